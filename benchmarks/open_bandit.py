@@ -2,9 +2,9 @@
 
     python benchmarks/open_bandit.py FOLDER
 
-FOLDER has the small sample of the Open Bandit dataset (``random/men/men.csv``, …). The first half of each random log, by
-time, is what rates are learned from; the second half says what showing the items with the best rates would have earned:
-inverse propensity scores, with 95 % intervals from 2,000 bootstrap samples of rows.
+FOLDER has the small sample of the Open Bandit dataset (``random/men/men.csv``, …). The first half of each random log,
+by time, is what rates are learned from; the second half says what showing the items with the best rates would have
+earned: inverse propensity scores, with 95 % intervals from 2,000 bootstrap samples of rows.
 """
 
 from __future__ import annotations

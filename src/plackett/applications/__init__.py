@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from plackett.applications.auction import Auction as Auction
     from plackett.applications.features import Features as Features
     from plackett.applications.lists import CandidateLists as CandidateLists
+    from plackett.applications.pages import Block as Block
+    from plackett.applications.pages import IntentUsers as IntentUsers
     from plackett.applications.ratings import Ratings as Ratings
     from plackett.applications.ratings import candidates as candidates
     from plackett.applications.ratings import popularity as popularity
@@ -30,8 +32,10 @@ open_package(
         "Ad": "ads",
         "AnswerFeatures": "answers",
         "Auction": "auction",
+        "Block": "pages",
         "CandidateLists": "lists",
         "Features": "features",
+        "IntentUsers": "pages",
         "RankedItem": "application",
         "Ratings": "ratings",
         "candidates": "ratings",

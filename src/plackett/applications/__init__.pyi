@@ -5,7 +5,9 @@ from plackett.applications.ads import AdFeatures as AdFeatures
 from plackett.applications.least_squares import AlternatingLeastSquares as AlternatingLeastSquares
 from plackett.applications.application import Application as Application
 from plackett.applications.factors import FactorRecommender as FactorRecommender
+from plackett.applications.pages import PageComposer as PageComposer
 from plackett.applications.translation import TranslationModel as TranslationModel
+from plackett.applications.pages import assign_blocks as assign_blocks
 from plackett.applications.auction import best_reserve as best_reserve
 from plackett.applications.ads import rank_logistic as rank_logistic
 from plackett.applications.auction import second_price as second_price
@@ -16,6 +18,8 @@ from plackett.applications.application import RankedItem as RankedItem
 from plackett.applications.auction import Auction as Auction
 from plackett.applications.features import Features as Features
 from plackett.applications.lists import CandidateLists as CandidateLists
+from plackett.applications.pages import Block as Block
+from plackett.applications.pages import IntentUsers as IntentUsers
 from plackett.applications.ratings import Ratings as Ratings
 from plackett.applications.ratings import candidates as candidates
 from plackett.applications.ratings import popularity as popularity
