@@ -7,6 +7,7 @@ FOLDER has ``u.data`` and the official test files. Every rating counts as use, w
 test file all films without a training rating are ranked. ``--search`` draws that many settings of each system and
 prints the best on u1, which therefore is not among the files that are reported by default; its results stand in
 ``SETTINGS``. Everything is in one thread; times are CPU times of training, the second time that each system is trained.
+The p-value of a randomisation test over the users of all splits compares each system with the first one.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from plackett.applications import (
     popularity,
     read_ratings,
 )
+from plackett.evaluation.significance import PAIRED
 from plackett.losses import Logistic, QuerySoftmax, Square
 
 
@@ -152,10 +154,13 @@ class Split:
         self.user = np.searchsorted(self.train.users, self.data.qids)[self.data.query_of_row]
         self.item = np.searchsorted(self.train.items, self.data.docids)
 
-    def measure(self, P: np.ndarray, Q: np.ndarray, b: np.ndarray) -> float:
-        """Mean nDCG@10 over the users."""
-        scores = (P @ Q.T + b)[self.user, self.item].astype(np.float64)
-        return pk.evaluate(self.data, scores, "nDCG@10").mean["nDCG@10"]
+    def measure(self, P: np.ndarray, Q: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """nDCG@10 of each user."""
+        return self.of((P @ Q.T + b)[self.user, self.item].astype(np.float64))
+
+    def of(self, scores: np.ndarray) -> np.ndarray:
+        """nDCG@10 of each user."""
+        return pk.evaluate(self.data, scores, "nDCG@10").per_query["nDCG@10"].to_numpy()
 
 
 def main() -> None:
@@ -174,18 +179,17 @@ def main() -> None:
             best, rng = -1.0, np.random.default_rng(0)
             for number in range(1, options.search + 1):
                 settings = drawn(name, rng)
-                value = split.measure(*SYSTEMS[name](split.train, **settings))
+                value = split.measure(*SYSTEMS[name](split.train, **settings)).mean()
                 if value > best:
                     best = value
                     print(f"u1  {name:14} nDCG@10 {value:.4f}  trial {number}: {settings}", flush=True)
             print(f"u1  {name:14} {options.search} settings tried", flush=True)
         return
-    values: dict[str, list[float]] = {}
+    values: dict[str, list[np.ndarray]] = {}
     seconds: dict[str, list[float]] = {}
     for each in options.splits:
         split = Split(used, options.folder / f"{each}.test")
-        counts = popularity(split.train, split.data)
-        values.setdefault("popularity", []).append(pk.evaluate(split.data, counts, "nDCG@10").mean["nDCG@10"])
+        values.setdefault("popularity", []).append(split.of(popularity(split.train, split.data)))
         for name in names:
             if name not in seconds:  # compile and warm up
                 SYSTEMS[name](split.train, **SETTINGS[name])
@@ -193,10 +197,12 @@ def main() -> None:
             learned = SYSTEMS[name](split.train, **SETTINGS[name])
             seconds.setdefault(name, []).append(time.process_time() - begin)
             values.setdefault(name, []).append(split.measure(*learned))
-            print(f"{each}  {name:14} nDCG@10 {values[name][-1]:.4f}  {seconds[name][-1]:.2f} s", flush=True)
+            print(f"{each}  {name:14} nDCG@10 {values[name][-1].mean():.4f}  {seconds[name][-1]:.2f} s", flush=True)
+    ours = np.concatenate(values[names[0]])
     for name, found in values.items():
         spent = f", {np.mean(seconds[name]):.2f} s of CPU time" if name in seconds else ""
-        print(f"mean {name:14} nDCG@10 {np.mean(found):.4f}{spent}")
+        p = "" if name == names[0] else f", p = {PAIRED['fisher'](ours, np.concatenate(found)).pvalue:.4f}"
+        print(f"mean {name:14} nDCG@10 {np.mean([own.mean() for own in found]):.4f}{spent}{p}")
 
 
 if __name__ == "__main__":
