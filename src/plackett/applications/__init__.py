@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 from plackett._lazy import open_package
 
 if TYPE_CHECKING:
+    from plackett.applications.ads import Ad as Ad
     from plackett.applications.answers import AnswerFeatures as AnswerFeatures
     from plackett.applications.answers import read_answers as read_answers
     from plackett.applications.application import RankedItem as RankedItem
+    from plackett.applications.auction import Auction as Auction
     from plackett.applications.community import Post as Post
     from plackett.applications.definitions import Definition as Definition
     from plackett.applications.experts import SupportedCandidates as SupportedCandidates
     from plackett.applications.features import Features as Features
     from plackett.applications.lists import CandidateLists as CandidateLists
+    from plackett.applications.pages import Block as Block
+    from plackett.applications.pages import IntentUsers as IntentUsers
     from plackett.applications.quantities import Interval as Interval
     from plackett.applications.quantities import Quantity as Quantity
     from plackett.applications.ratings import Ratings as Ratings
@@ -33,10 +37,14 @@ if TYPE_CHECKING:
 open_package(
     __name__,
     named={
+        "Ad": "ads",
         "AnswerFeatures": "answers",
+        "Auction": "auction",
+        "Block": "pages",
         "CandidateLists": "lists",
         "Definition": "definitions",
         "Features": "features",
+        "IntentUsers": "pages",
         "Interval": "quantities",
         "Passage": "why",
         "Post": "community",
