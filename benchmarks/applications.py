@@ -2,7 +2,7 @@
 
     python benchmarks/applications.py DATA [--only NAME]
 
-DATA has the folders ``wikispeedia-light``, ``wikiqa`` and ``stackexchange-small``. Each recipe takes less than a minute.
+DATA has the folders ``wikispeedia-light``, ``wikiqa`` and ``stackexchange-small``. Each recipe takes about a minute.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def linear() -> pk.GradientRanker:
 
 
 def definitions(data: Path) -> None:
-    """Titles of an encyclopaedia: sentences of all articles that have the title; the article's own first one is right."""
+    """Titles of an encyclopaedia, sentences of all articles that have them; the article's own first one is right."""
     rng = np.random.default_rng(0)
     own_first: dict[str, int] = {}
     texts: list[str] = []
@@ -83,7 +83,10 @@ def summaries(data: Path) -> None:
     train, test = (read_answers(data / "wikiqa" / f"WikiQA-{name}.txt").filtered() for name in ("train", "test"))
     for name, ranker in {"linear, listwise": linear(), "trees, pointwise": pk.MART(random_state=0)}.items():
         application = Application(
-            features=SentenceFeatures(), ranker=ranker, baselines=("query terms", "similarity"), measures=("RPrec", "AP")
+            features=SentenceFeatures(),
+            ranker=ranker,
+            baselines=("query terms", "similarity"),
+            measures=("RPrec", "AP"),
         )
         print(f"summaries, {name}")
         print(application.fit(train).compare(test))

@@ -12,9 +12,11 @@ pytestmark = pytest.mark.spec("apps.qa.nonfactoid")
 
 POSTS = """<?xml version="1.0" encoding="utf-8"?>
 <posts>
-  <row Id="1" PostTypeId="1" AcceptedAnswerId="3" CreationDate="2020-01-01" Score="5" Body="&lt;p&gt;What is it?&lt;/p&gt;"
+  <row Id="1" PostTypeId="1" AcceptedAnswerId="3" CreationDate="2020-01-01" Score="5"
+       Body="&lt;p&gt;What is it?&lt;/p&gt;"
        OwnerUserId="8" Title="Nets?" Tags="&lt;nets&gt;&lt;deep&gt;" />
-  <row Id="2" PostTypeId="2" ParentId="1" CreationDate="2020-01-02" Score="-2" Body="&lt;p&gt;No &amp;amp; no.&lt;/p&gt;" />
+  <row Id="2" PostTypeId="2" ParentId="1" CreationDate="2020-01-02" Score="-2"
+       Body="&lt;p&gt;No &amp;amp; no.&lt;/p&gt;" />
   <row Id="3" PostTypeId="2" ParentId="1" CreationDate="2020-01-03" Score="9" Body="A net." OwnerUserId="9" />
   <row Id="4" PostTypeId="2" ParentId="1" CreationDate="2020-01-03" Score="4" Body="Maybe." OwnerUserId="9" />
   <row Id="5" PostTypeId="5" Score="0" Body="tag text" />

@@ -31,7 +31,7 @@ def test_each_feature():
         np.log((tokens.count(t) + 50 * (terms.counts[t] + 1) / total) / (len(tokens) + 50)) for t in ("blue", "whale")
     ]
     assert found["language model"][1] == pytest.approx(np.mean(by_hand), rel=1e-6)
-    assert 0 < found["similarity"].min() and found["similarity"].max() < 1
+    assert found["similarity"].min() > 0 and found["similarity"].max() < 1
 
 
 def test_an_empty_query_leaves_what_does_not_depend_on_it():

@@ -35,7 +35,9 @@ def test_parts_of_the_question():
 def test_synonyms_and_structure():
     passage = Passage("Felines hunt rodents.", "About cats", "Mice and men")
     plain = values("Why do cats chase mice?", passage)
-    wide = values("Why do cats chase mice?", passage, synonyms={"cat": ["feline"], "mice": ["rodents"], "chase": ["hunt"]})
+    wide = values(
+        "Why do cats chase mice?", passage, synonyms={"cat": ["feline"], "mice": ["rodents"], "chase": ["hunt"]}
+    )
     assert plain["words in passage, synonyms"] == plain["words in passage"] == 0.0
     assert wide["words in passage, synonyms"] == 1.0 and wide["relatedness"] == 0.5
     assert wide["words in passage"] == 0.0
@@ -49,7 +51,9 @@ def test_explanations_are_preferred_and_saved(tmp_path):
     lists = []
     for i in range(30):
         thing, noise = f"thing{i}", " ".join(f"w{j}" for j in rng.integers(0, 40, 6))
-        lists.append((f"Why does {thing} fall?", [f"Some {thing} fall {noise}.", f"{thing} does {noise} because of it."], [0, 1]))
+        lists.append(
+            (f"Why does {thing} fall?", [f"Some {thing} fall {noise}.", f"{thing} does {noise} because of it."], [0, 1])
+        )
     judged = CandidateLists.of(lists)
     application = Application(features=WhyFeatures(), ranker=pk.RankSVM(C=0.1), measures=("RR",))
     application.fit(judged.take(range(20)))

@@ -119,7 +119,9 @@ def graded_by_votes(
             continue
         best = max(1, *(answer.score for answer in own))
         grades = [int(np.ceil((n_grades - 1) * max(answer.score, 0) / best)) for answer in own]
-        lists.append((f"{post.title}\n{post.text}" if with_text else post.title, [answer.text for answer in own], grades))
+        lists.append(
+            (f"{post.title}\n{post.text}" if with_text else post.title, [answer.text for answer in own], grades)
+        )
         ids.append(post.id)
     if not lists:
         raise DataError(f"no question has {least_answers} answers")
@@ -160,7 +162,7 @@ class CommunityFeatures(Features):
 
     Examples
     --------
-    >>> asked = CandidateLists.of([("why fly", ["Birds fly to find food.", "No."], [1, 0]), ("run", ["I run.", "A"], [1, 0])])
+    >>> asked = CandidateLists.of([("why fly", ["Birds fly to find food.", "No."], [1, 0])])
     >>> data = CommunityFeatures().fit(asked).transform(asked)
     >>> data.n_features, data.X[:2, data.feature_names.index("matches")].tolist()
     (21, [1.0, 0.0])

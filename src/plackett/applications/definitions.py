@@ -21,7 +21,7 @@ __all__ = ["Definition", "DefinitionFeatures", "find_definitions"]
 
 _ARTICLES = ("a", "an", "the")
 _NEGATIVE = frozenset(("he", "she", "said"))
-_PRONOUNS = frozenset("i you he she it we they this that these those who which there".split())
+_PRONOUNS = frozenset(("i", "you", "he", "she", "it", "we", "they", "this", "that", "these", "those", "who", "which"))
 
 
 class Definition(NamedTuple):

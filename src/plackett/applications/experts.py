@@ -76,7 +76,9 @@ class SupportedCandidates:
             return np.repeat(1.0 / sizes, sizes)
         total = np.add.reduceat(self.prior, self.offsets[:-1])
         return np.where(
-            np.repeat(total, sizes) > 0, self.prior / np.repeat(np.maximum(total, 1e-300), sizes), 1 / np.repeat(sizes, sizes)
+            np.repeat(total, sizes) > 0,
+            self.prior / np.repeat(np.maximum(total, 1e-300), sizes),
+            1 / np.repeat(sizes, sizes),
         )
 
     def dataset(self, X: Any = None) -> RankingDataset:
@@ -198,9 +200,7 @@ def likelihood_loss(
     n, nf = y.size, candidates.relevance.shape[1]
     slope = np.where(y, -1.0 / p, 1.0 / (1.0 - p)) / n
     by_f, by_g = (np.repeat(slope, np.diff(candidates.offsets)) * own for own in pull)
-    gradient = np.concatenate(
-        [by_f @ candidates.relevance, [by_f.sum()], by_g @ candidates.association, [by_g.sum()]]
-    )
+    gradient = np.concatenate([by_f @ candidates.relevance, [by_f.sum()], by_g @ candidates.association, [by_g.sum()]])
     free = coef.copy()
     free[[nf, -1]] = 0.0
     value = -np.log(np.where(y, p, 1.0 - p)).mean() + alpha * free @ free

@@ -13,24 +13,23 @@ Tagger = Callable[[Sequence[str]], Sequence[str]]
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 #: The end of a sentence, before something that may begin one.
 _END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])")
-_ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st no vs etc fig jr sr inc ltd co corp e.g i.e cf al approx dept est gen gov rev vol pp".split()
+_ABBREVIATIONS, _OTHER, _VERBS, _ADVERBS = (
+    frozenset(listed.split())
+    for listed in (
+        "mr mrs ms dr prof st no vs etc fig jr sr inc ltd co corp e.g i.e cf al approx dept est gen gov rev vol pp",
+        """a an the this that these those of in on at by for with from to into onto about above below between among under
+        over and or but nor so yet if then than because as while although though whether since until unless not no yes
+        i you he she it we they me him her us them my your his its our their mine yours hers ours theirs who whom whose
+        which what when where why how there here very too also only just more most some any each every all both few many
+        much other another such own same s t""",
+        """is are was were be been being am do does did done have has had having can could will would shall should may
+        might must get gets got make makes made go goes went gone come comes came take takes took give gives gave say
+        says said see sees saw seen know knows knew known think thinks thought use uses find finds become becomes became let
+        lets keep keeps kept mean means meant run runs ran need needs work works happen happens cause causes lead leads
+        occur exist want wants try tries ask asks help helps show shows write writes wrote written call calls""",
+        "never always often sometimes usually again ever once still already now soon almost quite",
+    )
 )
-_OTHER = frozenset(
-    """a an the this that these those of in on at by for with from to into onto about above below between among under over
-    and or but nor so yet if then than because as while although though whether since until unless not no yes i you he
-    she it we they me him her us them my your his its our their mine yours hers ours theirs who whom whose which what
-    when where why how there here very too also only just more most some any each every all both few many much other
-    another such own same s t""".split()
-)
-_VERBS = frozenset(
-    """is are was were be been being am do does did done have has had having can could will would shall should may might
-    must get gets got make makes made go goes went gone come comes came take takes took give gives gave say says said
-    see sees saw seen know knows knew known think thinks thought use uses find finds become becomes became let lets
-    keep keeps kept mean means meant run runs ran need needs work works happen happens cause causes lead leads occur
-    exist want wants try tries ask asks help helps show shows write writes wrote written call calls""".split()
-)
-_ADVERBS = frozenset("never always often sometimes usually again ever once still already now soon almost quite".split())
 _ADJECTIVE_ENDS = ("able", "ible", "ful", "less", "ous", "ive", "ical", "ish", "ary", "ic", "al", "ant", "ent")
 
 
@@ -54,7 +53,8 @@ def sentences(text: str) -> list[str]:
         block, start = " ".join(block.split()), 0
         for end in _END.finditer(block):
             last = block[start : end.start()].rsplit(None, 1)[-1].rstrip(".\"'”’)]").lstrip("([\"'“‘")
-            if block[end.start() - 1] == "." and (last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isupper())):
+            short = last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isupper())
+            if block[end.start() - 1] == "." and short:
                 continue
             found.append(block[start : end.end()].strip())
             start = end.end()
@@ -82,7 +82,8 @@ def _kind(token: str, before: str) -> str:
         return "adverb"
     if token[:1].isupper() and before:
         return "noun"  # a name
-    if before == "to" or (word.endswith(("ed", "ing", "ise", "ize")) and len(word) > 4 and before not in ("the", "a", "an")):
+    inflected = word.endswith(("ed", "ing", "ise", "ize")) and len(word) > 4
+    if before == "to" or (inflected and before not in ("the", "a", "an")):
         return "verb"
     if len(word) > 5 and word.endswith(_ADJECTIVE_ENDS):
         return "adjective"

@@ -22,9 +22,11 @@ __all__ = ["Interval", "Quantity", "QuantityFeatures", "consensus_intervals", "r
 _UNITS: dict[str, tuple[str, float]] = {}
 for _kind, _table in {
     "s": {"s sec secs second seconds": 1, "min mins minute minutes": 60, "h hr hrs hour hours": 3600,
-          "day days": 86_400, "week weeks": 604_800, "year years yr yrs": 31_557_600, "ms millisecond milliseconds": 1e-3},
+          "day days": 86_400, "week weeks": 604_800, "year years yr yrs": 31_557_600,
+          "ms millisecond milliseconds": 1e-3},
     "m": {"m metre metres meter meters": 1, "km kilometre kilometres kilometer kilometers": 1000,
-          "cm centimetre centimetres centimeter centimeters": 0.01, "mm millimetre millimetres millimeter millimeters": 1e-3,
+          "cm centimetre centimetres centimeter centimeters": 0.01,
+          "mm millimetre millimetres millimeter millimeters": 1e-3,
           "mile miles mi": 1609.344, "ft foot feet": 0.3048, "in inch inches": 0.0254, "yd yard yards": 0.9144},
     "kg": {"kg kilogram kilograms kilo kilos": 1, "g gram grams": 1e-3, "mg milligram milligrams": 1e-6,
            "lb lbs pound pounds": 0.45359237, "oz ounce ounces": 0.028349523125, "t tonne tonnes": 1000},
@@ -39,7 +41,16 @@ for _kind, _table in {
 }.items():  # fmt: skip
     for _names, _size in _table.items():
         _UNITS.update(dict.fromkeys(_names.split(), (_kind, float(_size))))
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
+_SCALES = {
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "k": 1e3,
+    "million": 1e6,
+    "m": 1e6,
+    "billion": 1e9,
+    "bn": 1e9,
+    "trillion": 1e12,
+}
 _NUMBER = re.compile(
     r"(?P<sign>[$€£])?\s?(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?:\s?(?P<scale>hundred|thousand|million|billion|trillion|bn)\b)?"

@@ -54,14 +54,12 @@ class TermStatistics:
         return sum(value * d.get(term, 0.0) for term, value in q.items()) / (norms[0] * norms[1]) if all(norms) else 0.0
 
     def log_probability(self, query: Sequence[str], text: Sequence[str], mu: float = 50.0) -> float:
-        """Mean log probability of the query's terms in the language model of the text, smoothed by Dirichlet's prior."""
+        """Mean log probability of the query's terms in the language model of the text (Dirichlet's smoothing)."""
         if not query:
             return 0.0
         counts, total = Counter(text), len(text) + mu
         whole = self.n_terms + len(self.counts) + 1
-        return float(
-            np.mean([np.log((counts[t] + mu * (self.counts.get(t, 0) + 1) / whole) / total) for t in query])
-        )
+        return float(np.mean([np.log((counts[t] + mu * (self.counts.get(t, 0) + 1) / whole) / total) for t in query]))
 
     def state(self) -> dict[str, Any]:
         """What was counted, by name."""

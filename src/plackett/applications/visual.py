@@ -114,7 +114,7 @@ def _content(
     text: np.ndarray, X: np.ndarray, fold: np.ndarray, ranker: Any, labelled: float, n_dimensions: int | None
 ) -> np.ndarray:
     """Scores by models that were trained on the other folds."""
-    side = max(int(round(labelled * text.size / 2)), 1)
+    side = max(round(labelled * text.size / 2), 1)
     ordered = np.argsort(-text, kind="stable")
     label = np.full(text.size, -1)
     label[ordered[-side:]] = 0
@@ -125,10 +125,11 @@ def _content(
     for held in range(int(fold.max()) + 1):
         rows = np.flatnonzero((fold != held) & (label >= 0))
         y = label[rows]
-        if y.min() == y.max():
+        both = y.min() < y.max()
+        gap = np.abs(X[rows[y == 1]].mean(axis=0) - X[rows[y == 0]].mean(axis=0)) if both else np.zeros(X.shape[1])
+        if not gap.any():  # nothing to learn
             result[fold == held] = text[fold == held]
             continue
-        gap = np.abs(X[rows[y == 1]].mean(axis=0) - X[rows[y == 0]].mean(axis=0))
         kept = np.argsort(-gap, kind="stable")[:n_dimensions]
         model = clone(ranker).fit(RankingDataset.from_arrays(X[np.ix_(rows, kept)], y, np.zeros(rows.size)))
         result[fold == held] = _standardised(np.asarray(model.predict(X[:, kept])))[fold == held]

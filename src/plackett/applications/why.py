@@ -18,11 +18,26 @@ from plackett.text.analysis import Analyzer
 __all__ = ["Passage", "WhyFeatures"]
 
 _PARTS = ("words", "nouns", "verbs", "adjectives", "focus", "heads", "modifiers")
-_STRUCTURE = ("title", "heading", "first sentence")
-_CUES = frozenset(
-    """because since therefore thus hence reason reasons cause causes caused causing due result results explain explains
-    explanation why consequently owing order so effect leads led purpose""".split()
+_AUXILIARIES = (
+    "do",
+    "does",
+    "did",
+    "is",
+    "are",
+    "was",
+    "were",
+    "has",
+    "have",
+    "had",
+    "can",
+    "could",
+    "would",
+    "should",
 )
+_STRUCTURE = ("title", "heading", "first sentence")
+_CUE_WORDS = """because since therefore thus hence reason reasons cause causes caused causing due result results explain
+    explains explanation why consequently owing order so effect leads led purpose"""
+_CUES = frozenset(_CUE_WORDS.split())
 
 
 class Passage(NamedTuple):
@@ -57,8 +72,8 @@ class WhyFeatures(Features):
     ==========================  ======================================================================================
 
     The parts P are words, nouns, verbs, adjectives, the focus (the first noun phrase: what the question is about), the
-    heads of the noun phrases and their modifiers. Kinds of words come from the rules of `plackett.applications.language`
-    unless a tagger is given. The synonyms replace WordNet, which is not included.
+    heads of the noun phrases and their modifiers. Kinds of words come from the rules of
+    `plackett.applications.language` unless a tagger is given. The synonyms replace WordNet, which is not included.
 
     Parameters
     ----------
@@ -74,7 +89,8 @@ class WhyFeatures(Features):
 
     Examples
     --------
-    >>> lists = CandidateLists.of([("Why do cats purr?", ["Cats purr because they are content.", "Dogs bark."], [1, 0])])
+    >>> passages = ["Cats purr because they are content.", "Dogs bark."]
+    >>> lists = CandidateLists.of([("Why do cats purr?", passages, [1, 0])])
     >>> data = WhyFeatures().fit(lists).transform(lists)
     >>> data.n_features, data.X[:, data.feature_names.index("focus in passage")].tolist()
     (37, [1.0, 0.0])
@@ -88,11 +104,16 @@ class WhyFeatures(Features):
     _ids: ClassVar[tuple[str, ...]] = ("apps.qa.why",)
     names: ClassVar[tuple[str, ...]] = (
         "tf-idf",
-        *(f"{part} in {where}{extra}" for extra in ("", ", synonyms") for where in ("passage", "same part") for part in _PARTS),
+        *(
+            f"{part} in {where}{extra}"
+            for extra in ("", ", synonyms")
+            for where in ("passage", "same part")
+            for part in _PARTS
+        ),
         "cue words",
         *(f"{part} in {where}" for where in _STRUCTURE for part in ("words", "focus")),
         "relatedness",
-    )  # fmt: skip
+    )
 
     synonyms: Mapping[str, list[str]] = field(default_factory=dict)
     relatedness: Callable[[str, str], float] | None = field(default=None, repr=False)
@@ -120,7 +141,9 @@ class WhyFeatures(Features):
             rows.append(self._row(asked, passage, near, read))
         return np.array(rows, np.float64).reshape(len(rows), len(self.names))
 
-    def _row(self, asked: _Read, passage: Passage, near: dict[str, set[str]], read: Callable[[str], _Read]) -> list[float]:
+    def _row(
+        self, asked: _Read, passage: Passage, near: dict[str, set[str]], read: Callable[[str], _Read]
+    ) -> list[float]:
         text = read(passage.text)
         everything = frozenset(text.tokens)
         row = [self._terms.tfidf(asked.tokens, text.tokens)]
@@ -128,7 +151,8 @@ class WhyFeatures(Features):
             row += [_share(asked.parts[part], everything, wider) for part in _PARTS]
             row += [_share(asked.parts[part], text.parts[part], wider) for part in _PARTS]
         parts = sentences(passage.text)
-        row.append(sum(not _CUES.isdisjoint(part.lower().replace(",", " ").split()) for part in parts) / max(len(parts), 1))
+        explaining = sum(not _CUES.isdisjoint(part.lower().replace(",", " ").split()) for part in parts)
+        row.append(explaining / max(len(parts), 1))
         for where in (passage.title, passage.heading, parts[0] if parts else ""):
             there = frozenset(read(where).tokens)
             row += [_share(asked.parts["words"], there, {}), _share(asked.parts["focus"], there, {})]
@@ -161,6 +185,8 @@ class WhyFeatures(Features):
     def _read_question(self, question: str) -> _Read:
         tokens = words(question)
         start = next((i + 1 for i, word in enumerate(tokens) if word.lower() == "why"), 0)
+        if start and start < len(tokens) and tokens[start].lower() in _AUXILIARIES:
+            start += 1
         return self._read(" ".join(tokens[start:]))
 
     def _read(self, text: str) -> _Read:
