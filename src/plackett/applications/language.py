@@ -17,16 +17,17 @@ _ABBREVIATIONS, _OTHER, _VERBS, _ADVERBS = (
     frozenset(listed.split())
     for listed in (
         "mr mrs ms dr prof st no vs etc fig jr sr inc ltd co corp e.g i.e cf al approx dept est gen gov rev vol pp",
-        """a an the this that these those of in on at by for with from to into onto about above below between among under
-        over and or but nor so yet if then than because as while although though whether since until unless not no
-        yes i you he she it we they me him her us them my your his its our their mine yours hers ours theirs who whom whose
-        which what when where why how there here very too also only just more most some any each every all both few many
-        much other another such own same s t""",
-        """is are was were be been being am do does did done have has had having can could will would shall should may
-        might must get gets got make makes made go goes went gone come comes came take takes took give gives gave
-        say says said see sees saw seen know knows knew known think thinks thought use uses find finds become becomes became let
-        lets keep keeps kept mean means meant run runs ran need needs work works happen happens cause causes lead leads
-        occur exist want wants try tries ask asks help helps show shows write writes wrote written call calls""",
+        """a an the this that these those of in on at by for with from to into onto about above below between among
+        under over and or but nor so yet if then than because as while although though whether since
+        until unless not no yes i you he she it we they me him her us them my your his its our their mine
+        yours hers ours theirs who whom whose which what when where why how there here very too also only
+        just more most some any each every all both few many much other another such own same s t""",
+        """is are was were be been being am do does did done have has had having can could will would shall should
+        may might must get gets got make makes made go goes went gone come comes came take takes took
+        give gives gave say says said see sees saw seen know knows knew known think thinks thought use
+        uses find finds become becomes became let lets keep keeps kept mean means meant run runs ran need
+        needs work works happen happens cause causes lead leads occur exist want wants try tries ask asks
+        help helps show shows write writes wrote written call calls""",
         "never always often sometimes usually again ever once still already now soon almost quite",
     )
 )
