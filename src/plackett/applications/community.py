@@ -288,7 +288,9 @@ class _Background:
     """In which of some texts each term stands, for counts of texts that two terms share."""
 
     def fit(self, texts: Iterable[Sequence[str]]) -> Self:
-        rows, columns, number = [], [], {}
+        rows: list[int] = []
+        columns: list[int] = []
+        number: dict[str, int] = {}
         self.n_texts = 0
         for i, text in enumerate(texts):
             for term in dict.fromkeys(text):

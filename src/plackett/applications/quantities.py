@@ -20,7 +20,7 @@ __all__ = ["Interval", "Quantity", "QuantityFeatures", "consensus_intervals", "r
 
 #: Size of each unit in the first unit of its kind.
 _UNITS: dict[str, tuple[str, float]] = {}
-for _kind, _table in {
+_TABLES: dict[str, dict[str, float]] = {
     "s": {"s sec secs second seconds": 1, "min mins minute minutes": 60, "h hr hrs hour hours": 3600,
           "day days": 86_400, "week weeks": 604_800, "year years yr yrs": 31_557_600,
           "ms millisecond milliseconds": 1e-3},
@@ -38,7 +38,8 @@ for _kind, _table in {
     "km/h": {"km/h kph kmh": 1, "mph": 1.609344},
     "L": {"l litre litres liter liters": 1, "ml millilitre millilitres milliliter milliliters": 1e-3,
           "gallon gallons": 3.785411784},
-}.items():  # fmt: skip
+}  # fmt: skip
+for _kind, _table in _TABLES.items():
     for _names, _size in _table.items():
         _UNITS.update(dict.fromkeys(_names.split(), (_kind, float(_size))))
 _SCALES = {

@@ -94,7 +94,8 @@ def find_subgroups(
     bits, own, hits = np.array(masks), np.array(column_of), _packed(y.astype(bool))
     overall = float(y.mean()) if y.size else 0.0
     found: list[Subgroup] = []
-    parents, parent_bits = [()], np.full((1, bits.shape[1]), ~np.uint64(0))
+    parents: list[tuple[int, ...]] = [()]
+    parent_bits = np.full((1, bits.shape[1]), ~np.uint64(0))
     parent_sizes = np.array([y.size])
     for _ in range(max_conditions):
         rules, kept, sizes = [], [], []
