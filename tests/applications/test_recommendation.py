@@ -189,6 +189,9 @@ def test_parameters(change, message):
         FactorRecommender().fit(_ratings(), item_features=np.ones((2, 2)))
     with pytest.raises(DataError, match="not trained"):
         FactorRecommender().recommend(1)
+    for parameters, message in [({"n_factors": 2.5}, "n_factors=2.5"), ({"penalty": 0.0}, "penalty=0.0")]:
+        with pytest.raises(DataError, match=message):
+            AlternatingLeastSquares(**parameters).fit(_ratings())
 
 
 def _objective(model, ratings, P, Q):
