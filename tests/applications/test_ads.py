@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import runpy
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -264,3 +266,17 @@ def test_wrong_input():
         AdFeatures().fit(CandidateLists.of([("shoes", ["shoe"], [1])]))
     with pytest.raises(DataError, match="no labels"):
         AdFeatures().fit(CandidateLists.of([("shoes", ADS)]))
+
+
+@pytest.mark.full
+@pytest.mark.spec("apps.ads.revenue")
+def test_numbers_of_the_page(capsys):
+    """What the guide says of the example."""
+    found = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "advertising.py"))
+    capsys.readouterr()
+    values = {
+        name: next(iter(pk.evaluate(found["worth"], scores, 'DCG(gain="linear")@1').mean.values()))
+        for name, scores in found["systems"].items()
+    }
+    assert list(values.values()) == pytest.approx([0.0996, 0.0788, 0.1096, 0.1219], abs=0.001)
+    assert found["best"] == pytest.approx(0.1829, abs=0.001)
