@@ -100,8 +100,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "pairs": {"penalty": 150.0, "negatives": 3},
     "lists": {"penalty": 5.0},
     "implicit ALS": {"factors": 32, "iterations": 5, "regularization": 14.4, "alpha": 1.55},
-    "implicit BPR": {"factors": 32},
-    "lightfm WARP": {"epochs": 30},
+    "implicit BPR": {"factors": 24, "iterations": 200, "learning_rate": 0.00566, "regularization": 0.0155},
+    "lightfm WARP": {
+        "no_components": 48,
+        "epochs": 45,
+        "learning_rate": 0.026,
+        "item_alpha": 6.1e-5,
+        "user_alpha": 1.03e-5,
+    },
 }
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import runpy
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from plackett.applications import Ad, AdFeatures, Application, CandidateLists, b
 from plackett.applications.ads import edit_distance
 from plackett.losses import Logistic
 from plackett.losses.pairwise.revenue import RevenueLoss
+from plackett.workbench.columns.base import Query
+from plackett.workbench.sources.opening import open_source
 
 ADS = [
     Ad("Red shoes", "Cheap red shoes for all", 0.5, "exact", "a1", "c1", "z1"),
@@ -95,7 +99,10 @@ def test_edit_distance_by_recursion():
 def test_an_application_of_ads_is_saved(tmp_path):
     lists = CandidateLists.of([("red shoes", ADS, [1, 0, 0])] * 3 + [("boats", ADS, [0, 1, 0])] * 3)
     application = Application(features=AdFeatures(), ranker=rank_logistic(), baselines=("bid",), measures=("P@1",))
-    application.fit(lists).save(tmp_path / "ads")
+    application.fit(lists).save(tmp_path / "ads", examples=lists.take([0, 3]))
+    source = open_source([str(tmp_path / "ads")])
+    query = Query("4", "boats")
+    assert "Boats to rent" in source.cards(source.columns["ads"].rank(query, 1).ids, query)[0]["title"]
     loaded = Application.load(tmp_path / "ads")
     assert (loaded.predict(lists) == application.predict(lists)).all()
     assert loaded.rank("red shoes", ADS)[0].item is ADS[0]
@@ -255,5 +262,21 @@ def test_wrong_input():
             second_price(data, *arguments, **options)
     with pytest.raises(DataError, match="not trained"):
         AdFeatures().transform(_logged())
+    with pytest.raises(DataError, match="'shoe' is not an Ad"):
+        AdFeatures().fit(CandidateLists.of([("shoes", ["shoe"], [1])]))
     with pytest.raises(DataError, match="no labels"):
         AdFeatures().fit(CandidateLists.of([("shoes", ADS)]))
+
+
+@pytest.mark.full
+@pytest.mark.spec("apps.ads.revenue")
+def test_numbers_of_the_page(capsys):
+    """What the guide says of the example."""
+    found = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "advertising.py"))
+    capsys.readouterr()
+    values = {
+        name: next(iter(pk.evaluate(found["worth"], scores, 'DCG(gain="linear")@1').mean.values()))
+        for name, scores in found["systems"].items()
+    }
+    assert list(values.values()) == pytest.approx([0.0996, 0.0788, 0.1096, 0.1219], abs=0.001)
+    assert found["best"] == pytest.approx(0.1829, abs=0.001)

@@ -169,6 +169,7 @@ def test_lists():
     for given, message in [
         ([("a", ["x"]), ("b", ["y"], [1])], "give tuples"),
         ([("a", ["x"], [1, 2])], "1 item, but 2 labels"),
+        ([("a", "x")], "one text"),
     ]:
         with pytest.raises(DataError, match=message):
             CandidateLists.of(given)

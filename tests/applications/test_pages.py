@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import runpy
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,3 +120,13 @@ def test_wrong_input():
         PageComposer(describe=_describe, n_slots=2).fit(_lists(2, 0, 1), IntentUsers().reward)
     with pytest.raises(DataError, match="not trained"):
         PageComposer(describe=_describe, n_slots=2).compose({}, [])
+
+
+@pytest.mark.full
+@pytest.mark.spec("beyond.compose")
+def test_numbers_of_the_page(capsys):
+    """What the guide says of the example."""
+    found = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "page.py"))
+    capsys.readouterr()
+    means = [np.mean(own) for own in found["values"].values()]
+    assert means == pytest.approx([0.4924, 0.5041, 0.5142], abs=0.001)

@@ -189,6 +189,9 @@ def test_parameters(change, message):
         FactorRecommender().fit(_ratings(), item_features=np.ones((2, 2)))
     with pytest.raises(DataError, match="not trained"):
         FactorRecommender().recommend(1)
+    for parameters, message in [({"n_factors": 2.5}, "n_factors=2.5"), ({"penalty": 0.0}, "penalty=0.0")]:
+        with pytest.raises(DataError, match=message):
+            AlternatingLeastSquares(**parameters).fit(_ratings())
 
 
 def _objective(model, ratings, P, Q):
@@ -295,3 +298,19 @@ def test_damaged_files_are_refused(tmp_path):
         path.write_bytes(whole[:at] + bytes([rng.integers(256)]) + whole[at + 1 :])
         with contextlib.suppress(DataError):
             pk.load(path)
+
+
+@pytest.mark.full
+@pytest.mark.spec("apps.cf")
+def test_numbers_of_the_page(data_dir):
+    """MovieLens 100k, split u5: least squares as in the benchmark, and popularity."""
+    folder = data_dir / "movielens-100k"
+    if not folder.is_dir():
+        pytest.skip("needs movielens-100k")
+    ratings = read_ratings(folder / "u.data")
+    train, test = ratings.split(ratings.rows_in(read_ratings(folder / "u5.test")))
+    data = candidates(train, test, relevant=0.0)
+    model = AlternatingLeastSquares(n_factors=32, n_iterations=5, penalty=13.2, confidence=1.58, exponent=0.25)
+    value = pk.evaluate(data, model.fit(train).predict(data), "nDCG@10").mean["nDCG@10"]
+    assert value == pytest.approx(0.4161, abs=0.002)
+    assert pk.evaluate(data, popularity(train, data), "nDCG@10").mean["nDCG@10"] < 0.6 * value

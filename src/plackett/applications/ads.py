@@ -127,6 +127,7 @@ class AdFeatures(Features):
         """Count words of the ads, and shows and clicks of ads, campaigns and accounts."""
         if not (self.smoothing > 0 and self.mu > 0):
             raise DataError(f"smoothing={self.smoothing}, mu={self.mu}; give numbers above 0")
+        _check_ads(lists)
         texts = {ad[:2] for ad in lists.items}
         if not texts:
             raise DataError("there are no ads to learn from")
@@ -164,6 +165,7 @@ class AdFeatures(Features):
     def matrix(self, lists: CandidateLists) -> np.ndarray:
         """A row for each ad."""
         self._check_fitted()
+        _check_ads(lists)
         known: dict[str, list[str]] = {}
 
         def words(text: str) -> list[str]:
@@ -171,8 +173,6 @@ class AdFeatures(Features):
 
         rows = []
         for query, ad in zip(lists.row_queries, lists.items, strict=True):
-            if ad.match not in _MATCHES:
-                raise DataError(f"match {ad.match!r} of ad {ad.title!r:.40}; give one of {', '.join(_MATCHES)}")
             asked, parts = words(query), [words(ad.title), words(ad.description)]
             both = Counter(parts[0] + parts[1])
             rows.append(
@@ -197,11 +197,11 @@ class AdFeatures(Features):
             raise DataError(f"n_folds={self.n_folds}; give 2 or more, and at most the number of lists")
         fold = np.arange(len(lists)) % self.n_folds
         fold_of_row, X = np.repeat(fold, np.diff(lists.offsets)), np.array(data.X)
-        columns = [self.names.index(f"ctr {level}") for level in _LEVELS]
+        columns = np.array([self.names.index(f"ctr {level}") for level in _LEVELS])
         for held in range(self.n_folds):
             others = copy(self)._count(lists.take(fold != held))
             rows = np.flatnonzero(fold_of_row == held)
-            X[np.ix_(rows, columns)] = np.array([others.rates(lists.items[i]) for i in rows]).reshape(-1, len(columns))
+            X[np.ix_(rows, columns)] = np.array([others.rates(lists.items[i]) for i in rows]).reshape(-1, columns.size)
         return data.replace(X=X)
 
     def _idf(self, word: str) -> float:
@@ -234,6 +234,10 @@ class AdFeatures(Features):
             "history": self._history,
         }
 
+    def item(self, plain: Any) -> Ad:
+        """An ad from the list that JSON makes of it."""
+        return Ad(*plain)
+
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
         """Trained features from their state."""
@@ -256,6 +260,14 @@ class AdFeatures(Features):
     def _check_fitted(self) -> None:
         if not hasattr(self, "_history"):
             raise DataError("the features are not trained; call fit first")
+
+
+def _check_ads(lists: CandidateLists) -> None:
+    for ad in lists.items:
+        if not isinstance(ad, Ad):
+            raise DataError(f"{ad!r:.60} is not an Ad")
+        if ad.match not in _MATCHES:
+            raise DataError(f"match {ad.match!r} of ad {ad.title!r:.40}; give one of {', '.join(_MATCHES)}")
 
 
 def _numbers(counts: Mapping[str, Any]) -> dict[str, int]:

@@ -181,7 +181,6 @@ class Application:
         folder = Path(path)
         if folder.exists() and any(folder.iterdir()):
             raise DataError(f"{folder}: the folder is not empty; use a new one")
-        folder.mkdir(parents=True, exist_ok=True)
         state = self.features.state()
         arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
         description = {
@@ -192,6 +191,7 @@ class Application:
             "baselines": list(self.baselines),
             "measures": [str(measure) for measure in self.measures],
         }
+        folder.mkdir(parents=True, exist_ok=True)
         _storage.write(folder / _ARRAYS, arrays, {"kind": "features"})
         save_ranker(self.ranker, folder / _RANKER)
         if examples is not None:

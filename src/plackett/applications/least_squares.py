@@ -158,8 +158,8 @@ class AlternatingLeastSquares(Recommender):
         if ratings.n_rows == 0:
             raise DataError("there are no ratings")
         for name in ("n_factors", "n_iterations", "n_steps"):
-            if getattr(self, name) < 1:
-                raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                raise DataError(f"{name}={getattr(self, name)}; give a whole number from 1 on")
         if not self.penalty > 0 or not self.confidence > 0:
             raise DataError(f"penalty={self.penalty}, confidence={self.confidence}; give numbers above 0")
         n, m, k = ratings.n_users, ratings.n_items, self.n_factors

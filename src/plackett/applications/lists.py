@@ -75,6 +75,9 @@ class CandidateLists:
         lengths = {len(entry) for entry in entries}
         if not lengths <= {2} and not lengths <= {3}:
             raise DataError("give tuples of query and items, or all of query, items and labels")
+        for entry in entries:
+            if isinstance(entry[1], str):
+                raise DataError(f"the items of query {entry[0]!r:.60} are one text; give a list of items")
         items = [list(entry[1]) for entry in entries]
         labels = None
         if lengths == {3}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ class ApplicationSource(DatasetSource):
         application, lists = Application.load(path), Application.load_examples(path)
         if lists is None:
             raise DataError(f"{path}: the application was saved without examples; see save(…, examples=…)")
+        lists = replace(lists, items=[application.features.item(item) for item in lists.items])
         data = application.features.transform(lists)
         super().__init__(data, path.name)
         self.queries = {str(qid): str(query) for qid, query in zip(lists.qids, lists.queries, strict=True)}
