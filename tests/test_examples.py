@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-LONG = {"demo.py"}  # `make demo`
+LONG = {"demo.py", "advertising.py"}  # `make demo`
 SCRIPTS = [pytest.param(p, marks=[pytest.mark.full] * (p.name in LONG)) for p in sorted(EXAMPLES.glob("*.py"))]
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 

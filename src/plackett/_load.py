@@ -44,7 +44,7 @@ def _refuse_data(path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
-    """Load a ``.plackett`` file: a ranker, a pipeline that ends in one, or a `RankingDataset`.
+    """Load a ``.plackett`` file: a ranker, a pipeline that ends in one, a recommender, or a `RankingDataset`.
 
     Models of LightGBM, XGBoost, CatBoost (JSON), RankLib, QuickRank and svm_rank are recognised by their first line and
     also read (`plackett.read_lightgbm`, `plackett.read_xgboost`, …). Loading never runs code from the file.
@@ -84,4 +84,8 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
         from plackett.data.native import open_dataset
 
         return open_dataset(path, mmap=mmap)
+    if kind == "recommender":
+        from plackett.applications.recommender import load_recommender
+
+        return load_recommender(path)
     raise DataError(f"{path}: holds a {kind!r}, which this version of plackett does not know")

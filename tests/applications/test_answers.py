@@ -5,8 +5,8 @@ import pytest
 
 import plackett as pk
 from plackett._errors import DataError
-from plackett.applications import AnswerFeatures, JudgedAnswers, read_answers
-from plackett.applications.answers import _same_order
+from plackett.applications import AnswerFeatures, CandidateLists, read_answers
+from plackett.applications.answers import same_order
 
 LINES = [
     ("when was Rome founded", "Rome was founded in 753 BC", 1),
@@ -25,10 +25,11 @@ def judged(tmp_path):
 
 
 def test_files(judged, tmp_path):
-    assert judged.qid.tolist() == [1, 1, 2, 2, 3]
-    assert judged.answers[1] == 'Rome is a "city"'
+    assert judged.qids.tolist() == [1, 2, 3]
+    assert judged.offsets.tolist() == [0, 2, 4, 5]
+    assert judged.items[1] == 'Rome is a "city"'
     kept = judged.filtered()  # neither the question without a right answer nor the one with right answers only
-    assert kept.qid.tolist() == [1, 1]
+    assert kept.qids.tolist() == [1]
     path = tmp_path / "bad.txt"
     for text, message in [
         ("a\tb\n", "line 1: 2 columns"),
@@ -52,11 +53,11 @@ def test_feature_values(judged):
     idf = {"rome": np.log1p((5 - 2 + 0.5) / 2.5), "found": np.log1p((5 - 1 + 0.5) / 1.5), "when": np.log1p(5.5 / 0.5)}
     assert table["idf overlap"][0] == pytest.approx(idf["rome"] + idf["found"])
     assert table["idf overlap share"][1] == pytest.approx(idf["rome"] / sum(idf.values()))
-    words = [features.analyzer.tokens(text) for text in judged.answers]
+    words = [features.analyzer.tokens(text) for text in judged.items]
     average = np.mean([len(each) for each in words])
     norm = 1.2 * (0.25 + 0.75 * len(words[1]) / average)
     assert table["bm25"][1] == pytest.approx(idf["rome"] * 2.2 / (1 + norm))
-    asked = [features.analyzer.tokens(text) for text in judged.questions]
+    asked = [features.analyzer.tokens(text) for text in judged.row_queries]
     np.testing.assert_allclose(table["translation"], features.translation.log_probability(asked, words), rtol=1e-6)
     assert data.docids.tolist() == [0, 1, 0, 1, 0]
 
@@ -64,12 +65,12 @@ def test_feature_values(judged):
 @pytest.mark.parametrize(
     ("question", "answer", "length"), [("abc", "abc", 3), ("abc", "cba", 1), ("abc", "xaxbb", 2), ("", "a", 0)]
 )
-def test_same_order(question, answer, length):
-    assert _same_order(question, answer) == length
+def testsame_order(question, answer, length):
+    assert same_order(question, answer) == length
 
 
 def test_nothing_to_learn_from():
-    wrong = JudgedAnswers(questions=["a"], answers=["b"], labels=np.zeros(1), qid=np.ones(1, int))
+    wrong = CandidateLists.of([("a", ["b"], [0])])
     with pytest.raises(DataError, match="no answer is right"):
         AnswerFeatures().fit(wrong)
     with pytest.raises(DataError, match="not trained"):
@@ -107,9 +108,9 @@ def test_translation_of_training_questions_is_held_out(judged):
     data = features.fit_transform(judged, n_folds=3)
     column = features.names.index("translation")
     alone = AnswerFeatures().translation.fit(
-        [features.analyzer.tokens(judged.questions[0])], [features.analyzer.tokens(judged.answers[0])]
+        [features.analyzer.tokens(judged.queries[0])], [features.analyzer.tokens(judged.items[0])]
     )
-    last = [features.analyzer.tokens(judged.questions[4])], [features.analyzer.tokens(judged.answers[4])]
+    last = [features.analyzer.tokens(judged.queries[2])], [features.analyzer.tokens(judged.items[4])]
     assert data.X[4, column] == pytest.approx(alone.log_probability(*last)[0], rel=1e-6)
     assert data.X[4, column] < features.transform(judged).X[4, column]
     with pytest.raises(DataError, match="n_folds=4"):

@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import plackett as pk
+from plackett import _storage
 from plackett._errors import DataError
-from plackett.applications import FactorRecommender, Ratings, candidates, popularity, read_ratings
+from plackett.applications import (
+    AlternatingLeastSquares,
+    FactorRecommender,
+    Ratings,
+    candidates,
+    popularity,
+    read_ratings,
+)
 from plackett.applications.factors import _Problem
 from plackett.losses.listwise.query_softmax import QuerySoftmaxLoss
 from plackett.losses.pairwise.exponential import Exponential
@@ -179,3 +189,128 @@ def test_parameters(change, message):
         FactorRecommender().fit(_ratings(), item_features=np.ones((2, 2)))
     with pytest.raises(DataError, match="not trained"):
         FactorRecommender().recommend(1)
+    for parameters, message in [({"n_factors": 2.5}, "n_factors=2.5"), ({"penalty": 0.0}, "penalty=0.0")]:
+        with pytest.raises(DataError, match=message):
+            AlternatingLeastSquares(**parameters).fit(_ratings())
+
+
+def _objective(model, ratings, P, Q):
+    """The formula, over all pairs."""
+    used = np.zeros((ratings.n_users, ratings.n_items))
+    used[ratings.user, ratings.item] = 1.0
+    weight = np.where(used > 0, model.confidence, 1.0)
+    total = (weight * (used - P @ Q.T) ** 2).sum()
+    for factors, counts, size in ((P, used.sum(1), ratings.n_items), (Q, used.sum(0), ratings.n_users)):
+        scale = (counts + size / model.confidence) ** model.exponent
+        total += (model.penalty * scale / scale.mean() * (factors**2).sum(axis=1)).sum()
+    return total
+
+
+@pytest.mark.spec("apps.cf")
+def test_least_squares_solves_each_users_system():
+    """With many steps the last half pass, over the items, is the exact solution; each pass lowers the objective."""
+    ratings = _ratings(30, 20)
+    model = AlternatingLeastSquares(n_factors=4, penalty=2.0, confidence=4.0, n_steps=50, n_iterations=6).fit(ratings)
+    P, Q = model.user_factors_, model.item_factors_
+    used = np.zeros((30, 20))
+    used[ratings.user, ratings.item] = 1.0
+    penalty = model._penalties(used.sum(0), used.sum(0), 30)
+    for i in range(20):
+        weight = np.where(used[:, i] > 0, 4.0, 1.0)
+        A = (P * weight[:, None]).T @ P + penalty[i] * np.eye(4)
+        np.testing.assert_allclose(Q[i], np.linalg.solve(A, P.T @ (weight * used[:, i])), atol=2e-5)
+    values = []
+    for n in (1, 2, 4, 8):
+        fitted = AlternatingLeastSquares(n_factors=4, penalty=2.0, confidence=4.0, n_iterations=n).fit(ratings)
+        values.append(_objective(fitted, ratings, fitted.user_factors_, fitted.item_factors_))
+    assert (np.diff(values) < 1e-6 * values[0]).all()
+
+
+@pytest.mark.spec("apps.cf")
+def test_least_squares_ends_in_a_stationary_point():
+    ratings = _ratings(15, 10)
+    model = AlternatingLeastSquares(n_factors=2, penalty=1.0, exponent=1.0, n_iterations=300, n_steps=20).fit(ratings)
+    P, Q, rng = model.user_factors_, model.item_factors_, np.random.default_rng(0)
+    for _ in range(5):
+        dP, dQ = rng.normal(size=P.shape), rng.normal(size=Q.shape)
+        up, down = (_objective(model, ratings, P + s * dP, Q + s * dQ) for s in (1e-4, -1e-4))
+        assert abs(up - down) / 2e-4 < 1e-2
+        assert up + down > 2 * _objective(model, ratings, P, Q)
+
+
+def test_least_squares_by_threads_and_for_the_new():
+    ratings = _ratings(400, 60)
+    one, two = (AlternatingLeastSquares(n_factors=5, n_jobs=n).fit(ratings) for n in (1, 2))
+    assert (one.user_factors_ == two.user_factors_).all()
+    rated = ratings.item[ratings.user == 3]
+    again = AlternatingLeastSquares(n_factors=5, n_steps=30, n_iterations=20).fit(ratings)
+    # someone with the ratings of user 3 gets that user's factors, up to the pass over the items after them
+    np.testing.assert_allclose(again.fold_in(rated), again.user_factors_[3], atol=0.02)
+    assert again.recommend_for(rated, k=5) == again.recommend(3, 5)
+    assert len(again.recommend("who", 5)) == 5
+
+
+@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("kind", [AlternatingLeastSquares, FactorRecommender])
+def test_saved_recommenders_give_the_same_lists(tmp_path, kind, text):
+    ratings = _ratings()
+    if text:
+        ratings = Ratings.from_arrays([f"u{u}" for u in ratings.user], [f"ï{i}" for i in ratings.item], ratings.values)
+    model = kind(n_factors=3).fit(ratings)
+    path = tmp_path / "films.plackett"
+    model.save(path)
+    loaded = pk.load(path)
+    assert type(loaded) is kind
+    data = candidates(*ratings.split(np.arange(ratings.n_rows) % 4 == 0))
+    assert (loaded.predict(data) == model.predict(data)).all()
+    for user in [*ratings.users.tolist(), "nobody" if text else 99]:
+        assert loaded.recommend(user, 4) == model.recommend(user, 4)
+    items = ratings.items[:2].tolist()
+    np.testing.assert_allclose(loaded.fold_in(items), model.fold_in(items))
+
+
+def test_damaged_files_are_refused(tmp_path):
+    path = tmp_path / "films.plackett"
+    AlternatingLeastSquares(n_factors=2).fit(_ratings()).save(path)
+    arrays, metadata = _storage.read(path, mmap=False)
+    bad = {
+        "user_factors": arrays["user_factors"][1:],
+        "item_factors": arrays["item_factors"] * np.nan,
+        "seen_items": arrays["seen_items"] + 5,
+        "seen_offsets": arrays["seen_offsets"][::-1],
+        "items": arrays["items"][::-1],
+    }
+    for name, array in bad.items():
+        _storage.write(path, arrays | {name: array}, metadata)
+        with pytest.raises(DataError, match=f"{name} is damaged"):
+            pk.load(path)
+    for words in (
+        '{"algorithm": "Ratings", "parameters": {}}',
+        '{"algorithm": "Recommender", "parameters": {}}',
+        "[1]",
+    ):
+        _storage.write(path, arrays, metadata | {"recommender": words})
+        with pytest.raises(DataError):
+            pk.load(path)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(50):  # never anything but an error of ours, or a recommender
+        at = int(rng.integers(len(whole)))
+        path.write_bytes(whole[:at] + bytes([rng.integers(256)]) + whole[at + 1 :])
+        with contextlib.suppress(DataError):
+            pk.load(path)
+
+
+@pytest.mark.full
+@pytest.mark.spec("apps.cf")
+def test_numbers_of_the_page(data_dir):
+    """MovieLens 100k, split u5: least squares as in the benchmark, and popularity."""
+    folder = data_dir / "movielens-100k"
+    if not folder.is_dir():
+        pytest.skip("needs movielens-100k")
+    ratings = read_ratings(folder / "u.data")
+    train, test = ratings.split(ratings.rows_in(read_ratings(folder / "u5.test")))
+    data = candidates(train, test, relevant=0.0)
+    model = AlternatingLeastSquares(n_factors=32, n_iterations=5, penalty=13.2, confidence=1.58, exponent=0.25)
+    value = pk.evaluate(data, model.fit(train).predict(data), "nDCG@10").mean["nDCG@10"]
+    assert value == pytest.approx(0.4161, abs=0.002)
+    assert pk.evaluate(data, popularity(train, data), "nDCG@10").mean["nDCG@10"] < 0.6 * value

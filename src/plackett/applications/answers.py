@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, ClassVar, Self
@@ -11,50 +11,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.applications.features import Features
+from plackett.applications.lists import CandidateLists
 from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
-from plackett.data.ids import distinct
 from plackett.text.analysis import Analyzer
 
-__all__ = ["AnswerFeatures", "JudgedAnswers", "read_answers"]
+__all__ = ["AnswerFeatures", "read_answers", "same_order"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class JudgedAnswers:
-    """Questions with candidate answers; the candidates of a question follow each other.
-
-    Attributes
-    ----------
-    questions, answers
-        The texts, one of each per row.
-    labels
-        How good each answer is.
-    qid
-        Number of the question of each row, from 1.
-    """
-
-    questions: list[str]
-    answers: list[str]
-    labels: np.ndarray
-    qid: np.ndarray
-
-    def filtered(self) -> JudgedAnswers:
-        """Without the questions whose answers are all right or all wrong: the rule of published WikiQA figures.
-
-        Numbers of questions stay as they are.
-        """
-        _, place = distinct(self.qid)
-        right, count = np.bincount(place, self.labels > 0), np.bincount(place)
-        kept = ((right > 0) & (right < count))[place]
-        return JudgedAnswers(
-            questions=[text for text, keep in zip(self.questions, kept, strict=True) if keep],
-            answers=[text for text, keep in zip(self.answers, kept, strict=True) if keep],
-            labels=self.labels[kept],
-            qid=self.qid[kept],
-        )
-
-
-def read_answers(path: str | os.PathLike[str]) -> JudgedAnswers:
+def read_answers(path: str | os.PathLike[str]) -> CandidateLists:
     """Read lines of question, answer and label between tabs; quotes mean nothing. WikiQA's ``.txt`` files are such.
 
     Neighbouring lines with the same question are the candidates of one question.
@@ -74,17 +40,12 @@ def read_answers(path: str | os.PathLike[str]) -> JudgedAnswers:
             labels.append(label)
     if not questions:
         raise DataError(f"{path} has no lines")
-    lengths = [len(list(group)) for _, group in groupby(questions)]
-    return JudgedAnswers(
-        questions=questions,
-        answers=answers,
-        labels=np.array(labels),
-        qid=np.repeat(np.arange(1, len(lengths) + 1), lengths),
-    )
+    rows = groupby(zip(questions, answers, labels, strict=True), lambda row: row[0])
+    return CandidateLists.of((question, *list(zip(*group, strict=True))[1:]) for question, group in rows)
 
 
 @dataclass(kw_only=True, eq=False)
-class AnswerFeatures:
+class AnswerFeatures(Features):
     r"""Features of a question with a candidate answer, for any ranker.
 
     ========================  ======================================================================================
@@ -115,8 +76,7 @@ class AnswerFeatures:
 
     Examples
     --------
-    >>> asked = JudgedAnswers(questions=["who sings", "who sings"], answers=["Whales sing.", "Cows eat."],
-    ...     labels=np.array([1.0, 0.0]), qid=np.array([1, 1]))
+    >>> asked = CandidateLists.of([("who sings", ["Whales sing.", "Cows eat."], [1, 0])])
     >>> data = AnswerFeatures().fit(asked).transform(asked)
     >>> data.X[:, data.feature_names.index("overlap")].tolist()
     [1.0, 0.0]
@@ -145,13 +105,13 @@ class AnswerFeatures:
     analyzer: Analyzer = field(default_factory=Analyzer)
     translation: TranslationModel = field(default_factory=TranslationModel)
 
-    def fit(self, train: JudgedAnswers) -> Self:
+    def fit(self, lists: CandidateLists) -> Self:
         """Count words in the answers, and train the translation model on those with a label above 0."""
-        questions, answers = self._words(train.questions), self._words(train.answers)
-        right = np.flatnonzero(train.labels > 0)
-        if not right.size:
+        questions, answers = self._words(lists.row_queries), self._words(lists.items)
+        right = self._right(lists)
+        if not right.any():
             raise DataError("no answer is right: there is nothing to learn from")
-        self.translation.fit([questions[i] for i in right], [answers[i] for i in right])
+        self._train(self.translation, questions, answers, right)
         frequency: dict[str, int] = {}
         for words in answers:
             for word in set(words):
@@ -162,47 +122,72 @@ class AnswerFeatures:
         self._average = max(float(np.mean([len(words) for words in answers])), 1.0)
         return self
 
-    def fit_transform(self, train: JudgedAnswers, *, n_folds: int = 5) -> RankingDataset:
+    def fit_transform(self, lists: CandidateLists, *, n_folds: int = 5) -> RankingDataset:
         """`fit`, and the features of the training data as a ranker should see them.
 
         A translation model knows the very answers it was trained on, and a ranker trained on its scores there trusts it
         too much. So the translation feature of each question comes from a model trained on the other folds of
         questions; `transform` would use the one trained on all.
         """
-        data = self.fit(train).transform(train)
-        fold = distinct(train.qid)[1] % n_folds
-        if not 2 <= n_folds <= data.n_queries:
+        data = self.fit(lists).transform(lists)
+        if not 2 <= n_folds <= len(lists):
             raise DataError(f"n_folds={n_folds}; give 2 or more, and at most the number of questions")
-        questions, answers = self._words(train.questions), self._words(train.answers)
+        fold = np.repeat(np.arange(len(lists)) % n_folds, np.diff(lists.offsets))
+        questions, answers, right = self._words(lists.row_queries), self._words(lists.items), self._right(lists)
         X = np.array(data.X)
         for held in range(n_folds):
-            rows, right = np.flatnonzero(fold == held), np.flatnonzero((fold != held) & (train.labels > 0))
-            if not right.size:
+            rows, others = np.flatnonzero(fold == held), (fold != held) & right
+            if not others.any():
                 raise DataError(f"all right answers are in one of {n_folds} folds of questions; there are too few")
-            model = replace(self.translation).fit([questions[i] for i in right], [answers[i] for i in right])
+            model = self._train(replace(self.translation), questions, answers, others)
             scores = model.log_probability([questions[i] for i in rows], [answers[i] for i in rows])
             X[rows, self.names.index("translation")] = scores
         return replace(data, X=X)
 
-    def transform(self, data: JudgedAnswers) -> RankingDataset:
-        """A dataset with a query per question and a document per answer, ids as in WikiQA's files of judgements."""
+    def matrix(self, lists: CandidateLists) -> np.ndarray:
+        """A row for each candidate; a document's id is its place in the list, as in WikiQA's files of judgements."""
         if not hasattr(self, "_idf"):
             raise DataError("the features are not trained; call fit first")
-        questions, answers = self._words(data.questions), self._words(data.answers)
+        questions, answers = self._words(lists.row_queries), self._words(lists.items)
         rows = [self._row(q, a) for q, a in zip(questions, answers, strict=True)]
-        table: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
+        table: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in self._row([], [])}
         table["translation"] = self.translation.log_probability(questions, answers)
-        change = np.flatnonzero(np.diff(data.qid, prepend=data.qid[:1] - 1))
-        table["position"] = np.arange(data.qid.size) - np.repeat(change, np.diff(change, append=data.qid.size))
-        table["number"] = np.array([any(c.isdigit() for c in text) for text in data.answers], float)
-        table["number asked"] = table["number"] * [_asks_number(text) for text in data.questions]
-        return RankingDataset.from_arrays(
-            np.column_stack([table[name] for name in self.names]),
-            data.labels,
-            data.qid,
-            docids=table["position"],
-            feature_names=self.names,
-        )
+        table["position"] = lists.positions
+        table["number"] = np.array([any(c.isdigit() for c in text) for text in lists.items], float)
+        table["number asked"] = table["number"] * [_asks_number(text) for text in lists.row_queries]
+        return np.column_stack([table[name] for name in self.names])
+
+    def state(self) -> dict[str, Any]:
+        """Settings, document frequencies and the translation table."""
+        if not hasattr(self, "_idf"):
+            raise DataError("the features are not trained; call fit first")
+        return {
+            "analyzer": self.analyzer.to_json(),
+            "words": list(self._idf),
+            "idf": np.array(list(self._idf.values())),
+            "others": [self._unseen, self._average],
+            **{f"translation {name}": value for name, value in self.translation.state().items()},
+        }
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Self:
+        """Trained features from their state."""
+        own = {name.removeprefix("translation "): v for name, v in state.items() if name.startswith("translation ")}
+        made = cls(analyzer=Analyzer.from_json(state["analyzer"]), translation=TranslationModel.restore(own))
+        made._idf = {str(word): float(idf) for word, idf in zip(state["words"], state["idf"], strict=True)}
+        made._unseen, made._average = (float(value) for value in state["others"])
+        return made
+
+    @staticmethod
+    def _right(lists: CandidateLists) -> np.ndarray:
+        if lists.labels is None:
+            raise DataError("the lists have no labels; give judged ones")
+        return lists.labels > 0
+
+    @staticmethod
+    def _train(model: TranslationModel, questions: Any, answers: Any, rows: np.ndarray) -> TranslationModel:
+        chosen = np.flatnonzero(rows)
+        return model.fit([questions[i] for i in chosen], [answers[i] for i in chosen])
 
     def _words(self, texts: Iterable[str]) -> list[list[str]]:
         known: dict[str, list[str]] = {}
@@ -222,14 +207,14 @@ class AnswerFeatures:
             "idf overlap": shared,
             "idf overlap share": shared / whole if whole else 0.0,
             "bm25": sum(weight[word] * 2.2 * tf / (tf + norm) for word, tf in zip(common, counts, strict=True)),
-            "same order": _same_order(list(asked), answer),
+            "same order": same_order(list(asked), answer),
             "span": places[-1] - places[0] + 1 if places else 0,
             "new words": len(there - asked.keys()),
             "length": len(answer),
         }
 
 
-def _same_order(question: Sequence[str], answer: Sequence[str]) -> int:
+def same_order(question: Sequence[str], answer: Sequence[str]) -> int:
     """Length of the longest common subsequence."""
     best = [0] * (len(question) + 1)
     for word in answer:

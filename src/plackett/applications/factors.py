@@ -11,9 +11,9 @@ from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett._progress import progress
 from plackett._random import below, mix
-from plackett.applications.ratings import Ratings, numbers_of
+from plackett.applications.ratings import Ratings
+from plackett.applications.recommender import Recommender, pair_scores
 from plackett.data.dataset import RankingDataset
-from plackett.data.grouping import ids_array
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise.square import Square
 
@@ -44,19 +44,6 @@ def _draw(offsets, items, places, n_items, n_drawn, seed, found):  # type: ignor
 
 
 @kernel
-def _scores(user, item, P, Q, b, out):  # type: ignore[no-untyped-def]
-    for r in range(user.size):
-        if item[r] < 0:
-            out[r] = 0.0
-            continue
-        p, q = P[user[r]], Q[item[r]]
-        total = b[item[r]]
-        for k in range(p.size):
-            total += p[k] * q[k]
-        out[r] = total
-
-
-@kernel
 def _gradients(user, item, slope, P, Q, dP, dQ, db):  # type: ignore[no-untyped-def]
     for r in range(user.size):
         g, i = slope[r], item[r]
@@ -70,7 +57,7 @@ def _gradients(user, item, slope, P, Q, dP, dQ, db):  # type: ignore[no-untyped-
 
 
 @dataclass(kw_only=True, eq=False)
-class FactorRecommender:
+class FactorRecommender(Recommender):
     r"""Factors of users and items, trained so that each user's items are in the right order.
 
     .. math::
@@ -127,6 +114,7 @@ class FactorRecommender:
 
     _ids: ClassVar[tuple[str, ...]] = ("apps.cf",)
     paper: ClassVar[str] = "Rendle, Freudenthaler, Gantner, Schmidt-Thieme 2009"
+    _more: ClassVar[tuple[str, ...]] = ("_user_map", "_item_map", "_bias_map")
 
     loss: Loss = field(default_factory=Square)
     n_factors: int = 16
@@ -166,44 +154,9 @@ class FactorRecommender:
             square += (1 - _SECOND) * (slope * slope - square)
             size = self.learning_rate / (1 - _FIRST**step)
             parameters -= size * mean / (np.sqrt(square / (1 - _SECOND**step)) + _TINY)
-        self.users_, self.items_, self._seen = ratings.users, ratings.items, ratings
-        self.user_factors_, self.item_factors_, self.item_bias_ = problem.factors(parameters)
         parts = problem.parts(parameters)
         self._user_map, self._item_map, self._bias_map = parts["A"], parts["B"], parts["c"]
-        return self
-
-    # ------------------------------------------------------------------------------------------------------- predict
-
-    def predict(self, data: RankingDataset) -> np.ndarray:
-        """Scores for users (queries) and items (documents), by their ids.
-
-        An unknown user gets the scores of a user without factors: the order of the item biases. An unknown item is an
-        error: see `new_items`.
-        """
-        self._check_fitted()
-        if data.docids is None:
-            raise DataError("the data have no document ids, which are the items")
-        item, known = numbers_of(self.items_, data.docids)
-        if not known.all():
-            unknown = data.docids[np.flatnonzero(~known)[0]]
-            raise DataError(f"item {unknown} was not in the catalogue of the training data; see new_items")
-        user, met = numbers_of(self.users_, data.qids)
-        factors = np.where(met[:, None], self.user_factors_[user], 0.0)
-        out = np.empty(data.n_rows)
-        row = np.repeat(np.arange(data.n_queries), np.diff(data.offsets))
-        _scores(row, item, factors, self.item_factors_, self.item_bias_, out)
-        return out
-
-    def recommend(self, user: Any, k: int = 10) -> list[Any]:
-        """Ids of the k best items that the user has not rated."""
-        self._check_fitted()
-        number, known = numbers_of(self.users_, ids_array([user], "user"))
-        scores = self.item_bias_.copy()
-        if known[0]:
-            scores += self.item_factors_ @ self.user_factors_[number[0]]
-            scores[self._seen.item[self._seen.user == number[0]]] = -np.inf
-        order = np.argsort(-scores, kind="stable")[:k]
-        return list(self.items_[order[scores[order] > -np.inf]].tolist())
+        return self._learned(ratings, *problem.factors(parameters), unknown=np.zeros(self.n_factors))
 
     # ---------------------------------------------------------------------------------------------------- cold start
 
@@ -228,9 +181,7 @@ class FactorRecommender:
 
         self._check_fitted()
         one = Ratings.from_arrays(np.zeros(len(items), int), items, values)
-        item, known = numbers_of(self.items_, one.items)
-        if not known.all():
-            raise DataError(f"item {one.items[~known][0]} was not in the catalogue of the training data")
+        item = self._item_numbers(one.items)
         labels = np.zeros(self.items_.size)
         labels[item] = one.values[np.argsort(one.item)]
         weight = np.full(self.items_.size, min(1.0, self.negatives * item.size / max(self.items_.size - item.size, 1)))
@@ -245,10 +196,6 @@ class FactorRecommender:
             return float(value.sum()) + self.penalty * float(p @ p), Q.T @ slope + 2 * self.penalty * p
 
         return np.asarray(minimize(objective, np.zeros(Q.shape[1]), jac=True, method="L-BFGS-B").x)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "item_factors_"):
-            raise DataError("the recommender is not trained; call fit first")
 
 
 class _Problem:
@@ -330,7 +277,7 @@ class _Problem:
         assert self.bound is not None
         P, Q, b = self.factors(parameters)
         scores = np.empty(self.user.size)
-        _scores(self.user, self.item, P, Q, b, scores)
+        pair_scores(self.user, self.item, P, Q, b, scores)
         value, slope, _ = self.bound.evaluate(scores)
         gradient = 2 * self.model.penalty * parameters
         part = self.parts(gradient)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -204,6 +204,37 @@ class TranslationModel:
             out,
         )
         return out
+
+    def state(self) -> dict[str, Any]:
+        """Parameters and table, by name: arrays of numbers, and values that JSON has."""
+        self._check_fitted()
+        return {
+            "parameters": [self.n_iterations, self.smoothing, self.self_translation],
+            "words": list(self._number),
+            "background": self._background,
+            "first": self._first,
+            "target": self._target,
+            "table": self._table,
+            "log_likelihoods": self.log_likelihoods_,
+        }
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Self:
+        """A trained model from its state."""
+        n_iterations, smoothing, self_translation = state["parameters"]
+        made = cls(n_iterations=int(n_iterations), smoothing=float(smoothing), self_translation=float(self_translation))
+        made._number = {str(word): i for i, word in enumerate(state["words"])}
+        made.n_words_ = n = len(made._number)
+        made._background, made._table = (np.array(state[name], np.float64) for name in ("background", "table"))
+        made._first, made._target = (np.array(state[name], np.int64) for name in ("first", "target"))
+        made.log_likelihoods_ = [float(value) for value in state["log_likelihoods"]]
+        whole = made._first.shape == (n + 1,) and made._background.shape == (n + 1,)
+        if not whole or made._target.shape != made._table.shape or made._first[0] != 0:
+            raise DataError("the translation table is damaged: its parts do not fit together")
+        inside = made._target.size == 0 or 0 <= made._target.min() <= made._target.max() < n
+        if (np.diff(made._first) < 0).any() or made._first[-1] != made._target.size or not inside:
+            raise DataError("the translation table is damaged: it names words that it does not have")
+        return made
 
     def _codes(
         self, texts: list[Sequence[str]], extra: dict[str, int] | None = None, other: int = -1

@@ -16,7 +16,8 @@ def serve(
         list[str],
         typer.Argument(
             metavar="MODEL…",
-            help="Model files, NAME=FILE, or folders: FOLDER/name.plackett, versions in FOLDER/name/2.plackett.",
+            help="Model files, NAME=FILE, folders of them (FOLDER/name.plackett, versions in FOLDER/name/2.plackett), "
+            "or a saved application or search pipeline.",
         ),
     ],
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all.")] = "127.0.0.1",

@@ -13,8 +13,8 @@ def workbench(
         list[str] | None,
         typer.Argument(
             metavar="[INDEX | RUN… | DATASET]",
-            help="Folder of `plackett index` or of a saved pipeline, TREC runs, or a dataset of features. Without it: "
-            "the documentation of Python's standard library.",
+            help="Folder of `plackett index`, of a saved pipeline or of a saved application, TREC runs, or a dataset "
+            "of features. Without it: the documentation of Python's standard library.",
         ),
     ] = None,
     ranker: Annotated[

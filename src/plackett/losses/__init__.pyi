@@ -40,6 +40,7 @@ from plackett.losses.listwise.query_softmax import QuerySoftmaxLoss as QuerySoft
 from plackett.losses.listwise.query_square import QuerySquare as QuerySquare
 from plackett.losses.pairwise.ramp import Ramp as Ramp
 from plackett.losses.pairwise.rao_kupper import RaoKupper as RaoKupper
+from plackett.losses.pairwise.revenue import RevenueLoss as RevenueLoss
 from plackett.losses.pairwise.risk_sensitive import RiskSensitive as RiskSensitive
 from plackett.losses.pairwise.sigmoid import Sigmoid as Sigmoid
 from plackett.losses.listwise.smoothrank import SmoothRankLoss as SmoothRankLoss

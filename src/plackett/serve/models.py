@@ -17,6 +17,8 @@ __all__ = ["Change", "Models", "sources"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _SUFFIX = ".plackett"
+#: What tells the folder of a saved application or search pipeline: its ranker is served.
+_SAVED = ("application.json", "pipeline.json")
 
 
 class Source(NamedTuple):
@@ -75,7 +77,8 @@ def sources(arguments: Iterable[str]) -> list[Source]:
 
     ``FILE`` is version 1 of a model named like the file, ``NAME=FILE`` names it. ``FOLDER`` has models
     (``FOLDER/name.plackett``) or versions of models (``FOLDER/name/2.plackett``); ``NAME=FOLDER`` has the versions of
-    one. Files in folders that are not regular files, or whose names cannot be part of an address, are left out.
+    one. The folder of a saved application or search pipeline has one model, its ranker. Files in folders that are not
+    regular files, or whose names cannot be part of an address, are left out.
     """
     return _ordered(_listed(arguments))
 
@@ -91,6 +94,8 @@ def _listed(arguments: Iterable[str]) -> _Listing:
         name, path = _parsed(argument)
         if not path.is_dir():
             listing.add(name or path.name.removesuffix(_SUFFIX), "1", path, named=True)
+        elif any((path / file).is_file() for file in _SAVED):
+            listing.add(name or path.resolve().name, "1", path / f"ranker{_SUFFIX}", named=True)
         elif name is not None:
             if reason := _bad_name(name):
                 raise DataError(f"{argument}: {reason}")

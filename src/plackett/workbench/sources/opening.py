@@ -13,7 +13,7 @@ __all__ = ["open_source"]
 
 
 def open_source(paths: Sequence[str], rankers: Sequence[str] = (), features: str | None = None) -> Source:
-    """A source from paths: one folder of an index or a saved pipeline, TREC runs, or one dataset.
+    """A source from paths: one folder of an index, a saved pipeline or a saved application, TREC runs, or one dataset.
 
     Without a path, the documentation of Python's standard library.
     """
@@ -58,6 +58,10 @@ def _folder(path: Path, features: str | None) -> Source:
     from plackett.workbench.columns.pipeline import PipelineColumn
     from plackett.workbench.sources.index import IndexSource
 
+    if (path / "application.json").is_file():
+        from plackett.workbench.sources.application import ApplicationSource
+
+        return ApplicationSource(path)
     declared = _declarations(features)
     if (path / FILE).is_file():
         pipeline = SearchPipeline.load(path)

@@ -1,0 +1,287 @@
+"""The template of an application: candidates, features, labels, folds, a ranker, a comparison, an explanation."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from plackett import _storage
+from plackett._atomic import replacing
+from plackett._errors import DataError
+from plackett._estimator import clone
+from plackett._files import check_regular
+from plackett.applications.features import Features
+from plackett.applications.lists import CandidateLists
+from plackett.data.dataset import RankingDataset
+from plackett.evaluation.compare import compare
+from plackett.evaluation.comparison import Comparison
+from plackett.explanations.explain import explain
+from plackett.explanations.explanation import Explanation
+from plackett.rankers.storage import load as load_ranker
+from plackett.rankers.storage import save as save_ranker
+
+__all__ = ["FILE", "Application", "RankedItem"]
+
+#: Files of a saved application.
+FILE, _RANKER, _ARRAYS, _EXAMPLES = "application.json", "ranker.plackett", "features.arrays", "examples.json"
+_KIND, _VERSION = "plackett application", 1
+#: A larger description is refused.
+_LARGEST = 1 << 28
+
+
+class RankedItem(NamedTuple):
+    """An item that was ranked."""
+
+    item: Any
+    score: float
+    #: Place among the candidates as given, from 0.
+    position: int
+
+
+@dataclass(kw_only=True, eq=False)
+class Application:
+    """An application of learning to rank as one object: lists become features, a ranker orders them.
+
+    Queries and items are whatever the features understand. The ranker is any of the library; so are the measures.
+    For search in an index, where retrieval, features and ranker belong together, see `plackett.SearchPipeline`.
+
+    Parameters
+    ----------
+    features
+        From lists of candidates to a dataset.
+    ranker
+        A ranker, or a pipeline that ends in one.
+    baselines
+        Names of features by which the items are ordered for comparison.
+    measures
+        What the systems are compared by.
+    candidates
+        Function of a query that returns its candidates, for `rank` and `explain`. It is not saved.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> class Lengths(Features):
+    ...     names = ("length", "vowels")
+    ...     def matrix(self, lists):
+    ...         return np.array([[len(item), sum(c in "aeiou" for c in item)] for item in lists.items])
+    >>> judged = CandidateLists.of([("", ["hymn", "sea", "oak"], [0, 2, 1]), ("", ["aorta", "myth"], [1, 0])])
+    >>> application = Application(features=Lengths(), ranker=pk.rankers.ListNet(), baselines=("length",)).fit(judged)
+    >>> [found.item for found in application.rank("", ["rhythm", "idea", "tree"])]
+    ['idea', 'tree', 'rhythm']
+    >>> application.explain("", ["rhythm", "idea"]).pair(1, 0)["feature"][0]
+    'vowels'
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("apps.pipeline",)
+
+    features: Features
+    ranker: Any
+    baselines: Sequence[str] = ()
+    measures: Sequence[str] = ("nDCG@10",)
+    candidates: Callable[[Any], Sequence[Any]] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.baselines if name not in self.features.names]
+        if unknown:
+            raise DataError(f"baseline {unknown[0]!r} is not a feature; there are {', '.join(self.features.names)}")
+
+    def fit(self, lists: CandidateLists) -> Self:
+        """Fit the features and train the ranker on judged lists."""
+        self.ranker.fit(self.features.fit_transform(_judged(lists)))
+        return self
+
+    def predict(self, lists: CandidateLists) -> np.ndarray:
+        """Scores of the items."""
+        return np.asarray(self.ranker.predict(self.features.transform(lists)))
+
+    def rank(self, query: Any, items: Sequence[Any] | None = None, k: int | None = None) -> list[RankedItem]:
+        """The items of one query, the best first; of equal ones the one that stands first."""
+        lists = self._one(query, items)
+        if not lists.items:
+            return []
+        scores = self.predict(lists)
+        order = np.argsort(-scores, kind="stable")[:k]
+        return [RankedItem(lists.items[i], float(scores[i]), i) for i in order.tolist()]
+
+    def explain(self, query: Any, items: Sequence[Any] | None = None, **options: Any) -> Explanation:
+        """Contributions of the features to the scores of one query's items; documents are numbered as given, from 0.
+
+        Options are those of `plackett.explain`.
+        """
+        return explain(self.ranker, self.features.transform(self._one(query, items)), **options)
+
+    def _one(self, query: Any, items: Sequence[Any] | None) -> CandidateLists:
+        if items is None:
+            if self.candidates is None:
+                raise DataError("give the items: the application has no function that finds candidates")
+            items = self.candidates(query)
+        return CandidateLists.of([(query, items)])
+
+    # -------------------------------------------------------------------------------------------------------- measure
+
+    def compare(self, lists: CandidateLists, **options: Any) -> Comparison:
+        """Compare the ranker with the baselines on judged lists that it was not trained on.
+
+        Options are those of `plackett.compare`.
+        """
+        data = self.features.transform(_judged(lists))
+        return self._compared(data, {"ranker": np.asarray(self.ranker.predict(data)), **self._columns(data)}, options)
+
+    def cross_validate(
+        self, lists: CandidateLists, *, n_folds: int = 5, random_state: int = 0, **options: Any
+    ) -> Comparison:
+        """Compare ranker and baselines by cross-validation: features and ranker are fitted anew without each fold.
+
+        The folds are of whole lists. The application itself stays as it is. Further options are those of
+        `plackett.compare`.
+        """
+        n = len(_judged(lists))
+        if not 2 <= n_folds <= n:
+            raise DataError(f"n_folds={n_folds}; give 2 or more, and at most the number of lists, which is {n}")
+        fold = np.random.default_rng(random_state).permutation(n) % n_folds
+        fold_of_row = np.repeat(fold, np.diff(lists.offsets))
+        scores = {name: np.empty(len(lists.items)) for name in ("ranker", *self.baselines)}
+        for held in range(n_folds):
+            features = deepcopy(self.features)
+            ranker = clone(self.ranker).fit(features.fit_transform(lists.take(fold != held)))
+            data = features.transform(lists.take(fold == held))
+            for name, values in {"ranker": ranker.predict(data), **self._columns(data)}.items():
+                scores[name][fold_of_row == held] = values
+        qid = np.repeat(lists.qids, np.diff(lists.offsets))
+        return self._compared(RankingDataset.from_arrays(None, lists.labels, qid), scores, options)
+
+    def _columns(self, data: RankingDataset) -> dict[str, np.ndarray]:
+        return {name: np.asarray(data.X)[:, self.features.names.index(name)] for name in self.baselines}
+
+    def _compared(self, data: RankingDataset, scores: dict[str, np.ndarray], options: dict[str, Any]) -> Comparison:
+        return compare(
+            data, scores, list(self.measures), **({"baseline": "ranker"} if self.baselines else {}) | options
+        )
+
+    # -------------------------------------------------------------------------------------------------------- on disk
+
+    def save(self, path: str | os.PathLike[str], *, examples: CandidateLists | None = None) -> None:
+        """Save features, ranker and settings as one new folder.
+
+        Parameters
+        ----------
+        examples
+            Lists of texts, or of other values that JSON has, that ``plackett workbench`` shows with the application.
+        """
+        folder = Path(path)
+        if folder.exists() and any(folder.iterdir()):
+            raise DataError(f"{folder}: the folder is not empty; use a new one")
+        state = self.features.state()
+        arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+        description = {
+            "kind": _KIND,
+            "format_version": _VERSION,
+            "features": type(self.features).__name__,
+            "state": {name: value for name, value in state.items() if name not in arrays},
+            "baselines": list(self.baselines),
+            "measures": [str(measure) for measure in self.measures],
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        _storage.write(folder / _ARRAYS, arrays, {"kind": "features"})
+        save_ranker(self.ranker, folder / _RANKER)
+        if examples is not None:
+            _write(folder / _EXAMPLES, _plain(examples))
+        _write(folder / FILE, description)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, features: Features | None = None) -> Application:
+        """Load a folder that `save` wrote. Nothing of it is run as code.
+
+        Parameters
+        ----------
+        features
+            Features of your own, which are not looked up by name; what they learned is not restored.
+        """
+        folder = Path(path)
+        description = _read(folder / FILE)
+        if description.get("kind") != _KIND:
+            raise DataError(f"{folder / FILE}: not an application")
+        if description.get("format_version") != _VERSION:
+            found = description.get("format_version")
+            raise DataError(f"{folder / FILE}: format {found!r:.20}; this plackett reads {_VERSION}")
+        try:
+            if features is None:
+                arrays, _ = _storage.read(folder / _ARRAYS, kind="features", mmap=False)
+                features = _class(description["features"]).restore({**description["state"], **arrays})
+            baselines, measures = tuple(description["baselines"]), tuple(description["measures"])
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{folder / FILE}: damaged ({error!r:.100})") from None
+        return cls(features=features, ranker=load_ranker(folder / _RANKER), baselines=baselines, measures=measures)
+
+    @staticmethod
+    def load_examples(path: str | os.PathLike[str]) -> CandidateLists | None:
+        """The examples that were saved with an application."""
+        file = Path(path) / _EXAMPLES
+        if not file.exists():
+            return None
+        found = _read(file)
+        try:
+            lists = list(zip(found["queries"], found["items"], *[found["labels"]] * ("labels" in found), strict=True))
+            return CandidateLists.of(lists, qids=found["qids"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{file}: damaged ({error!r:.100})") from None
+
+
+def _judged(lists: CandidateLists) -> CandidateLists:
+    if lists.labels is None:
+        raise DataError("the lists have no labels; give judged ones")
+    return lists
+
+
+def _class(name: Any) -> type[Features]:
+    """Features of ours by their name."""
+    package = import_module("plackett.applications")
+    found = getattr(package, name, None) if isinstance(name, str) and name in dir(package) else None
+    if not isinstance(found, type) or not issubclass(found, Features):
+        raise DataError(f"features {name!r:.60} are not plackett's own; load them with load(path, features=…)")
+    return found
+
+
+def _plain(lists: CandidateLists) -> dict[str, Any]:
+    def parts(values: Any) -> list[Any]:
+        return [list(values[a:b]) for a, b in pairwise(lists.offsets.tolist())]
+
+    found = {"queries": lists.queries, "items": parts(lists.items), "qids": lists.qids.tolist()}
+    return found if lists.labels is None else found | {"labels": parts(lists.labels.tolist())}
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    try:
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+    except TypeError as error:
+        raise DataError(f"{path.name} cannot be written: {error}; give texts, numbers, lists and mappings") from None
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        check_regular(path)
+        with open(path, "rb") as file:
+            found = json.loads(file.read(_LARGEST).decode())
+    except (FileNotFoundError, NotADirectoryError):
+        raise DataError(f"{path.parent} holds no application (there is no {path.name})") from None
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path}: damaged ({error})") from None
+    if not isinstance(found, dict):
+        raise DataError(f"{path}: damaged (not a JSON object)")
+    return found

@@ -1,0 +1,134 @@
+"""Queries with the items that are to be ranked for them: what every application starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._names import plural
+
+__all__ = ["CandidateLists"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class CandidateLists:
+    """Queries, each with candidates and, if they are judged, labels.
+
+    A query and an item may be anything that the features of the application understand: texts, ads, intervals.
+
+    Attributes
+    ----------
+    queries
+        One query per list.
+    items
+        The candidates of all lists, one list after the other.
+    offsets
+        First item of each list, and the number of items.
+    labels
+        How good each item is, or None.
+    qids
+        Id of each list.
+
+    Examples
+    --------
+    >>> lists = CandidateLists.of([("what flies", ["a bird", "a stone"], [1, 0]), ("what rolls", ["a wheel"], [1])])
+    >>> lists
+    CandidateLists(2 lists, 3 items)
+    >>> lists.take([1]).items
+    ['a wheel']
+    """
+
+    queries: list[Any]
+    items: list[Any]
+    offsets: np.ndarray
+    labels: np.ndarray | None
+    qids: np.ndarray
+
+    def __post_init__(self) -> None:
+        n = len(self.queries)
+        if self.offsets.shape != (n + 1,) or self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
+            raise DataError(f"offsets must start at 0, never fall and have {n + 1} entries, one more than queries")
+        if self.offsets[-1] != len(self.items):
+            raise DataError(f"offsets end at {self.offsets[-1]}, but there are {plural(len(self.items), 'item')}")
+        if self.labels is not None and self.labels.shape != (len(self.items),):
+            raise DataError(f"labels have shape {self.labels.shape}, but there are {plural(len(self.items), 'item')}")
+        if self.qids.shape == (n,) and np.unique(self.qids).size < n:
+            raise DataError("two lists have the same id")
+        if self.qids.shape != (n,):
+            raise DataError(f"qids have shape {self.qids.shape}, but there are {plural(n, 'query', 'queries')}")
+
+    @classmethod
+    def of(cls, lists: Iterable[Sequence[Any]], *, qids: Any = None) -> CandidateLists:
+        """Make lists from tuples of a query, its items and, in all of them or in none, the labels of the items.
+
+        Parameters
+        ----------
+        qids
+            Id of each list; by default 1, 2, ….
+        """
+        entries = [tuple(entry) for entry in lists]
+        lengths = {len(entry) for entry in entries}
+        if not lengths <= {2} and not lengths <= {3}:
+            raise DataError("give tuples of query and items, or all of query, items and labels")
+        for entry in entries:
+            if isinstance(entry[1], str):
+                raise DataError(f"the items of query {entry[0]!r:.60} are one text; give a list of items")
+        items = [list(entry[1]) for entry in entries]
+        labels = None
+        if lengths == {3}:
+            for entry, own in zip(entries, items, strict=True):
+                if len(entry[2]) != len(own):
+                    raise DataError(
+                        f"query {entry[0]!r:.60} has {plural(len(own), 'item')}, but {len(entry[2])} labels"
+                    )
+            labels = np.array([label for entry in entries for label in entry[2]], np.float64)
+        return cls(
+            queries=[entry[0] for entry in entries],
+            items=[item for own in items for item in own],
+            offsets=np.concatenate([[0], np.cumsum([len(own) for own in items], dtype=np.int64)]).astype(np.int64),
+            labels=labels,
+            qids=np.arange(1, len(entries) + 1) if qids is None else np.asarray(qids),
+        )
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __repr__(self) -> str:
+        return f"CandidateLists({plural(len(self), 'list')}, {plural(len(self.items), 'item')})"
+
+    @property
+    def row_queries(self) -> list[Any]:
+        """The query of each item."""
+        sizes = np.diff(self.offsets).tolist()
+        return [query for query, n in zip(self.queries, sizes, strict=True) for _ in range(n)]
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Place of each item in its list as given, from 0."""
+        return np.arange(len(self.items)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    def take(self, lists: Any) -> CandidateLists:
+        """Some of the lists, by number or by a mask; they keep their ids."""
+        chosen = np.arange(len(self))[np.asarray(lists)]
+        starts, ends = self.offsets[:-1][chosen], self.offsets[1:][chosen]
+        rows = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])
+        return replace(
+            self,
+            queries=[self.queries[i] for i in chosen],
+            items=[self.items[i] for i in rows],
+            offsets=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
+            labels=None if self.labels is None else self.labels[rows],
+            qids=self.qids[chosen],
+        )
+
+    def filtered(self) -> CandidateLists:
+        """Without the lists whose items are all relevant or all irrelevant, and those without items."""
+        if self.labels is None:
+            raise DataError("the lists have no labels")
+        right = self.labels > 0
+        return self.take([bool(right[a:b].any() and not right[a:b].all()) for a, b in pairwise(self.offsets)])

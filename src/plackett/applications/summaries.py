@@ -1,0 +1,148 @@
+"""Summaries: the sentences of a document that speak to a query, chosen by a ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett._provenance import fulfils
+from plackett.applications.application import Application
+from plackett.applications.features import Features
+from plackett.applications.language import sentences
+from plackett.applications.lists import CandidateLists
+from plackett.applications.terms import TermStatistics
+from plackett.text.analysis import Analyzer
+
+__all__ = ["SentenceFeatures", "summarise"]
+
+
+@dataclass(kw_only=True, eq=False)
+class SentenceFeatures(Features):
+    """Features of a query and the sentences of a document, for query-biased summaries.
+
+    ====================  ============================================================================================
+    ``exact match``       whether the whole query stands in the sentence, its terms one after the other
+    ``query terms``       share of the query's distinct terms in the sentence
+    ``synonyms``          share of the query's terms with a synonym in the sentence
+    ``language model``    mean log probability of the query's terms in the sentence, smoothed (Dirichlet, μ = 50)
+    ``terms``             number of terms of the sentence
+    ``position``          place of the sentence in the document, from 0 (first) to 1 (last)
+    ``similarity``        cosine of the sentence with the whole document: how central it is, whatever the query
+    ====================  ============================================================================================
+
+    With an empty query the first four are 0, and the summary is that of the document alone.
+
+    Parameters
+    ----------
+    synonyms
+        Other terms for a term, after analysis.
+    analyzer
+        How texts become terms.
+
+    Examples
+    --------
+    >>> document = ["A dog barks.", "Cats chase mice at night.", "The end."]
+    >>> features = SentenceFeatures().fit(CandidateLists.of([("", document)]))
+    >>> features.transform(CandidateLists.of([("chase mice", document)])).X[:, :2].tolist()
+    [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+
+    References
+    ----------
+    Metzler, Kanungo: Machine learned sentence selection strategies for query-biased summarization. SIGIR workshop on
+    learning to rank for information retrieval, 2008.
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("apps.summarise",)
+    names: ClassVar[tuple[str, ...]] = (
+        "exact match",
+        "query terms",
+        "synonyms",
+        "language model",
+        "terms",
+        "position",
+        "similarity",
+    )
+
+    synonyms: Mapping[str, list[str]] = field(default_factory=dict)
+    analyzer: Analyzer = field(default_factory=Analyzer)
+
+    def fit(self, lists: CandidateLists) -> Self:
+        """Count the terms of the sentences."""
+        self._terms = TermStatistics().fit(self.analyzer.tokens(text) for text in lists.items)
+        return self
+
+    def matrix(self, lists: CandidateLists) -> np.ndarray:
+        """A row for each sentence."""
+        if not hasattr(self, "_terms"):
+            raise DataError("the features are not trained; call fit first")
+        rows = []
+        bounds = lists.offsets.tolist()
+        for number, query in enumerate(lists.queries):
+            asked = self.analyzer.tokens(query)
+            texts = [self.analyzer.tokens(text) for text in lists.items[bounds[number] : bounds[number + 1]]]
+            document = [term for text in texts for term in text]
+            for place, text in enumerate(texts):
+                relative = place / max(len(texts) - 1, 1)
+                rows.append([*self._match(asked, text), len(text), relative, self._terms.tfidf(text, document)])
+        return np.array(rows, np.float64).reshape(len(rows), len(self.names))
+
+    def _match(self, query: list[str], text: list[str]) -> tuple[float, float, float, float]:
+        if not query:
+            return 0.0, 0.0, 0.0, 0.0
+        there, distinct = set(text), set(query)
+        exact = any(text[i : i + len(query)] == query for i in range(len(text) - len(query) + 1))
+        near = sum(not there.isdisjoint(self.synonyms.get(term, ())) for term in distinct)
+        share = len(distinct & there) / len(distinct)
+        return float(exact), share, near / len(distinct), self._terms.log_probability(query, text)
+
+    def state(self) -> dict[str, Any]:
+        """Settings and counts."""
+        if not hasattr(self, "_terms"):
+            raise DataError("the features are not trained; call fit first")
+        synonyms = {str(term): list(others) for term, others in self.synonyms.items()}
+        return {"analyzer": self.analyzer.to_json(), "synonyms": synonyms, **self._terms.state()}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Self:
+        """Trained features from their state."""
+        made = cls(synonyms=state["synonyms"], analyzer=Analyzer.from_json(state["analyzer"]))
+        made._terms = TermStatistics.restore(state)
+        return made
+
+
+@fulfils("apps.summarise")
+def summarise(
+    application: Application, query: str, document: str, *, n_sentences: int | None = 3, n_words: int | None = None
+) -> list[str]:
+    """The best sentences of a document for a query, in the order of the document, within a budget.
+
+    Sentences are taken by their scores as long as they fit; one that is too long is passed over.
+
+    Parameters
+    ----------
+    application
+        A fitted application with `SentenceFeatures`.
+    query
+        May be empty.
+    document
+        The text; `sentences` splits it.
+    n_sentences, n_words
+        Most sentences, and most words in all; None for no limit.
+    """
+    for name, limit in (("n_sentences", n_sentences), ("n_words", n_words)):
+        if limit is not None and limit < 1:
+            raise DataError(f"{name}={limit}; give at least 1, or None")
+    chosen: list[tuple[int, str]] = []
+    left = n_words
+    for ranked in application.rank(query, sentences(document)):
+        if n_sentences is not None and len(chosen) == n_sentences:
+            break
+        length = len(ranked.item.split())
+        if left is None or length <= left:
+            chosen.append((ranked.position, ranked.item))
+            left = None if left is None else left - length
+    return [text for _, text in sorted(chosen)]

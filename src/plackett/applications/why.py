@@ -1,0 +1,237 @@
+"""Why-questions: passages ranked by whether they explain what a question asks about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.applications.features import Features
+from plackett.applications.language import Tagger, kinds, noun_phrases, sentences, words
+from plackett.applications.lists import CandidateLists
+from plackett.applications.terms import TermStatistics
+from plackett.text.analysis import Analyzer
+
+__all__ = ["Passage", "WhyFeatures"]
+
+_PARTS = ("words", "nouns", "verbs", "adjectives", "focus", "heads", "modifiers")
+_AUXILIARIES = (
+    "do",
+    "does",
+    "did",
+    "is",
+    "are",
+    "was",
+    "were",
+    "has",
+    "have",
+    "had",
+    "can",
+    "could",
+    "would",
+    "should",
+)
+_STRUCTURE = ("title", "heading", "first sentence")
+_CUE_WORDS = """because since therefore thus hence reason reasons cause causes caused causing due result results explain
+    explains explanation why consequently owing order so effect leads led purpose"""
+_CUES = frozenset(_CUE_WORDS.split())
+
+
+class Passage(NamedTuple):
+    """A passage with its place in a document. A plain text is a passage without title and heading."""
+
+    text: str
+    title: str = ""
+    heading: str = ""
+
+
+class _Read(NamedTuple):
+    """A text as sets of terms."""
+
+    tokens: list[str]
+    parts: dict[str, frozenset[str]]
+
+
+@dataclass(kw_only=True, eq=False)
+class WhyFeatures(Features):
+    """37 features of a why-question and a passage.
+
+    ==========================  ======================================================================================
+    ``tf-idf``                  cosine of question and passage
+    ``P in passage``            share of a part P of the question that is among the words of the passage (7)
+    ``P in same part``          share of it that is in the same part of the passage (7)
+    ``P in passage, synonyms``  the same with the synonyms of the question's words (7)
+    ``P in same part, …``       the same (7)
+    ``cue words``               share of the passage's sentences with *because*, *therefore*, *reason*, …
+    ``words/focus in S``        share of the question's words, and of its focus, in the title, the heading and the
+                                first sentence (6)
+    ``relatedness``             mean over the question's words of the greatest relatedness with a word of the passage
+    ==========================  ======================================================================================
+
+    The parts P are words, nouns, verbs, adjectives, the focus (the first noun phrase: what the question is about), the
+    heads of the noun phrases and their modifiers. Kinds of words come from the rules of
+    `plackett.applications.language` unless a tagger is given. The synonyms replace WordNet, which is not included.
+
+    Parameters
+    ----------
+    synonyms
+        Other words for a word.
+    relatedness
+        Function of two terms, from 0 to 1; by default 1 for equal terms, ½ for synonyms, else 0. It is not saved, and
+        neither is ``tagger``: give them again to features that are loaded.
+    tagger
+        From words to their kinds.
+    analyzer
+        How texts become terms.
+
+    Examples
+    --------
+    >>> passages = ["Cats purr because they are content.", "Dogs bark."]
+    >>> lists = CandidateLists.of([("Why do cats purr?", passages, [1, 0])])
+    >>> data = WhyFeatures().fit(lists).transform(lists)
+    >>> data.n_features, data.X[:, data.feature_names.index("focus in passage")].tolist()
+    (37, [1.0, 0.0])
+
+    References
+    ----------
+    Verberne, van Halteren, Theijssen, Raaijmakers, Boves: Learning to rank for why-question answering. Information
+    Retrieval 14 (2011).
+    """
+
+    _ids: ClassVar[tuple[str, ...]] = ("apps.qa.why",)
+    names: ClassVar[tuple[str, ...]] = (
+        "tf-idf",
+        *(
+            f"{part} in {where}{extra}"
+            for extra in ("", ", synonyms")
+            for where in ("passage", "same part")
+            for part in _PARTS
+        ),
+        "cue words",
+        *(f"{part} in {where}" for where in _STRUCTURE for part in ("words", "focus")),
+        "relatedness",
+    )
+
+    synonyms: Mapping[str, list[str]] = field(default_factory=dict)
+    relatedness: Callable[[str, str], float] | None = field(default=None, repr=False)
+    tagger: Tagger = field(default=kinds, repr=False)
+    analyzer: Analyzer = field(default_factory=Analyzer)
+
+    def fit(self, lists: CandidateLists) -> Self:
+        """Count the terms of the passages."""
+        self._terms = TermStatistics().fit(self.analyzer.tokens(_passage(item).text) for item in lists.items)
+        return self
+
+    def matrix(self, lists: CandidateLists) -> np.ndarray:
+        """A row for each passage."""
+        if not hasattr(self, "_terms"):
+            raise DataError("the features are not trained; call fit first")
+        near = self._near()
+        texts: dict[str, _Read] = {}
+
+        def read(text: str) -> _Read:
+            return texts[text] if text in texts else texts.setdefault(text, self._read(text))
+
+        rows = []
+        for question, item in zip(lists.row_queries, lists.items, strict=True):
+            asked, passage = self._read_question(question), _passage(item)
+            rows.append(self._row(asked, passage, near, read))
+        return np.array(rows, np.float64).reshape(len(rows), len(self.names))
+
+    def _row(
+        self, asked: _Read, passage: Passage, near: dict[str, set[str]], read: Callable[[str], _Read]
+    ) -> list[float]:
+        text = read(passage.text)
+        everything = frozenset(text.tokens)
+        row = [self._terms.tfidf(asked.tokens, text.tokens)]
+        for wider in ({}, near):
+            row += [_share(asked.parts[part], everything, wider) for part in _PARTS]
+            row += [_share(asked.parts[part], text.parts[part], wider) for part in _PARTS]
+        parts = sentences(passage.text)
+        explaining = sum(not _CUES.isdisjoint(part.lower().replace(",", " ").split()) for part in parts)
+        row.append(explaining / max(len(parts), 1))
+        for where in (passage.title, passage.heading, parts[0] if parts else ""):
+            there = frozenset(read(where).tokens)
+            row += [_share(asked.parts["words"], there, {}), _share(asked.parts["focus"], there, {})]
+        row.append(self._related(asked.parts["words"], everything, near))
+        return row
+
+    def _related(self, asked: Iterable[str], there: frozenset[str], near: dict[str, set[str]]) -> float:
+        values = []
+        for word in asked:
+            if word in there:
+                values.append(1.0)
+            elif self.relatedness is None:
+                values.append(0.0 if there.isdisjoint(near.get(word, ())) else 0.5)
+            else:
+                values.append(max((float(self.relatedness(word, other)) for other in there), default=0.0))
+        return float(np.mean(values)) if values else 0.0
+
+    def _near(self) -> dict[str, set[str]]:
+        """Synonyms as terms, in both directions."""
+        near: dict[str, set[str]] = {}
+        for word, others in self.synonyms.items():
+            first = self.analyzer.tokens(word)
+            for other in others:
+                second = self.analyzer.tokens(other)
+                if len(first) == len(second) == 1:
+                    near.setdefault(first[0], set()).add(second[0])
+                    near.setdefault(second[0], set()).add(first[0])
+        return near
+
+    def _read_question(self, question: str) -> _Read:
+        tokens = words(question)
+        start = next((i + 1 for i, word in enumerate(tokens) if word.lower() == "why"), 0)
+        if start and start < len(tokens) and tokens[start].lower() in _AUXILIARIES:
+            start += 1
+        return self._read(" ".join(tokens[start:]))
+
+    def _read(self, text: str) -> _Read:
+        written = words(text)
+        tags = list(self.tagger(written))
+        terms = [self.analyzer.tokens(word) for word in written]
+        phrases = noun_phrases(written, lambda _: tags)
+        heads = {b - 1 for _, b in phrases}
+        inside = {i for a, b in phrases for i in range(a, b)}
+
+        def those(numbers: Iterable[int]) -> frozenset[str]:
+            return frozenset(term for i in numbers for term in terms[i])
+
+        everything = range(len(written))
+        focus = range(*phrases[0]) if phrases else range(0)
+        parts = {
+            "words": those(everything),
+            **{f"{kind}s": those(i for i in everything if tags[i] == kind) for kind in ("noun", "verb", "adjective")},
+            "focus": those(focus),
+            "heads": those(heads),
+            "modifiers": those(inside - heads),
+        }
+        return _Read([term for own in terms for term in own], parts)
+
+    def state(self) -> dict[str, Any]:
+        """Settings and counts."""
+        if not hasattr(self, "_terms"):
+            raise DataError("the features are not trained; call fit first")
+        synonyms = {str(word): list(others) for word, others in self.synonyms.items()}
+        return {"analyzer": self.analyzer.to_json(), "synonyms": synonyms, **self._terms.state()}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Self:
+        """Trained features from their state."""
+        made = cls(synonyms=state["synonyms"], analyzer=Analyzer.from_json(state["analyzer"]))
+        made._terms = TermStatistics.restore(state)
+        return made
+
+
+def _passage(item: Any) -> Passage:
+    return Passage(item) if isinstance(item, str) else Passage(*item)
+
+
+def _share(asked: frozenset[str], there: frozenset[str], near: dict[str, set[str]]) -> float:
+    """Share of some terms that are there, themselves or by a synonym."""
+    if not asked:
+        return 0.0
+    return sum(term in there or not there.isdisjoint(near.get(term, ())) for term in asked) / len(asked)

