@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
 from plackett.text.analysis import Analyzer
@@ -58,6 +59,7 @@ def read_answers(path: str | os.PathLike[str]) -> JudgedAnswers:
 
     Neighbouring lines with the same question are the candidates of one question.
     """
+    check_regular(path, pipes=True)
     questions, answers, labels = [], [], []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):

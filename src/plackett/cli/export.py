@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett._files import check_regular
 from plackett.catalogue import formats
 from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 
@@ -82,6 +83,7 @@ def _prove(ranker: Any, out: Path, data: RankingDataset, to: str, names: list[st
 
 
 def _lines(path: Path) -> list[str]:
+    check_regular(path)
     try:
         return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
