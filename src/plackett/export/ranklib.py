@@ -207,7 +207,8 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
     '## Coordinate Ascent\n'
     """
     if not isinstance(ranker, Ranker):
-        raise DataError(f"a {type(ranker).__name__} cannot be written as a RankLib model; give a fitted ranker")
+        alone = " alone (pipeline[-1])" if hasattr(ranker, "steps") else ""
+        raise DataError(f"a {type(ranker).__name__} cannot be written as a RankLib model; give a fitted ranker{alone}")
     ranker._check_fitted()
     if ranker.scorer_.kind not in _WRITERS:
         raise DataError(
