@@ -22,7 +22,10 @@ def early_exit(
     measure: Annotated[str, typer.Option("-m", "--measure", help="The measure.")] = "nDCG@10",
     rule: Annotated[
         str,
-        typer.Option(help="Who goes on: capacity (the best k), proximity (near the k-th), exact (the top k is kept)."),
+        typer.Option(
+            help="Who goes on: capacity (the best k), proximity (near the k-th), exact (the top k is kept), "
+            "query (lists whose top k still changes)."
+        ),
     ] = "capacity",
     force: Force = False,
     *,
@@ -34,8 +37,10 @@ def early_exit(
     """
     from plackett.cli.output import print_table
     from plackett.cli.reading import load_with
+    from plackett.evaluation.estimators import last_step
     from plackett.rankers.early_exit import RULES
     from plackett.rankers.early_exit import early_exit as choose
+    from plackett.rankers.storage import save
 
     if rule not in RULES:
         raise typer.BadParameter(f"{rule!r}; give one of {', '.join(RULES)}", param_hint="--rule")
@@ -52,6 +57,7 @@ def early_exit(
     if found.trees is None:
         print(f"no exit loses at most {max_loss:g}; nothing is written")
         raise typer.Exit(1)
-    found.ranker.save(out)
-    work = found.ranker.card_["exit"]["work"]
-    print(f"{out}: after {found.trees} trees the best {found.keep} of a list go on; {work:.0%} of the work")
+    save(found.ranker, out)
+    work = last_step(found.ranker).card_["exit"]["work"]
+    who = f"the best {found.keep} of a list" if rule != "query" else f"lists whose first {found.keep} still change"
+    print(f"{out}: after {found.trees} trees {who} go on; {work:.0%} of the work")

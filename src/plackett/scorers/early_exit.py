@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.scorers.nested import best_rows, lift
+from plackett.scorers.nested import best_rows, lift, list_offsets
 from plackett.scorers.trees.scorer import TreeScorer
 
-__all__ = ["EarlyExitScorer", "leaf_spread"]
+__all__ = ["EarlyExitScorer", "leaf_spread", "open_rows"]
 
 _TREES = "trees."
 
@@ -24,6 +24,8 @@ class EarlyExitScorer:
 
     At exit e, a document goes on if its sum so far is at least the ``keep[e]``-th best of its list minus ``slack[e]``,
     and at least ``floor[e]``. Documents that went further rank above those that did not, in the order of their sums.
+    A list as a whole goes no further if its best ``settled[e]`` documents are in the order in which they were at the
+    exit before.
 
     Parameters
     ----------
@@ -33,6 +35,8 @@ class EarlyExitScorer:
         Number of trees before each exit, ascending.
     keep, slack, floor
         The rule of each exit.
+    settled
+        The rule for lists; 0 at exits that have none. None: no exit has one.
     """
 
     kind: ClassVar[str] = "early_exit"
@@ -42,6 +46,7 @@ class EarlyExitScorer:
     keep: np.ndarray
     slack: np.ndarray
     floor: np.ndarray
+    settled: np.ndarray | None = None
 
     @cached_property
     def segments(self) -> list[TreeScorer]:
@@ -70,8 +75,13 @@ class EarlyExitScorer:
         first, *others = self.segments
         sums = first.predict(X, offsets, n_jobs)
         rows, stages = np.arange(sums.size), []
-        rules = zip(self.keep.tolist(), self.slack.tolist(), self.floor.tolist(), strict=True)
-        for segment, (keep, slack, floor) in zip(others, rules, strict=True):
+        settled = np.zeros_like(self.after) if self.settled is None else self.settled
+        rules = zip(self.keep.tolist(), self.slack.tolist(), self.floor.tolist(), settled.tolist(), strict=True)
+        before = None
+        for segment, (keep, slack, floor, top) in zip(others, rules, strict=True):
+            if top and before is not None:
+                rows = open_rows(before, sums, rows, offsets, top)
+            before = sums.copy()
             rows = best_rows(sums, rows, offsets, keep, slack)
             if floor > -np.inf:
                 rows = rows[sums[rows] >= floor]
@@ -83,6 +93,7 @@ class EarlyExitScorer:
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays."""
         own = {name: getattr(self, name) for name in ("after", "keep", "slack", "floor")}
+        own |= {} if self.settled is None else {"settled": self.settled}
         return own | {f"{_TREES}{name}": array for name, array in self.trees.to_arrays().items()}
 
     @classmethod
@@ -91,7 +102,8 @@ class EarlyExitScorer:
         trees = {name.removeprefix(_TREES): a for name, a in arrays.items() if name.startswith(_TREES)}
         whole = {name: np.array(arrays[name], np.int64) for name in ("after", "keep")}
         real = {name: np.array(arrays[name], np.float64) for name in ("slack", "floor")}
-        return cls(TreeScorer.from_arrays(trees), **whole, **real).checked()
+        settled = np.array(arrays["settled"], np.int64) if "settled" in arrays else None
+        return cls(TreeScorer.from_arrays(trees), **whole, **real, settled=settled).checked()
 
     def checked(self) -> EarlyExitScorer:
         """The scorer, if its exits are possible."""
@@ -103,7 +115,28 @@ class EarlyExitScorer:
             raise DataError(f"exits after {self.after.tolist()} of {total} trees")
         if (self.keep < 1).any() or not (self.slack >= 0).all() or np.isnan(self.floor).any():
             raise DataError("the exits of a tree ensemble have rules that keep nothing")
+        if self.settled is not None and (self.settled.shape != (size,) or (self.settled < 0).any()):
+            raise DataError("the exits of a tree ensemble have damaged rules for lists")
         return self
+
+
+def open_rows(before: np.ndarray, after: np.ndarray, rows: np.ndarray, offsets: np.ndarray, k: int) -> np.ndarray:
+    """Those of some rows whose list does not have the same k best documents, in the same order, by both scores.
+
+    Of documents that tie, the one that stands first is the better one.
+
+    >>> scores = np.array([3.0, 2.0, 1.0]), np.array([5.0, 1.0, 2.0])
+    >>> open_rows(*scores, np.arange(3), np.array([0, 3]), 1), open_rows(*scores, np.arange(3), np.array([0, 3]), 2)
+    (array([], dtype=int64), array([0, 1, 2]))
+    """
+    starts = list_offsets(rows, offsets)
+    sizes = np.diff(starts)
+    query = np.repeat(np.arange(sizes.size), sizes)
+    orders = [np.lexsort((-scores[rows], query)) for scores in (before, after)]
+    differs = (orders[0] != orders[1]) & (np.arange(rows.size) - starts[query] < k)
+    changed = np.zeros(sizes.size, bool)
+    changed[query[differs]] = True
+    return rows[changed[query]]
 
 
 def leaf_spread(scorer: TreeScorer, after: int) -> float:

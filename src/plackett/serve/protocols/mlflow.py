@@ -52,7 +52,7 @@ def invocations(app: Application, request: Request) -> Response:
     X, qid = reader(model, request.body)
     if len(X) > app.settings.max_documents:
         raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
-    scores = model.score(X, qid)
+    scores = model.score(X, qid, request.exit)
     return Response(to_json({"predictions": scores}), documents=len(scores))
 
 
@@ -218,6 +218,7 @@ ROUTES = [
         query={
             "model": "Name of the model, where there are several.",
             "version": "Its version; the latest by default.",
+            "exit": "false: all trees for every document, despite an early exit.",
         },
         statuses=(404,),
     ),

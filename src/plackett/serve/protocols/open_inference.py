@@ -100,7 +100,8 @@ def infer(app: Application, request: Request) -> Response:
     qid = inputs.get("qid") if "qid" not in model.feature_set else None
     if qid is not None and qid.shape != (len(X),):
         raise RefusedError(400, f"the tensor 'qid' has shape {list(qid.shape)}; [{len(X)}] is needed")
-    return _answer(asked, model, model.score(X, None if qid is None else whole_ids(qid, "the tensor 'qid'")))
+    queries = None if qid is None else whole_ids(qid, "the tensor 'qid'")
+    return _answer(asked, model, model.score(X, queries, _parameters(asked, "the request").get("exit")))
 
 
 def _model(app: Application, request: Request) -> ServedModel:
