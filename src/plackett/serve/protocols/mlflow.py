@@ -153,7 +153,7 @@ def _from_csv(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
     try:
         frame = pl.read_csv(body, infer_schema_length=None, schema_overrides={_QID: pl.String})
     except (pl.exceptions.PolarsError, ValueError) as error:
-        raise RefusedError(400, f"the body is no CSV: {str(error).splitlines()[0][:200]}") from None
+        raise RefusedError(400, f"the body is not CSV: {str(error).splitlines()[0][:200]}") from None
     if not model.feature_names:
         others = [name for name in frame.columns if name != _QID]
         if len(others) != model.n_features:

@@ -3,7 +3,7 @@
 - ``application/octet-stream``: rows of little-endian float32, features in training order; scores come back as
   little-endian float64.
 - ``application/vnd.apache.arrow.stream``: a table with a column per feature, found by name, and optionally ``qid``;
-  a table with the column ``score`` comes back. Columns that are no features (ids, say) come back with it.
+  a table with the column ``score`` comes back. Other columns (ids, say) come back with it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _raw(app: Application, model: ServedModel, body: bytes, exits: bool | None) 
     width = 4 * model.n_features
     if len(body) % width:
         raise RefusedError(
-            400, f"{len(body)} bytes are no rows of {model.n_features} float32 numbers ({width} bytes each)"
+            400, f"{len(body)} bytes are not rows of {model.n_features} float32 numbers ({width} bytes each)"
         )
     _check_size(app, len(body) // width)
     X = np.frombuffer(body, "<f4").reshape(-1, model.n_features)
@@ -69,7 +69,7 @@ def arrow_table(body: bytes) -> Any:
             table = reader.read_all()
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
-        raise RefusedError(400, f"the body is no Arrow stream: {str(error)[:200]}") from None
+        raise RefusedError(400, f"the body is not an Arrow stream: {str(error)[:200]}") from None
     return table
 
 
