@@ -97,7 +97,7 @@ def test_infer_with_raw_bytes(app, X, scores):
         ({"datum": [1]}, r"inputs\[0\] has the unknown key 'datum'; did you mean data"),
         ({"datatype": "INT64", "data": [1.5] + [1] * 199}, "value 0 is 1.5, which is not of type INT64"),
         ({"datatype": "INT64", "data": [1] * 199 + [2.5]}, "value 199 is 2.5, which is not of type INT64"),
-        ({"datatype": "INT64", "data": [1] * 199 + [None]}, "value 199 is n.*no INT64"),
+        ({"datatype": "INT64", "data": [1] * 199 + [None]}, "value 199 is n.*not of type INT64"),
         ({"datatype": "INT64", "data": [True] + [1] * 199}, "value 0 is not of type INT64"),
         ({"datatype": "UINT64", "data": [-1] + [1] * 199}, "value 0 is -1, which is not of type UINT64"),
         ({"datatype": "INT8", "data": [[200] * 4] * 50}, "value 0 is 200, which is not of type INT8"),

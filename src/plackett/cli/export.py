@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett._errors import DataError
 from plackett._files import check_regular
 from plackett.catalogue import formats
 from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
@@ -74,9 +75,13 @@ def export(
 
 
 def _prove(ranker: Any, out: Path, data: RankingDataset, to: str, names: list[str] | None) -> None:
+    from plackett.export._tools import MissingToolError
     from plackett.export.verify import verify_export
 
-    proof = verify_export(ranker, out, data, to=to, feature_names=names)
+    try:
+        proof = verify_export(ranker, out, data, to=to, feature_names=names)
+    except MissingToolError as error:
+        raise DataError(f"the file is written, but it cannot be scored here to verify it: {error}") from None
     print(proof)
     if not proof.holds:
         raise typer.Exit(1)

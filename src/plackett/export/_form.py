@@ -93,9 +93,9 @@ class Form:
         """Whether NaN is a value like any other: where everything is a tree."""
         return self.all_trees
 
-    def forest(self, target: str) -> Forest:
-        """All parts as one forest; refused where one of them is no tree."""
-        self.only((Forest,), target, "trees")
+    def forest(self, target: str, what: str = "trees") -> Forest:
+        """All parts as one forest; refused where one of them is not: ``what`` is all that the target reads."""
+        self.only((Forest,), target, what)
         return Forest.join([tree for factor, part in self.parts for tree in part.scaled(factor)])  # type: ignore[union-attr]
 
     def line(self, target: str) -> Line:

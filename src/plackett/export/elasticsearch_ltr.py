@@ -96,7 +96,7 @@ def _definition(form: Form) -> tuple[str, Any]:
     if not form.all_trees:
         raise DataError(
             f"the Learning to Rank plugins have trees and linear models; this {form.algorithm} is neither. A network "
-            "of sigmoid layers can be written with write_ranklib, for the type model/ranklib"
+            "of sigmoid layers can be exported to ranklib (write_ranklib), for the type model/ranklib"
         )
     try:
         return "model/xgboost+json", [_tree(tree, form.names) for tree in form.forest("elasticsearch-ltr")]
