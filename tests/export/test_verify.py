@@ -455,9 +455,11 @@ def selected(*steps):
     return make_pipeline(selector, *(step for _, step in made.steps)), X
 
 
-@pytest.mark.parametrize("to", ["lightgbm", "elasticsearch-ltr", "solr", "onnx", "pmml", "vespa", "c", "javascript"])
+@pytest.mark.parametrize(
+    "to", ["lightgbm", "xgboost", "svm_rank", "elasticsearch-ltr", "solr", "onnx", "pmml", "vespa", "c", "javascript"]
+)
 def test_selected_features_keep_their_names(tmp_path, to):
-    rankers = [pk.LambdaMART(n_estimators=3, **TREE)]
+    rankers = [] if to == "svm_rank" else [pk.LambdaMART(n_estimators=3, **TREE)]
     if to != "lightgbm":
         rankers.append(pk.LinearRegression())
     for ranker in rankers:

@@ -98,9 +98,9 @@ class Form:
         self.only((Forest,), target, what)
         return Forest.join([tree for factor, part in self.parts for tree in part.scaled(factor)])  # type: ignore[union-attr]
 
-    def line(self, target: str) -> Line:
-        """All parts as one linear function; refused where one of them is none."""
-        self.only((Line,), target, "a linear function")
+    def line(self, target: str, what: str = "a linear function") -> Line:
+        """All parts as one linear function; refused where one of them is not: ``what`` is all that the target reads."""
+        self.only((Line,), target, what)
         weights, intercept = np.zeros(len(self.names)), 0.0
         for factor, part in self.parts:
             if isinstance(part, Line):
@@ -281,7 +281,15 @@ def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
     scorer = ranker.scorer_
     name = type(ranker).__name__
     if scorer.kind == "early_exit":
-        raise DataError(f"this {name} has an early exit, which engines do not have; export the ranker without it")
+        raise DataError(
+            f"this {name} has an early exit, which engines do not have; export the ranker without it, from which it "
+            "was made"
+        )
+    if scorer.kind == "cascade":
+        raise DataError(
+            f"a {name} looks at whole lists of documents, and engines score one document at a time; export its stages "
+            "(members_) one by one, for the engine's own phases of ranking"
+        )
     if scorer.list_aware:
         raise DataError(f"{name} looks at whole lists of documents, and engines score one document at a time")
     if scorer.kind not in _READERS:
