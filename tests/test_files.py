@@ -40,6 +40,14 @@ def test_a_pipe_or_device_is_refused(read, tmp_path):
             read(path)
 
 
+@pytest.mark.parametrize("words", [["import"], ["import", "--from", "xgboost"], ["convert-model"]])
+def test_commands_that_read_models_refuse_a_pipe(words, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    out = ["--out", str(tmp_path / "m.plackett")] if words[0] == "import" else [str(tmp_path / "m.txt")]
+    told = CliRunner().invoke(app, [*words, str(tmp_path / "pipe"), *out])
+    assert "is a pipe, socket or device" in str(told.exception)
+
+
 @pytest.mark.parametrize("read", [pk.read_letor, read_scores])
 def test_a_device_is_refused_where_pipes_are_read(read):
     with pytest.raises(DataError, match="^/dev/zero is a socket or device; give a file or a pipe"):

@@ -123,6 +123,7 @@ def import_model(
     if not source.exists() or source.is_dir():
         raise typer.BadParameter(f"{source} is {'a folder' if source.is_dir() else 'not there'}", param_hint="SOURCE")
     check_out(out, force)
+    check_regular(source)
     read = foreign_reader(source) if tool is None else known[tool].load().read
     if read is None:
         raise typer.BadParameter(f"{source}: not recognised; give --from {'|'.join(_READ)}", param_hint="--from")

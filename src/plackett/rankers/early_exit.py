@@ -154,10 +154,10 @@ def early_exit(
         trees = sorted({max(chosen_rule.least, round(share * total)) for share in _SHARES} - {total})
     if keep is None:
         keep = chosen_rule.keep
-    for name, values, least, most in (("trees", trees, chosen_rule.least, total - 1), ("keep", keep, 1, None)):
-        bad = [value for value in values if value < least or (most is not None and value > most)]
+    for name, values, fewest, most in (("trees", trees, chosen_rule.least, total - 1), ("keep", keep, 1, None)):
+        bad = [value for value in values if value < fewest or (most is not None and value > most)]
         if bad or not len(values):
-            raise DataError(f"{name}={list(values)}; give numbers from {least}{'' if most is None else f' to {most}'}")
+            raise DataError(f"{name}={list(values)}; give numbers from {fewest}{'' if most is None else f' to {most}'}")
     data = getattr(ranker, "_columns", Columns()).aligned(data)
     chosen = parse(measure)
 
