@@ -35,6 +35,7 @@ def early_exit(
 
     Prints the exits that no other beats, and saves the model with the cheapest that loses at most --max-loss.
     """
+    from plackett._names import plural
     from plackett.cli.output import print_table
     from plackett.cli.reading import load_with
     from plackett.evaluation.estimators import last_step
@@ -59,5 +60,5 @@ def early_exit(
         raise typer.Exit(1)
     save(found.ranker, out)
     work = last_step(found.ranker).card_["exit"]["work"]
-    who = f"the best {found.keep} of a list" if rule != "query" else f"lists whose first {found.keep} still change"
-    print(f"{out}: after {found.trees} trees {who} go on; {work:.0%} of the work")
+    who = f"the best {found.keep} of a list" if rule != "query" else f"lists whose top {found.keep} still changes"
+    print(f"{out}: after {plural(found.trees, 'tree')} {who} go on; {work:.0%} of the work")

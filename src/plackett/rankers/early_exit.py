@@ -52,7 +52,8 @@ class EarlyExit:
         The ranker with the exit that was chosen; it predicts, saves and loads as any other.
     trees, keep, slack
         The exit: after this many trees, the best ``keep`` documents of each list go on, and those at most ``slack``
-        below them. None if no exit loses little enough, and then ``ranker`` has none.
+        below them; with the rule ``query``, lists whose first ``keep`` documents still change. None if no exit loses
+        little enough, and then ``ranker`` has none.
     frame
         One row for each exit that was tried, the cheapest first: trees, keep, slack, the share of the ensemble's work
         that is done, the value of the measure, what it loses, the share of lists whose first ten documents stay the
