@@ -429,6 +429,27 @@ def test_imputers_fill_in_numbers_before_linear_models_and_networks(tmp_path, to
             assert not verify_export(pipeline, path, X, to=to).holds
 
 
+def test_pmml_replaces_missing_values_before_linear_models(tmp_path):
+    """PMML's rule in a few lines: a missing value becomes missingValueReplacement, then the regression table."""
+    from xml.etree import ElementTree
+
+    pipeline, X = filled_in("line")
+    pk.write_pmml(pipeline, tmp_path / "m.pmml")
+    model = ElementTree.parse(tmp_path / "m.pmml").find("{*}RegressionModel")
+    fields = {
+        field.get("name"): field.get("missingValueReplacement")
+        for field in model.iterfind("{*}MiningSchema/{*}MiningField")
+    }
+    table = model.find("{*}RegressionTable")
+    scores = np.full(len(X), float(table.get("intercept")))
+    for j, predictor in enumerate(table.findall("{*}NumericPredictor")):
+        column = X[:, j].astype(np.float64)
+        column[np.isnan(column)] = float(fields[predictor.get("name")])
+        scores += float(predictor.get("coefficient")) * column
+    assert np.isnan(X).any()
+    np.testing.assert_allclose(scores, pipeline.predict(X), rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("to", ["c", "javascript", *SLOW])
 def test_imputers_before_a_normaliser_in_source_code(tmp_path, to):
     import sklearn
