@@ -24,8 +24,8 @@ from plackett.data.streaming import _to_native
 FEATURES, DOCUMENTS = 100, 100
 BLOCK = 200_000
 RANKERS: dict[str, Any] = {
-    "LambdaMART": lambda: pk.LambdaMART(n_estimators=20),
-    "ListNet": lambda: pk.ListNet(alpha=1e-3, max_iter=20),
+    "LambdaMART": lambda jobs: pk.LambdaMART(n_estimators=20, n_jobs=jobs),
+    "ListNet": lambda jobs: pk.ListNet(alpha=1e-3, max_iter=20, n_jobs=jobs),
 }
 
 
@@ -50,11 +50,11 @@ def timed(what: str, function: Any, size: int = 0) -> Any:
     return result
 
 
-def learn(train: str, test: str, name: str) -> None:
+def learn(train: str, test: str, name: str, jobs: int | None) -> None:
     small = pk.datasets.make_ranking(n_queries=30, n_features=FEATURES, random_state=0)
-    pk.evaluate(small, RANKERS[name]().fit(small), ["nDCG@10"])  # compiles
+    pk.evaluate(small, RANKERS[name](jobs).fit(small), ["nDCG@10"])  # compiles
     data, judged = pk.load(train), pk.load(test)
-    ranker = timed(f"{name}: train", lambda: RANKERS[name]().fit(data), data.X.nbytes)
+    ranker = timed(f"{name}: train", lambda: RANKERS[name](jobs).fit(data), data.X.nbytes)
     found = timed(f"{name}: evaluate", lambda: pk.evaluate(judged, ranker, ["nDCG@10", "AP"]))
     print(f"  {name}: {found.mean}", flush=True)
 
@@ -63,10 +63,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, help="where the files go for the time; not a memory disk")
+    parser.add_argument(
+        "--jobs", type=int, help="threads; all cores by default. LightGBM's wait busily: on a busy machine give 1"
+    )
     parser.add_argument("--learn", nargs=3, metavar=("TRAIN", "TEST", "NAME"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.learn:
-        learn(*arguments.learn)
+        learn(*arguments.learn, arguments.jobs)
         sys.exit()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         train, test = str(Path(folder) / "train.plackett"), str(Path(folder) / "test.plackett")
@@ -74,4 +77,5 @@ if __name__ == "__main__":
         timed("write", lambda: _to_native(blocks(arguments.rows, 0), train))
         timed("write the test part", lambda: _to_native(blocks(arguments.rows // 10, 1), test))
         for name in RANKERS:
-            subprocess.run([sys.executable, __file__, "--learn", train, test, name], check=True)
+            jobs = [] if arguments.jobs is None else ["--jobs", str(arguments.jobs)]
+            subprocess.run([sys.executable, __file__, *jobs, "--learn", train, test, name], check=True)

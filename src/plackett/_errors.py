@@ -99,7 +99,8 @@ def reading(path: Any, what: str) -> Iterator[None]:
         raise
     except (DataError, LossError, MeasureError) as error:
         text = str(error)
-        raise DataError(text if text.startswith(f"{path}: ") else f"{path}: {text}") from None
+        named = text.startswith((f"{path}: ", f"{path} "))
+        raise DataError(text if named else f"{path}: {text}") from None
     except Exception as error:
         raise DataError(f"{path}: {what} is damaged ({_short(error)})") from None
 

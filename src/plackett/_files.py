@@ -1,4 +1,4 @@
-"""Files of folders that strangers may send."""
+"""Files that are opened only if they are files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from plackett._errors import DataError
 __all__ = ["check_regular"]
 
 
-def check_regular(path: str | os.PathLike[str]) -> None:
-    """Raise an error if something other than a file is in its place: opening a pipe would wait for ever.
+def check_regular(path: str | os.PathLike[str], *, pipes: bool = False) -> None:
+    """Raise an error if something other than a file is in its place: opening a pipe waits for ever without a writer.
 
-    A missing file is left to whoever opens it.
+    A device may have no end, and a pipe can be read only once, while most readers look at the first bytes before they
+    read. A missing file is left to whoever opens it.
+
+    Parameters
+    ----------
+    pipes
+        Whether pipes are accepted: for text that is read once, which another program may be writing.
     """
     try:
         mode = os.stat(path).st_mode
@@ -21,5 +27,8 @@ def check_regular(path: str | os.PathLike[str]) -> None:
         return
     if stat.S_ISDIR(mode):
         raise DataError(f"{path} is a folder, not a file")
-    if not stat.S_ISREG(mode):
-        raise DataError(f"{path} is a pipe, socket or device, not a file")
+    if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):
+        return
+    if pipes:
+        raise DataError(f"{path} is a socket or device; give a file or a pipe")
+    raise DataError(f"{path} is a pipe, socket or device, not a file; write its content to a file first")

@@ -9,6 +9,7 @@ from typing import Any
 
 from plackett import _storage
 from plackett._errors import DataError, reading
+from plackett._files import check_regular
 from plackett.catalogue import formats
 
 __all__ = ["foreign_reader", "load"]
@@ -17,6 +18,8 @@ __public__ = ["load"]
 
 def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
     """The function that reads a model file of another tool, by its first line; None for any other file."""
+    if not os.path.isfile(path):  # a pipe can be read only once, by whoever opens it next
+        return None
     try:
         with open(path, "rb") as file:
             start = file.read(200)
@@ -70,6 +73,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
     >>> load(path).rank([[5.0], [7.0]], qid=[2, 2])
     array([2, 1])
     """
+    check_regular(path)
     foreign = foreign_reader(path)
     if foreign is not None:
         return foreign(path)

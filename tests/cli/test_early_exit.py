@@ -37,6 +37,17 @@ def test_a_model_with_its_exit(folder):
     assert pipeline_like.exit_code == 0
 
 
+def test_exits_of_whole_lists(folder):
+    out = folder / "fast.plackett"
+    found = run(
+        "early-exit", folder / "m.plackett", folder / "valid.txt", "--out", out, "--max-loss", 0.5, "--rule", "query"
+    )
+    assert found.exit_code == 0, found.output
+    exit_ = pk.load(out).card_["exit"]
+    assert exit_["rule"] == "query" and exit_["work"] < 1.0
+    assert "unsettled lists go on" in found.output
+
+
 def test_refusals(folder):
     arguments = ("early-exit", folder / "m.plackett", folder / "valid.txt", "--out", folder / "x.plackett")
     found = run(*arguments, "--rule", "luck")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -396,6 +397,108 @@ def test_imputers_before_linear_models_become_defaults_of_the_features(tmp_path,
     assert "missing values" in {row.rows for row in proof.rows}
 
 
+#: A change that makes the code fill in other numbers.
+BREAKS = {
+    "c": ("= FILL[j]", "= 2 * FILL[j]"),
+    "javascript": ("= FILL[j]", "= 2 * FILL[j]"),
+    "vespa": ("f1 == f1, f1, ", "f1 == f1, f1, 1 + "),
+}
+
+
+@lru_cache
+def filled_in(kind):
+    if kind == "blend":
+        return imputed(pk.Blend(members=(pk.LinearRegression(), pk.LambdaMART(n_estimators=3, **TREE))))
+    return imputed(MAKERS[kind]())
+
+
+#: Languages that take long to compile are for the full run.
+SLOW = tuple(pytest.param(to, marks=pytest.mark.full) for to in ("java", "go", "rust"))
+
+
+@pytest.mark.parametrize("to", ["onnx", "pmml", "vespa", "c", "javascript", *SLOW])
+def test_imputers_fill_in_numbers_before_linear_models_and_networks(tmp_path, to):
+    """Also before a blend of a linear function, whose rows are filled in, and trees, which have a branch for it."""
+    for pipeline, X in map(filled_in, ("line", "blend", "sigmoid")):
+        assert np.abs(pipeline[0].statistics_).min() > 0.1  # or the test shows nothing
+        proof = proved(pipeline, X, to, tmp_path)
+        assert "missing values" in {row.rows for row in proof.rows}
+        path = tmp_path / f"model{format_named(to).suffix}"
+        if to in BREAKS:
+            path.write_text(path.read_text().replace(*BREAKS[to]))
+            assert not verify_export(pipeline, path, X, to=to).holds
+
+
+def test_pmml_replaces_missing_values_before_linear_models(tmp_path):
+    """PMML's rule in a few lines: a missing value becomes missingValueReplacement, then the regression table."""
+    from xml.etree import ElementTree
+
+    pipeline, X = filled_in("line")
+    pk.write_pmml(pipeline, tmp_path / "m.pmml")
+    model = ElementTree.parse(tmp_path / "m.pmml").find("{*}RegressionModel")
+    fields = {
+        field.get("name"): field.get("missingValueReplacement")
+        for field in model.iterfind("{*}MiningSchema/{*}MiningField")
+    }
+    table = model.find("{*}RegressionTable")
+    scores = np.full(len(X), float(table.get("intercept")))
+    for j, predictor in enumerate(table.findall("{*}NumericPredictor")):
+        column = X[:, j].astype(np.float64)
+        column[np.isnan(column)] = float(fields[predictor.get("name")])
+        scores += float(predictor.get("coefficient")) * column
+    assert np.isnan(X).any()
+    np.testing.assert_allclose(scores, pipeline.predict(X), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("to", ["c", "javascript", *SLOW])
+def test_imputers_before_a_normaliser_in_source_code(tmp_path, to):
+    import sklearn
+    from sklearn.pipeline import make_pipeline
+
+    X, y, qid = table()
+    for ranker in (pk.LinearRegression(), pk.LambdaMART(n_estimators=3, **TREE)):
+        with sklearn.config_context(enable_metadata_routing=True):
+            made = make_pipeline(pk.Imputer(), pk.QueryNormalizer("zscore"), ranker).fit(X, y, qid=qid)
+        assert np.isnan(X[:50]).any()
+        proved(made, X[:50], to, tmp_path)
+
+
+def selected(*steps):
+    """A pipeline whose selector drops the first feature, and the table that it was trained on."""
+    import sklearn
+    from sklearn.pipeline import make_pipeline
+
+    X, y, qid = table(False)
+    selector = pk.GreedySelector(3, n_jobs=1).fit(X, y, qid=qid)
+    selector.selected_ = np.array([3, 1, 2])
+    with sklearn.config_context(enable_metadata_routing=True):
+        made = make_pipeline(*steps).fit(X[:, 1:], y, qid=qid)
+    return make_pipeline(selector, *(step for _, step in made.steps)), X
+
+
+@pytest.mark.parametrize(
+    "to", ["lightgbm", "xgboost", "svm_rank", "elasticsearch-ltr", "solr", "onnx", "pmml", "vespa", "c", "javascript"]
+)
+def test_selected_features_keep_their_names(tmp_path, to):
+    rankers = [] if to == "svm_rank" else [pk.LambdaMART(n_estimators=3, **TREE)]
+    if to != "lightgbm":
+        rankers.append(pk.LinearRegression())
+    for ranker in rankers:
+        pipeline, X = selected(ranker)
+        proved(pipeline, X, to, tmp_path)
+        holes = X.copy()
+        holes[::3, 0] = np.nan  # the dropped feature may be missing
+        if to in ("onnx", "pmml", "vespa", "c", "javascript"):
+            proved(pipeline, holes, to, tmp_path)
+
+
+def test_selector_normaliser_and_network_in_source_code(tmp_path):
+    needs("c")
+    network = pk.RankNet(hidden=(3,), max_epochs=2, n_jobs=1)
+    pipeline, X = selected(pk.QueryNormalizer("zscore"), pk.Imputer(), network)
+    proved(pipeline, X[:60], "c", tmp_path)
+
+
 def test_imputers_that_cannot_be_exported_are_refused(tmp_path):
     pipeline, _ = imputed(pk.LinearRegression())
     with pytest.raises(DataError, match=r"an Imputer before this LinearRegression .* Fill them in where"):
@@ -410,10 +513,10 @@ def test_imputers_that_cannot_be_exported_are_refused(tmp_path):
 
     with sklearn.config_context(enable_metadata_routing=True):
         by_query = make_pipeline(pk.Imputer("query-median"), trees).fit(X, y, qid=qid)
-        first = make_pipeline(pk.Imputer(), pk.QueryNormalizer(), trees).fit(X, y, qid=qid)
+        first = make_pipeline(pk.Imputer(add_indicator=True), pk.QueryNormalizer(), trees).fit(X, y, qid=qid)
     with pytest.raises(DataError, match="query-median"):
         pk.write_c(by_query, tmp_path / "m.c")
-    with pytest.raises(DataError, match="a pipeline with Imputer, QueryNormalizer cannot be exported"):
+    with pytest.raises(DataError, match="add_indicator=True cannot be exported before a QueryNormalizer"):
         pk.write_c(first, tmp_path / "m.c")
     assert not list(tmp_path.iterdir())
 

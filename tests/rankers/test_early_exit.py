@@ -104,6 +104,37 @@ def test_exits_that_keep_all_are_the_ensemble_and_larger_slack_is_more_work(fitt
     assert work == sorted(work) and work[0] < work[-1]
 
 
+def test_an_exit_for_one_call(fitted):
+    ranker, valid = fitted
+    exiting = early_exit(ranker, valid, trees=(4,), keep=(3,), max_loss=1.0).ranker
+    expected = exiting.predict(valid)
+    for model in (ranker, early_exit(ranker, valid, trees=(9,), keep=(2,), max_loss=1.0).ranker):
+        before = model.predict(valid)
+        np.testing.assert_array_equal(model.predict(valid, exit=(4, 3)), expected)
+        np.testing.assert_array_equal(model.predict(valid), before)
+    for wrong in ((0, 3), (30, 3), (4, 0), (4,), (4.5, 3), "ab"):
+        with pytest.raises(DataError, match="two whole numbers: trees from 1 to 29"):
+            ranker.predict(valid, exit=wrong)
+    with pytest.raises(DataError, match="an early exit needs a fitted ranker with trees"):
+        pk.ListNet(max_iter=1).fit(valid).predict(valid, exit=(4, 3))
+
+
+def test_the_exit_of_a_pipeline(fitted, tmp_path):
+    from plackett.rankers.pipelines import Pipeline
+    from plackett.rankers.storage import save
+
+    _, valid = fitted
+    normaliser = pk.QueryNormalizer("zscore").fit(valid)
+    scaled = normaliser.transform(valid)
+    ranker = pk.LambdaMART(n_estimators=10, num_leaves=6, n_jobs=1).fit(scaled)
+    found = early_exit(Pipeline([("n", normaliser), ("r", ranker)]), valid, trees=(4,), keep=(3,), max_loss=1.0)
+    expected = ranker.predict(scaled, exit=(4, 3))
+    save(found.ranker, tmp_path / "m")
+    for model in (found.ranker, pk.load(tmp_path / "m")):
+        np.testing.assert_array_equal(model.predict(valid), expected)
+        np.testing.assert_array_equal(model.predict(valid, exit=False), ranker.predict(scaled))
+
+
 def test_predict_with_and_without_the_exit(fitted, tmp_path):
     ranker, valid = fitted
     found = early_exit(ranker, valid, trees=(4,), keep=(3,), max_loss=1.0)

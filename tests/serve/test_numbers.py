@@ -99,3 +99,14 @@ def test_random_damage_is_an_error_or_what_python_reads():
             continue
         found = decode(bytes(text))
         assert plain(found, found.value) == expected
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("n", [2, 500])
+def test_words_that_are_not_json_get_a_hint(word, n):
+    body = "[" + "1.5, " * n + word + "]"
+    with pytest.raises(RefusedError, match="not part of JSON: a missing value is null"):
+        decode(body.encode())
+    with pytest.raises(RefusedError) as told:
+        decode(b'{"NaN": 1')
+    assert "null" not in told.value.reason

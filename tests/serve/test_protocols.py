@@ -90,18 +90,18 @@ def test_infer_with_raw_bytes(app, X, scores):
         ({"shape": [2**60, 2**60]}, "shape .* is too large"),
         ({"datatype": "FP33"}, "'FP33'"),
         ({"datatype": "BYTES"}, "strings"),
-        ({"datatype": "INT32"}, "no INT32"),
+        ({"datatype": "INT32"}, "not of type INT32"),
         ({"data": None}, "must be a list"),
-        ({"data": ["a"] * 200}, "value 0 is no FP32"),
-        ({"data": [True] * 200}, "value 0 is no FP32"),
+        ({"data": ["a"] * 200}, "value 0 is not of type FP32"),
+        ({"data": [True] * 200}, "value 0 is not of type FP32"),
         ({"datum": [1]}, r"inputs\[0\] has the unknown key 'datum'; did you mean data"),
-        ({"datatype": "INT64", "data": [1.5] + [1] * 199}, "value 0 is 1.5, which is no INT64"),
-        ({"datatype": "INT64", "data": [1] * 199 + [2.5]}, "value 199 is 2.5, which is no INT64"),
-        ({"datatype": "INT64", "data": [1] * 199 + [None]}, "value 199 is n.*no INT64"),
-        ({"datatype": "INT64", "data": [True] + [1] * 199}, "value 0 is no INT64"),
-        ({"datatype": "UINT64", "data": [-1] + [1] * 199}, "value 0 is -1, which is no UINT64"),
-        ({"datatype": "INT8", "data": [[200] * 4] * 50}, "value 0 is 200, which is no INT8"),
-        ({"datatype": "BOOL", "data": [2] * 200}, "value 0 is 2, which is no BOOL"),
+        ({"datatype": "INT64", "data": [1.5] + [1] * 199}, "value 0 is 1.5, which is not of type INT64"),
+        ({"datatype": "INT64", "data": [1] * 199 + [2.5]}, "value 199 is 2.5, which is not of type INT64"),
+        ({"datatype": "INT64", "data": [1] * 199 + [None]}, "value 199 is n.*not of type INT64"),
+        ({"datatype": "INT64", "data": [True] + [1] * 199}, "value 0 is not of type INT64"),
+        ({"datatype": "UINT64", "data": [-1] + [1] * 199}, "value 0 is -1, which is not of type UINT64"),
+        ({"datatype": "INT8", "data": [[200] * 4] * 50}, "value 0 is 200, which is not of type INT8"),
+        ({"datatype": "BOOL", "data": [2] * 200}, "value 0 is 2, which is not of type BOOL"),
         ({"data": [10**400] + [1.0] * 199}, "not JSON|beyond"),
         ({"name": 7}, "name, shape"),
         ({"parameters": {"binary_data_size": 800}}, "0 bytes are left"),
@@ -144,7 +144,7 @@ def test_large_ids_of_lists_stay_apart(app, X, n, monkeypatch):
     """As doubles 2**60 and 2**60 + 1 would be one list."""
     seen = []
     monkeypatch.setattr(
-        "plackett.serve.model.ServedModel.score", lambda self, X, qid: seen.append(qid) or np.zeros(len(X))
+        "plackett.serve.model.ServedModel.score", lambda self, X, qid, exit: seen.append(qid) or np.zeros(len(X))
     )
     ids = [2**60 + i for i in range(n)]
     rows = np.resize(X, (n, 4))
@@ -459,3 +459,51 @@ def test_pipelines_of_ours_are_scored_without_their_checks(kind, data, monkeypat
         app = application({"m": normaliser.fit(data.X, data.y, qid=data.qid)})
     answer = post(app, "/score", X[:30].tobytes(), content_type="application/octet-stream")
     assert answer.status == 400 and "of document 0 is missing" in answer.json["error"]
+
+
+# --------------------------------------------------------------------------------------------------------- early exits
+
+
+def test_a_request_decides_on_the_early_exit(trees, X):
+    """Every protocol can ask for all trees; a model without an exit refuses to be asked for one."""
+    exiting = trees._with_exit((2, 3))
+    app = application({"fast": exiting, "full": trees})
+    fast, full = exiting.predict(X, qid=np.zeros(50, int)), trees.predict(X)
+    assert not np.array_equal(fast, full)
+    raw = {"content_type": "application/octet-stream"}
+    asked: list[tuple[str, str, object, dict[str, str]]] = [
+        ("/rank/{}", "body", {"ids": list(range(50)), "features": X.tolist()}, {}),
+        ("/v2/models/{}/infer", "parameters", tensor(X), {}),
+        ("/invocations?model={}", "address", {"instances": X.tolist()}, {}),
+        ("/score/{}", "address", X.tobytes(), raw),
+    ]
+    for path, where, body, headers in asked:
+
+        def scored(name, exit=None, path=path, where=where, body=body, headers=headers):
+            if exit is not None and where == "address":
+                path += f"{'&' if '?' in path else '?'}exit={json.dumps(exit)}"
+            elif exit is not None:
+                body = body | ({"exit": exit} if where == "body" else {"parameters": {"exit": exit}})
+            return post(app, path.format(name), body, **headers)
+
+        def values(answer, path=path):
+            assert answer.status == 200, answer.body
+            if path.startswith("/score"):
+                return np.frombuffer(answer.body)
+            if path.startswith("/rank"):
+                found = {item["id"]: item["score"] for item in answer.json["items"]}
+                return np.array([found[i] for i in range(50)])
+            found = answer.json
+            return np.array(found["predictions"] if "predictions" in found else found["outputs"][0]["data"])
+
+        for name, exit, expected in (
+            ("fast", None, fast),
+            ("fast", True, fast),
+            ("fast", False, full),
+            ("full", False, full),
+        ):
+            np.testing.assert_array_equal(values(scored(name, exit)), expected)
+        refused = scored("full", True)
+        assert refused.status == 400 and "full has no early exit" in refused.json["error"]
+        wrong = scored("fast", "no")
+        assert wrong.status == 400 and "must be true or false" in wrong.json["error"]

@@ -228,7 +228,7 @@ def test_unix_sockets(tmp_path):
 def test_bad_certificates_are_one_clear_error(tmp_path, one):
     for name in ("key.pem", "cert.pem"):
         (tmp_path / name).write_text("no certificate")
-    with pytest.raises(pk.DataError, match="no certificate and its key"):
+    with pytest.raises(pk.DataError, match="not a certificate and its key"):
         serve(one, tls_cert=str(tmp_path / "cert.pem"), tls_key=str(tmp_path / "key.pem"))
 
 

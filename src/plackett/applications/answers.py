@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.applications.translation import TranslationModel
@@ -25,6 +26,7 @@ def read_answers(path: str | os.PathLike[str]) -> CandidateLists:
 
     Neighbouring lines with the same question are the candidates of one question.
     """
+    check_regular(path, pipes=True)
     questions, answers, labels = [], [], []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):

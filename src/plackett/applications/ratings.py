@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett._names import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
@@ -168,6 +169,7 @@ def read_ratings(path: str | os.PathLike[str], *, separator: str = "\t", catalog
     """
     import polars as pl
 
+    check_regular(path)
     try:
         table = pl.read_csv(os.fspath(path), separator=separator, has_header=False, quote_char=None)
     except pl.exceptions.PolarsError as error:

@@ -40,10 +40,13 @@ def early_exit(
 
     Prints the exits that no other beats, and saves the model with the cheapest that loses at most --max-loss.
     """
+    from plackett._names import plural
     from plackett.cli.output import print_table
     from plackett.cli.reading import load_with
+    from plackett.evaluation.estimators import last_step
     from plackett.rankers.early_exit import RULES
     from plackett.rankers.early_exit import early_exit as choose
+    from plackett.rankers.storage import save
 
     if rule not in RULES:
         raise typer.BadParameter(f"{rule!r}; give one of {', '.join(RULES)}", param_hint="--rule")
@@ -64,7 +67,7 @@ def early_exit(
         also = "" if max_change is None else f" and changes the first ten of at most {max_change:.0%} of the lists"
         print(f"no exit loses at most {max_loss:g}{also}; nothing is written")
         raise typer.Exit(1)
-    found.ranker.save(out)
-    work = found.ranker.card_["exit"]["work"]
+    save(found.ranker, out)
+    work = last_step(found.ranker).card_["exit"]["work"]
     who = "unsettled lists" if rule == "query" else f"the best {found.keep} of a list"
-    print(f"{out}: after {found.trees} trees {who} go on; {work:.0%} of the work")
+    print(f"{out}: after {plural(found.trees, 'tree')} {who} go on; {work:.0%} of the work")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett.catalogue import formats
 from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
 
@@ -73,15 +75,20 @@ def export(
 
 
 def _prove(ranker: Any, out: Path, data: RankingDataset, to: str, names: list[str] | None) -> None:
+    from plackett.export._tools import MissingToolError
     from plackett.export.verify import verify_export
 
-    proof = verify_export(ranker, out, data, to=to, feature_names=names)
+    try:
+        proof = verify_export(ranker, out, data, to=to, feature_names=names)
+    except MissingToolError as error:
+        raise DataError(f"the file is written, but it cannot be scored here to verify it: {error}") from None
     print(proof)
     if not proof.holds:
         raise typer.Exit(1)
 
 
 def _lines(path: Path) -> list[str]:
+    check_regular(path)
     try:
         return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
@@ -116,6 +123,7 @@ def import_model(
     if not source.exists() or source.is_dir():
         raise typer.BadParameter(f"{source} is {'a folder' if source.is_dir() else 'not there'}", param_hint="SOURCE")
     check_out(out, force)
+    check_regular(source)
     read = foreign_reader(source) if tool is None else known[tool].load().read
     if read is None:
         raise typer.BadParameter(f"{source}: not recognised; give --from {'|'.join(_READ)}", param_hint="--from")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett.cli.arguments import Force, check_out
 from plackett.cli.output import print_json
 
@@ -150,6 +151,7 @@ def _from_engine(
         headers[name.strip()] = value.strip()
     query = None
     if template is not None:
+        check_regular(template)
         try:
             query = json.loads(template.read_text(encoding="utf-8"))
         except ValueError as error:

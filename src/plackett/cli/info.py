@@ -73,7 +73,7 @@ def _trec_kind(path: Path) -> str | None:
     from plackett.data._compression import pieces
     from plackett.data.files import LETOR, format_of
 
-    if format_of(path) is not LETOR:
+    if format_of(path) is not LETOR or not path.is_file():  # a pipe can be read only once
         return None
     text = next(pieces(str(path)), b"")[:100_000].decode("utf-8", "replace")
     lines = (line.split() for line in text.splitlines())

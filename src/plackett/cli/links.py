@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from plackett._files import check_regular
 from plackett.cli.arguments import Force, check_out
 from plackett.cli.output import print_json, print_table
 
@@ -50,6 +51,7 @@ def links(
         urls = [str(name) for name in graph.names]
     trusted = None
     if seeds is not None:
+        check_regular(seeds)
         trusted = [line.strip() for line in seeds.read_text(encoding="utf-8").splitlines() if line.strip()]
     table = link_table(graph, damping=damping, seeds=trusted, urls=urls)
     if out is not None:

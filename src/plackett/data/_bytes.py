@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett.data._compression import CODECS, codec_of, pieces
 
 __all__ = ["bare_suffix", "read_bytes"]
@@ -18,8 +18,7 @@ def read_bytes(path: str | os.PathLike[str]) -> np.ndarray:
 
     The file is read, not mapped: truncating a mapped file would kill the process.
     """
-    if Path(path).is_dir():
-        raise DataError(f"{path} is a folder, not a file")
+    check_regular(path)
     with open(path, "rb") as file:
         plain = codec_of(str(path), file.read(16)) is None
     return np.fromfile(path, np.uint8) if plain else np.frombuffer(b"".join(pieces(str(path))), np.uint8)

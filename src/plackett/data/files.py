@@ -124,6 +124,8 @@ def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) ->
 
 
 def _look(path: str | os.PathLike[str]) -> Format:
+    if Path(path).is_fifo():  # a pipe can be read only once, which is enough for text
+        return LETOR
     with open(path, "rb") as file:
         head = file.read(1024)
     for format in FORMATS:

@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._files import check_regular
 
 __all__ = ["read_scores", "write_scores"]
 
@@ -27,6 +28,7 @@ def read_scores(path: str | os.PathLike[str]) -> np.ndarray:
     [0.5, -1000.0]
     """
     path = Path(path)
+    check_regular(path, pipes=True)
     try:
         lines = path.read_bytes().rstrip().splitlines()
     except OSError as error:

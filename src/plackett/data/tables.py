@@ -13,6 +13,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import CellError, DataError
+from plackett._files import check_regular
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import CODECS, replacing_compressed
 from plackett.data._tables import is_alias
@@ -55,6 +56,7 @@ def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset
     """
     import polars as pl
 
+    check_regular(path)
     try:
         table = pl.read_parquet(Path(path))
     except pl.exceptions.PolarsError as error:
@@ -121,6 +123,7 @@ def parquet_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> I
     """The datasets of consecutive parts of a parquet file, whole queries each; their rows must stand together."""
     import polars as pl
 
+    check_regular(path)
     try:
         scan = pl.scan_parquet(Path(path))
         yield from _chunks(path, _slices(scan, rows), scan.head(_FIRST_ROWS).collect(), rows, columns)
@@ -132,6 +135,7 @@ def csv_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Itera
     """The datasets of consecutive parts of an uncompressed CSV or TSV file; types are those of the first rows."""
     import polars as pl
 
+    check_regular(path)
     separator = columns.pop("separator", None) or _separator(path)
     with open(path, "rb") as file:
         raw = file.read(_HEADER)

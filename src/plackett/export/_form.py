@@ -11,7 +11,9 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.imputer import Imputer
+from plackett.data.query_normalizer import QueryNormalizer
 from plackett.export._forest import Forest, Tree
+from plackett.feature_selection.selector import FeatureSelector
 from plackett.rankers.base import Ranker
 
 __all__ = ["METHODS", "Form", "Layer", "Line", "Network", "check_names", "form_of", "names_of", "output_factor"]
@@ -75,6 +77,8 @@ class Form:
     fills
         What an `Imputer` before the ranker makes of a missing value of each feature; None if there is none, or if it is
         part of the trees.
+    fills_first
+        Whether missing values are filled in before the features are normalised.
     """
 
     names: tuple[str, ...]
@@ -82,20 +86,21 @@ class Form:
     algorithm: str
     normalised: str = ""
     fills: np.ndarray | None = None
+    fills_first: bool = False
 
     @property
     def takes_missing(self) -> bool:
         """Whether NaN is a value like any other: where everything is a tree."""
         return self.all_trees
 
-    def forest(self, target: str) -> Forest:
-        """All parts as one forest; refused where one of them is no tree."""
-        self.only((Forest,), target, "trees")
+    def forest(self, target: str, what: str = "trees") -> Forest:
+        """All parts as one forest; refused where one of them is not: ``what`` is all that the target reads."""
+        self.only((Forest,), target, what)
         return Forest.join([tree for factor, part in self.parts for tree in part.scaled(factor)])  # type: ignore[union-attr]
 
-    def line(self, target: str) -> Line:
-        """All parts as one linear function; refused where one of them is none."""
-        self.only((Line,), target, "a linear function")
+    def line(self, target: str, what: str = "a linear function") -> Line:
+        """All parts as one linear function; refused where one of them is not: ``what`` is all that the target reads."""
+        self.only((Line,), target, what)
         weights, intercept = np.zeros(len(self.names)), 0.0
         for factor, part in self.parts:
             if isinstance(part, Line):
@@ -177,16 +182,31 @@ def _of_pipeline(steps: list[Any], feature_names: Sequence[str] | None, lists: b
     *steps, ranker = steps
     first = steps[0] if steps else ranker
     form = form_of(ranker)
-    while steps and isinstance(steps[-1], Imputer):
-        form = _imputed(form, steps.pop())
-    if form.fills is not None and not fills:
+    for step in reversed(steps):
+        kind = next((kind for kind in _STEPS if isinstance(step, kind)), None)
+        if kind is None:
+            raise DataError(
+                f"a pipeline with {type(step).__name__} cannot be exported; an Imputer, a QueryNormalizer and "
+                "selectors of features can stand before the ranker. Apply the step where the features are computed, "
+                "and export the ranker alone (pipeline[-1])"
+            )
+        form = _STEPS[kind](form, step)
+    if form.normalised and not lists:
         raise DataError(
-            f"an Imputer before this {form.algorithm} cannot be exported to this target, which has no way to replace "
-            "missing values. Fill them in where the features are computed and export the ranker alone (pipeline[-1]), "
-            "or train a ranker of trees, whose branches take the imputation in"
+            "a pipeline with a QueryNormalizer cannot be exported to this target: the step needs all documents of a "
+            "query, and the target scores one document at a time. Normalise where the features are computed and export "
+            "the ranker alone (pipeline[-1]), or export to source code, which scores lists"
         )
-    method = _normalisation(steps, lists) if steps else ""
-    return replace(form, names=names_of(first, feature_names), normalised=method)
+    if form.fills is not None and not fills:
+        if any(isinstance(step, Imputer) for step in steps):
+            raise DataError(
+                f"an Imputer before this {form.algorithm} cannot be exported to this target, which has no way to "
+                "replace missing values; source code, onnx, pmml, vespa, solr, elasticsearch-ltr and opensearch-ltr "
+                "have one. Fill them in where the features are computed and export the ranker alone (pipeline[-1]), or "
+                "train a ranker of trees, whose branches take the imputation in"
+            )
+        form = replace(form, fills=None)
+    return replace(form, names=names_of(first, feature_names))
 
 
 def _imputed(form: Form, imputer: Imputer) -> Form:
@@ -197,43 +217,79 @@ def _imputed(form: Form, imputer: Imputer) -> Form:
             "'median', 'mean' and 'constant' can"
         )
     fills = imputer.statistics_.astype(np.float32)
+    if imputer._added.size and not form.all_trees:
+        raise DataError(
+            f"an Imputer with add_indicator=True is exported with trees only, and this {form.algorithm} has others"
+        )
+    if imputer._added.size and form.normalised:
+        raise DataError("an Imputer with add_indicator=True cannot be exported before a QueryNormalizer, only after it")
+    if form.normalised:  # nothing is missing behind this step
+        return replace(form, fills=fills, fills_first=True)
     parts = tuple(
         (factor, part.imputed(fills, imputer._added) if isinstance(part, Forest) else part)
         for factor, part in form.parts
     )
-    if form.all_trees:
-        return replace(form, parts=parts)
-    if imputer._added.size:
-        raise DataError(
-            f"an Imputer with add_indicator=True is exported with trees only, and this {form.algorithm} has others"
-        )
-    return replace(form, parts=parts, fills=fills)
+    return replace(form, parts=parts, fills=None if form.all_trees else fills)
 
 
-def _normalisation(steps: list[Any], lists: bool) -> str:
-    """The method of the query normaliser that is the only other step before a ranker."""
-    words = ", ".join(type(step).__name__ for step in steps)
-    if [type(step).__name__ for step in steps] != ["QueryNormalizer"]:
-        raise DataError(
-            f"a pipeline with {words} cannot be exported; one with a QueryNormalizer and then an Imputer, or with one "
-            "of them, can"
-        )
-    if not lists:
-        raise DataError(
-            f"a pipeline with {words} cannot be exported to this target: the step needs all documents of a query, and "
-            "the target scores one document at a time. Normalise where the features are computed and export the ranker "
-            "alone (pipeline[-1]), or export to source code, which scores lists"
-        )
-    if steps[0].method not in METHODS:
-        raise DataError(f"normalisation by {steps[0].method!r} cannot be exported; {', '.join(METHODS)} can")
-    return str(steps[0].method)
+def _normalised(form: Form, step: QueryNormalizer) -> Form:
+    """The form behind a normaliser."""
+    if form.normalised:
+        raise DataError("a pipeline with two normalisers cannot be exported; one with one of them can")
+    if step.method not in METHODS:
+        raise DataError(f"normalisation by {step.method!r} cannot be exported; {', '.join(METHODS)} can")
+    return replace(form, normalised=str(step.method))
+
+
+def _selected(form: Form, selector: FeatureSelector) -> Form:
+    """The form in terms of all features; those that are dropped may be missing."""
+    kept, size = np.sort(selector.selected_), selector.n_features_in_
+
+    def spread(values: np.ndarray, fill: float = 0.0) -> np.ndarray:
+        whole = np.full((size, *values.shape[1:]), fill, values.dtype)
+        whole[kept] = values
+        return whole
+
+    def renamed(part: Part) -> Part:
+        if isinstance(part, Forest):
+            return replace(part, feature=kept[part.feature].astype(part.feature.dtype))
+        if isinstance(part, Line):
+            return Line(spread(part.weights), part.intercept)
+        first = replace(part.layers[0], weights=spread(part.layers[0].weights))
+        return replace(part, mean=spread(part.mean), scale=spread(part.scale, 1.0), layers=(first, *part.layers[1:]))
+
+    fills = form.fills
+    if fills is None and not form.all_trees:
+        fills = np.zeros(kept.size, np.float32)
+    return replace(
+        form,
+        names=tuple(f"f{j + 1}" for j in range(size)),
+        parts=tuple((factor, renamed(part)) for factor, part in form.parts),
+        fills=None if fills is None else spread(fills),
+    )
+
+
+#: By class of a step: the form with the step in it.
+_STEPS: dict[type, Callable[[Form, Any], Form]] = {
+    Imputer: _imputed,
+    QueryNormalizer: _normalised,
+    FeatureSelector: _selected,
+}
 
 
 def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
     scorer = ranker.scorer_
     name = type(ranker).__name__
     if scorer.kind == "early_exit":
-        raise DataError(f"this {name} has an early exit, which engines do not have; export the ranker without it")
+        raise DataError(
+            f"this {name} has an early exit, which engines do not have; export the ranker without it, from which it "
+            "was made"
+        )
+    if scorer.kind == "cascade":
+        raise DataError(
+            f"a {name} looks at whole lists of documents, and engines score one document at a time; export its stages "
+            "(members_) one by one, for the engine's own phases of ranking"
+        )
     if scorer.list_aware:
         raise DataError(f"{name} looks at whole lists of documents, and engines score one document at a time")
     if scorer.kind not in _READERS:

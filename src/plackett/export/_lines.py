@@ -12,6 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 
 __all__ = ["ModelText", "below32"]
 
@@ -32,6 +33,7 @@ class ModelText:
     def read(cls, path: str | os.PathLike[str]) -> ModelText:
         """The text of a file."""
         path = Path(path)
+        check_regular(path)
         try:
             if path.stat().st_size > _MOST_BYTES:
                 raise DataError(f"{path}: larger than {_MOST_BYTES >> 20} MiB; this is not a model")

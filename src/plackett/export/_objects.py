@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 
 __all__ = ["Fields", "read_object"]
 
@@ -20,6 +21,7 @@ _NUMBERS = {"i": ">i1", "U": ">u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f
 
 def read_object(path: Path) -> Fields:
     """The object in a file of JSON or UBJSON."""
+    check_regular(path)
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise DataError(f"{path}: larger than {_MOST_BYTES >> 20} MiB; this is not a model")

@@ -23,7 +23,7 @@ ACTIVATIONS = ("identity", "relu", "gelu", "silu", "tanh", "sigmoid")
 #: Types of the tables.
 _TABLES: dict[str, Any] = {
     "ROOT": np.int32, "FEATURE": np.int32, "THRESHOLD": np.float32, "MISSING_LEFT": np.uint8, "LEFT": np.int32,
-    "RIGHT": np.int32, "LEAF": np.float64, "WEIGHT": np.float64, "PLAN": np.int32,
+    "RIGHT": np.int32, "LEAF": np.float64, "WEIGHT": np.float64, "PLAN": np.int32, "FILL": np.float32,
 }  # fmt: skip
 
 
@@ -44,7 +44,11 @@ class Language:
         The functions, for models that need them.
     lists
         What takes the place of ``foot`` for models that normalise the features of a query's documents together;
-        ``{method}`` is the number of the method.
+        ``{method}`` is the number of the method, ``{before}`` what is done before.
+    fill
+        The function that replaces the missing values of a document.
+    fill_copy, fill_rows
+        Statements that make the filled copy ``y`` of the document ``x``, and that fill the copies of all documents.
     """
 
     comment: str
@@ -55,6 +59,9 @@ class Language:
     network: str
     foot: str
     lists: str
+    fill: str
+    fill_copy: str
+    fill_rows: str
 
 
 def identifier(path: Path, pattern: str = r"[A-Za-z_][A-Za-z0-9_]*") -> str:
@@ -70,6 +77,13 @@ def source(form: Form, language: Language, name: str) -> str:
     tables: dict[str, list[Any]] = {table: [] for table in _TABLES}
     statements, used = [], []
     size = trees = splits = leaves = steps = 0
+    row = "x"
+    if form.fills is not None:
+        tables["FILL"].append(form.fills)
+        used.append(language.fill)
+        if not form.fills_first:  # trees have their own branch for missing values
+            row = "y"
+            statements.append(language.fill_copy)
     for factor, part in form.parts:
         if isinstance(part, Forest):
             first = trees
@@ -87,12 +101,12 @@ def source(form: Form, language: Language, name: str) -> str:
             trees, splits, leaves = trees + part.n_trees, splits + part.feature.size, leaves + part.leaf_value.size
             call, function = f"forest(x, {first}, {trees})", language.forest
         elif isinstance(part, Line):
-            call, function = f"line(x, {size})", language.line
+            call, function = f"line({row}, {size})", language.line
             tables["WEIGHT"].append(np.append(part.weights, part.intercept))
             size += part.weights.size + 1
         else:
             numbers, plan = _network(part)
-            call = f"network(x, {size}, {steps}, {steps + len(plan)}, {int(part.log1p)})"
+            call = f"network({row}, {size}, {steps}, {steps + len(plan)}, {int(part.log1p)})"
             function = language.network
             tables["WEIGHT"].append(numbers)
             tables["PLAN"].append(np.array(plan).ravel())
@@ -105,12 +119,13 @@ def source(form: Form, language: Language, name: str) -> str:
         for table in ("FEATURE", "THRESHOLD", "MISSING_LEFT", "LEFT", "RIGHT"):
             if not filled[table].size:  # trees of one leaf: a table must not be empty
                 filled[table] = np.zeros(1, _TABLES[table])
-    if not statements:
+    if not form.parts:
         raise DataError("the model has no trees")
     words = {"name": name, "n": str(len(form.names)), "widest": str(_widest(form))}
     foot = language.foot
     if form.normalised:
         foot, words["method"] = language.lists, str(METHODS.index(form.normalised))
+        foot = foot.replace("{before}", language.fill_rows if form.fills_first else "")
 
     def text(template: str, **more: str) -> str:
         for word, value in (words | more).items():
@@ -122,7 +137,7 @@ def source(form: Form, language: Language, name: str) -> str:
         for line in (
             f"{form.algorithm}, written by plackett {__version__}. A higher score is better.",
             f"A document is a list of {len(form.names)} float32 features; NaN is a missing value."
-            if form.takes_missing
+            if form.takes_missing or form.fills is not None
             else f"A document is a list of {len(form.names)} float32 features, none of them missing.",
             *(f"  {j}: {printable}" for j, printable in enumerate(map(_printable, form.names))),
         )

@@ -91,6 +91,13 @@ static double network(const float *x, int at, int first, int last, int log) {
 }
 """
 
+_FILL = """static void fill(float *x) {
+    for (int j = 0; j < {n}; j++) {
+        if (x[j] != x[j]) x[j] = FILL[j];
+    }
+}
+"""
+
 _FOOT = """/* The score of one document. */
 double {name}_score(const float *x) {
     double total = 0.0;
@@ -144,7 +151,7 @@ int {name}_scores(const float *rows, long n, double *scores) {
     float *copy = malloc(bytes > 0 ? bytes : 1);
     if (copy == NULL) return 1;
     memcpy(copy, rows, bytes);
-    normalise(copy, n);
+{before}    normalise(copy, n);
     for (long i = 0; i < n; i++) scores[i] = score(copy + i * {n});
     free(copy);
     return 0;
@@ -160,6 +167,9 @@ LANGUAGE = Language(
     _NETWORK,
     _FOOT,
     _LISTS,
+    _FILL,
+    "float y[{n}];\n    memcpy(y, x, sizeof y);\n    fill(y);",
+    "    for (long i = 0; i < n; i++) fill(copy + i * {n});\n",
 )
 
 
@@ -176,8 +186,8 @@ def write_c(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequenc
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
-        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of
+        selectors of features, an `Imputer`, a `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write; its name up to the first dot becomes the name of the functions.
     feature_names
@@ -193,7 +203,7 @@ def write_c(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequenc
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, identifier(path))
 
 
 def score_c(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

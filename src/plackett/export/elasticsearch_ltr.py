@@ -13,7 +13,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32
-from plackett.export._form import Form, form_of
+from plackett.export._form import Form, Network, form_of
 from plackett.export._json_trees import (
     beside,
     ends_at_largest,
@@ -95,8 +95,12 @@ def _definition(form: Form) -> tuple[str, Any]:
         return "model/linear", dict(zip(form.names, weights, strict=True))
     if not form.all_trees:
         raise DataError(
-            f"the Learning to Rank plugins have trees and linear models; this {form.algorithm} is neither. A network "
-            "of sigmoid layers can be written with write_ranklib, for the type model/ranklib"
+            f"the Learning to Rank plugins have trees or a linear model; this {form.algorithm} is neither. "
+            + (
+                "A network of sigmoid layers can be exported to ranklib (write_ranklib), for the type model/ranklib"
+                if any(isinstance(part, Network) for _, part in form.parts)
+                else "Members of a blend can be exported one by one"
+            )
         )
     try:
         return "model/xgboost+json", [_tree(tree, form.names) for tree in form.forest("elasticsearch-ltr")]

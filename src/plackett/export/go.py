@@ -28,7 +28,7 @@ def _table(name: str, values: np.ndarray) -> str:
 #: Names as Go's readers expect them.
 _NAMES = {
     "ROOT": "root", "FEATURE": "feature", "THRESHOLD": "threshold", "MISSING_LEFT": "missingLeft", "LEFT": "left",
-    "RIGHT": "right", "LEAF": "leaf", "WEIGHT": "weight", "PLAN": "plan",
+    "RIGHT": "right", "LEAF": "leaf", "WEIGHT": "weight", "PLAN": "plan", "FILL": "fills",
 }  # fmt: skip
 
 _FOREST = """func forest(x []float32, first, last int) float64 {
@@ -117,6 +117,16 @@ func network(x []float32, at, first, last, log int) float64 {
 }
 """
 
+_FILL = """func fill(x []float32) []float32 {
+	for j, v := range x {
+		if v != v {
+			x[j] = fills[j]
+		}
+	}
+	return x
+}
+"""
+
 _FOOT = """// Score is the score of one document.
 func Score(x []float32) float64 {
 	total := 0.0
@@ -188,7 +198,7 @@ func Scores(rows [][]float32) []float64 {
 	for i, row := range rows {
 		rest[i] = append([]float32(nil), row...)
 	}
-	normalise(rest)
+{before}	normalise(rest)
 	scores := make([]float64, len(rows))
 	for i, x := range rest {
 		scores[i] = score(x)
@@ -198,7 +208,17 @@ func Scores(rows [][]float32) []float64 {
 """
 
 LANGUAGE = Language(
-    "//", _table, 'package {name}\n\nimport "math"\n\nvar _ = math.Inf\n', _FOREST, _LINE, _NETWORK, _FOOT, _LISTS
+    "//",
+    _table,
+    'package {name}\n\nimport "math"\n\nvar _ = math.Inf\n',
+    _FOREST,
+    _LINE,
+    _NETWORK,
+    _FOOT,
+    _LISTS,
+    _FILL,
+    "y := fill(append([]float32(nil), x...))",
+    "\tfor _, row := range rest {\n\t\tfill(row)\n\t}\n",
 )
 
 _DRIVER = """package main
@@ -249,8 +269,8 @@ def write_go(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequen
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
-        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of
+        selectors of features, an `Imputer`, a `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write; its name up to the first dot, in small letters and digits, becomes the name of the package.
     feature_names
@@ -266,7 +286,7 @@ def write_go(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequen
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, _package(path))
+    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, _package(path))
 
 
 def _package(path: Path) -> str:

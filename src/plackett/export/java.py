@@ -139,6 +139,14 @@ _NETWORK = """    private static double erf(double z) {
     }
 """
 
+_FILL = """    private static float[] fill(float[] x) {
+        for (int j = 0; j < {n}; j++) {
+            if (Float.isNaN(x[j])) x[j] = FILL[j];
+        }
+        return x;
+    }
+"""
+
 _FOOT = """    /** The score of one document. */
     public static double score(float[] x) {
         double total = 0.0;
@@ -194,7 +202,7 @@ _LISTS = """    private static double score(float[] x) {
     public static double[] scores(float[][] rows) {
         float[][] copy = new float[rows.length][];
         for (int i = 0; i < rows.length; i++) copy[i] = rows[i].clone();
-        normalise(copy);
+{before}        normalise(copy);
         double[] scores = new double[rows.length];
         for (int i = 0; i < rows.length; i++) scores[i] = score(copy[i]);
         return scores;
@@ -202,7 +210,19 @@ _LISTS = """    private static double score(float[] x) {
 }
 """
 
-LANGUAGE = Language("//", _table, _HEAD, _FOREST, _LINE, _NETWORK, _FOOT, _LISTS)
+LANGUAGE = Language(
+    "//",
+    _table,
+    _HEAD,
+    _FOREST,
+    _LINE,
+    _NETWORK,
+    _FOOT,
+    _LISTS,
+    _FILL,
+    "final float[] y = fill(x.clone());",
+    "        for (float[] row : copy) fill(row);\n",
+)
 
 _DRIVER = """import java.io.*;
 import java.nio.*;
@@ -235,8 +255,8 @@ def write_java(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
-        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of
+        selectors of features, an `Imputer`, a `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write; its name becomes the name of the class.
     feature_names
@@ -252,7 +272,7 @@ def write_java(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, identifier(path))
 
 
 def score_java(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

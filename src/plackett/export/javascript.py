@@ -95,6 +95,14 @@ _NETWORK = """  function erf(z) {
   }
 """
 
+_FILL = """  function fill(x) {
+    for (let j = 0; j < {n}; j++) {
+      if (x[j] !== x[j]) x[j] = FILL[j];
+    }
+    return x;
+  }
+"""
+
 _FOOT = """  /** The score of one document. */
   function score(x) {
     let total = 0;
@@ -150,7 +158,7 @@ _LISTS = """  function score(x) {
   /** The score of each document of one query. */
   function scores(rows) {
     const copy = Array.from(rows, (row) => Float32Array.from(row));
-    normalise(copy);
+{before}    normalise(copy);
     return copy.map(score);
   }
 
@@ -160,7 +168,19 @@ _LISTS = """  function score(x) {
 if (typeof module !== "undefined") module.exports = {name};
 """
 
-LANGUAGE = Language("//", _table, "const {name} = (() => {", _FOREST, _LINE, _NETWORK, _FOOT, _LISTS)
+LANGUAGE = Language(
+    "//",
+    _table,
+    "const {name} = (() => {",
+    _FOREST,
+    _LINE,
+    _NETWORK,
+    _FOOT,
+    _LISTS,
+    _FILL,
+    "const y = fill(Float32Array.from(x));",
+    "    copy.forEach((row) => fill(row));\n",
+)
 
 _DRIVER = """const fs = require("fs");
 const model = require(process.argv[2]);
@@ -185,8 +205,8 @@ def write_javascript(ranker: Any, path: str | os.PathLike[str], *, feature_names
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
-        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of
+        selectors of features, an `Imputer`, a `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write; its name up to the first dot becomes the name of the object.
     feature_names
@@ -202,7 +222,7 @@ def write_javascript(ranker: Any, path: str | os.PathLike[str], *, feature_names
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, identifier(path))
 
 
 def score_javascript(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,7 +32,8 @@ def write_onnx(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), or a blend of these.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), or a blend of these, also behind an
+        `Imputer` and selectors of features in a pipeline.
     path
         The file to write.
     feature_names
@@ -47,7 +49,7 @@ def write_onnx(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     >>> onnx.load(path).graph.output[0].name
     'scores'
     """
-    form = form_of(ranker, feature_names)
+    form = form_of(ranker, feature_names, fills=True)
     with replacing(path) as file:
         file.write(_Graph(form).model().SerializeToString())
 
@@ -80,6 +82,13 @@ class _Graph:
         helper.set_model_props(model, names)
         self.onnx.checker.check_model(model)
         return model
+
+    @cached_property
+    def rows(self) -> str:
+        """The name of the features without missing values, for parts that are not trees."""
+        if self.form.fills is None:
+            return "features"
+        return self.op("Where", self.op("IsNaN", "features"), self.constant(self.form.fills), "features")
 
     def op(self, kind: str, *inputs: str, **words: Any) -> str:
         """Add a node; returns the name of its output."""
@@ -128,11 +137,11 @@ def _forest(graph: _Graph, forest: Forest) -> str:
 
 def _line(graph: _Graph, line: Line) -> str:
     weights, constant = graph.constant(line.weights[:, None]), graph.constant(np.array([line.intercept]))
-    return graph.op("Gemm", "features", weights, constant)
+    return graph.op("Gemm", graph.rows, weights, constant)
 
 
 def _network(graph: _Graph, network: Network) -> str:
-    rows = "features"
+    rows = graph.rows
     if network.log1p:
         logs = graph.op("Log", graph.op("Add", graph.op("Abs", rows), graph.constant(np.ones(1))))
         rows = graph.op("Mul", graph.op("Sign", rows), logs)

@@ -38,7 +38,8 @@ def write_pmml(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks of sigmoid layers, or a blend of these.
+        A ranker of trees, linear functions or networks of sigmoid layers, or a blend of these, also behind an `Imputer`
+        and selectors of features in a pipeline.
     path
         The file to write.
     feature_names
@@ -53,7 +54,7 @@ def write_pmml(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     >>> "<RegressionModel" in open(path).read()
     True
     """
-    form = form_of(ranker, feature_names)
+    form = form_of(ranker, feature_names, fills=True)
     taken = {"score", _TARGET} & {*form.names}
     if taken:
         raise DataError(f"{taken.pop()!r} is the name of an output field; give other feature_names")
@@ -91,10 +92,12 @@ def _output() -> tuple[str, ...]:
     )
 
 
-def _schema(form: Form, output: tuple[str, ...]) -> Iterator[str]:
+def _schema(form: Form, output: tuple[str, ...], *, filled: bool = False) -> Iterator[str]:
+    fills = form.fills.tolist() if filled and form.fills is not None else [None] * len(form.names)
     yield "<MiningSchema>"
-    for name in form.names:
-        yield f"<MiningField name={quoteattr(name)}/>"
+    for name, fill in zip(form.names, fills, strict=True):
+        replaced = "" if fill is None else f' missingValueReplacement="{fill!r}"'
+        yield f"<MiningField name={quoteattr(name)}{replaced}/>"
     yield f'<MiningField name="{_TARGET}" usageType="target"/>'
     yield "</MiningSchema>"
     yield from output
@@ -118,7 +121,7 @@ def _model(form: Form, model: Any, output: tuple[str, ...]) -> Iterator[str]:
         yield "</TreeModel>"
     elif isinstance(model, Line):
         yield '<RegressionModel functionName="regression">'
-        yield from _schema(form, output)
+        yield from _schema(form, output, filled=True)
         yield f'<RegressionTable intercept="{model.intercept!r}">'
         for name, weight in zip(form.names, model.weights.tolist(), strict=True):
             yield f'<NumericPredictor name={quoteattr(name)} coefficient="{weight!r}"/>'
@@ -162,7 +165,7 @@ def _network(form: Form, network: Network, factor: float, output: tuple[str, ...
     if any(layer.norm is not None or layer.skip or layer.activation not in _ACTIVATIONS for layer in layers):
         raise DataError("PMML's networks have no normalised or skipping layers: train with architecture='sigmoid'")
     yield '<NeuralNetwork functionName="regression" activationFunction="identity">'
-    yield from _schema(form, output)
+    yield from _schema(form, output, filled=True)
     yield f'<NeuralInputs numberOfInputs="{len(form.names)}">'
     for j, name in enumerate(form.names):
         yield (

@@ -96,7 +96,7 @@ def _leaves(ranker: Ranker) -> int:
 
 
 def _linear(ranker: Ranker) -> tuple[str, str]:
-    line = form_of(ranker).line("RankLib")
+    line = form_of(ranker).line("RankLib", "blends of linear functions")
     text = write_linear(LinearScorer(line.weights[:, None], np.array([line.intercept])))
     if text.startswith("0:"):
         return "Linear Regression", text
@@ -207,8 +207,11 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
     '## Coordinate Ascent\n'
     """
     if not isinstance(ranker, Ranker):
-        raise DataError(f"a {type(ranker).__name__} cannot be written as a RankLib model; give a fitted ranker")
+        alone = " alone (pipeline[-1])" if hasattr(ranker, "steps") else ""
+        raise DataError(f"a {type(ranker).__name__} cannot be written as a RankLib model; give a fitted ranker{alone}")
     ranker._check_fitted()
+    if ranker.scorer_.kind in ("early_exit", "cascade"):
+        form_of(ranker)  # says what to export instead
     if ranker.scorer_.kind not in _WRITERS:
         raise DataError(
             f"{type(ranker).__name__} ({ranker.scorer_.kind}) has no counterpart in RankLib; trees, linear models, "

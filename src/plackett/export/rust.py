@@ -115,6 +115,15 @@ fn network(x: &[f32], start: usize, first: usize, last: usize, log: usize) -> f6
 }
 """
 
+_FILL = """fn fill(x: &mut [f32]) {
+    for j in 0..{n} {
+        if x[j].is_nan() {
+            x[j] = FILL[j];
+        }
+    }
+}
+"""
+
 _FOOT = """/// The score of one document.
 pub fn score(x: &[f32]) -> f64 {
     let mut total = 0.0;
@@ -171,12 +180,24 @@ fn normalise(rows: &mut [f32]) {
 /// The scores of the documents of one query, which follow each other in one slice.
 pub fn scores(rows: &[f32]) -> Vec<f64> {
     let mut copy = rows.to_vec();
-    normalise(&mut copy);
+{before}    normalise(&mut copy);
     copy.chunks_exact({n}).map(score).collect()
 }
 """
 
-LANGUAGE = Language("//", _table, "", _FOREST, _LINE, _NETWORK, _FOOT, _LISTS)
+LANGUAGE = Language(
+    "//",
+    _table,
+    "",
+    _FOREST,
+    _LINE,
+    _NETWORK,
+    _FOOT,
+    _LISTS,
+    _FILL,
+    "let mut row = x.to_vec();\n    fill(&mut row);\n    let y = &row[..];",
+    "    for row in copy.chunks_exact_mut({n}) {\n        fill(row);\n    }\n",
+)
 
 _DRIVER = """#[path = "{name}.rs"]
 mod model;
@@ -204,8 +225,8 @@ def write_rust(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of a
-        `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
+        A ranker of trees, linear functions or networks (``mlp``, ``sigmoid``), a blend of these, or a pipeline of
+        selectors of features, an `Imputer`, a `QueryNormalizer` (``minmax``, ``zscore``, ``sum``) and such a ranker.
     path
         The file to write.
     feature_names
@@ -221,7 +242,7 @@ def write_rust(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names, lists=True), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, identifier(path))
 
 
 def score_rust(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.evaluation.estimators import last_step
 from plackett.export._form import form_of
 from plackett.export._lines import ModelText
 from plackett.rankers.base import Ranker
@@ -133,7 +134,7 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str], *, feature_name
         raise DataError(f"{type(ranker).__name__} is not a fitted linear ranker with one score, as svm_rank needs")
     line = form.line("svm_rank")
     weights = line.weights.tolist()
-    documents = ranker.card_.get("data", {}).get("rows", 0)
+    documents = last_step(ranker).card_.get("data", {}).get("rows", 0)
     values = (0, 3, 1, 1, 1, "empty", len(weights), documents, 2, repr(-line.intercept))
     lines = ["SVM-light Version V6.20"]
     lines += [f"{value}{'' if value == 'empty' else ' '}# {what}" for value, what in zip(values, _HEAD, strict=True)]

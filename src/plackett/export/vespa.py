@@ -44,7 +44,8 @@ def write_vespa(ranker: Any, path: str | os.PathLike[str], *, feature_names: Seq
     Parameters
     ----------
     ranker
-        A ranker of trees, linear functions or networks, or a blend of these.
+        A ranker of trees, linear functions or networks, or a blend of these, also behind an `Imputer` and selectors of
+        features in a pipeline.
     path
         The file to write; its name up to the first dot becomes the name of the rank profile.
     feature_names
@@ -60,7 +61,7 @@ def write_vespa(ranker: Any, path: str | os.PathLike[str], *, feature_names: Seq
     >>> open(path).readline()
     'rank-profile ltr {\n'
     """
-    form = form_of(ranker, feature_names)
+    form = form_of(ranker, feature_names, fills=True)
     path = Path(path)
     name = path.name.split(".")[0]
     if not _WORD.fullmatch(name):
@@ -73,9 +74,14 @@ def write_vespa(ranker: Any, path: str | os.PathLike[str], *, feature_names: Seq
                 f"{word!r} is not a rank feature of Vespa, such as bm25(title); give feature_names (--feature-names)"
             )
     functions = [(word, f"attribute({word})") for word in form.names if _WORD.fullmatch(word)]
+    whole = list(form.names)
+    if form.fills is not None:  # a missing value differs from itself
+        whole = [f"filled{j}" for j in range(len(form.names))]
+        for new, word, fill in zip(whole, form.names, form.fills.tolist(), strict=True):
+            functions.append((new, f"if ({word} == {word}, {word}, {fill!r})"))
     terms = []
     for i, (factor, part) in enumerate(form.parts):
-        text = _part(part, form.names, f"layer{i}", functions)
+        text = _part(part, form.names if isinstance(part, Forest) else whole, f"layer{i}", functions)
         terms.append(text if factor == 1.0 else f"{factor!r} * ({text})")
     lines = [f"rank-profile {name} {{"]
     for word, text in functions:

@@ -205,7 +205,7 @@ def write_xgboost(ranker: Any, path: str | os.PathLike[str], *, feature_names: S
         weights = np.append(line.weights, line.intercept).astype(np.float32).astype(np.float64).tolist()
         booster: dict[str, Any] = {"name": "gblinear", "model": {"boosted_rounds": 1, "weights": weights}}
     else:
-        forest = form.forest("XGBoost")
+        forest = form.forest("XGBoost", "trees, or a linear function alone")
         model = {
             "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(forest.n_trees)},
             "iteration_indptr": list(range(forest.n_trees + 1)),

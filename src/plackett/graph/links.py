@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError, reading
+from plackett._files import check_regular
 from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
 
@@ -243,6 +244,7 @@ def read_links(path: Any, *, self_links: bool = True, names: Iterable[Any] | Non
     import polars as pl
 
     path = Path(path)
+    check_regular(path, pipes=path.suffix != ".parquet")
     if path.suffix == ".parquet":
         with reading(path, "the table of links"):
             frame = pl.read_parquet(path)

@@ -36,7 +36,7 @@ def exit_frontier(exits: EarlyExit) -> Any:
          ("frontier", exits.frame.filter(exits.frame["frontier"]), "lines+markers"))
     ):  # fmt: skip
         labels = [
-            f"after {trees} trees the best {keep}: {work:.0%} of the work, {value:.4f}"
+            f"after {trees} trees, k = {keep}: {work:.0%} of the work, {value:.4f}"
             for trees, keep, work, value in frame.select("trees", "keep", "work", "value").rows()
         ]
         traces.append(

@@ -390,7 +390,9 @@ class Ranker(FittedAttributes, Estimator):
 
     # ------------------------------------------------------------------------------------------------------ predict
 
-    def predict(self, X: Any, *, qid: Any = None, pred_contrib: bool = False, exit: bool | None = None) -> np.ndarray:
+    def predict(
+        self, X: Any, *, qid: Any = None, pred_contrib: bool = False, exit: bool | tuple[int, int] | None = None
+    ) -> np.ndarray:
         """Score each document; larger is better.
 
         Scores are in the caller's row order; for a `RankingDataset`, in its grouped order. Columns of a frame are
@@ -409,7 +411,8 @@ class Ranker(FittedAttributes, Estimator):
             relative to the other documents of a list.
         exit
             False scores every document by all trees where the ranker has an early exit (`plackett.early_exit`), True
-            asserts that it has one. None does what the ranker was saved with.
+            asserts that it has one. Two numbers s and k score only the best k documents of a list after s trees to the
+            end, whatever exit the ranker has. None does what the ranker was saved with.
         """
         if exit is not None:
             return self._with_exit(exit).predict(X, qid=qid, pred_contrib=pred_contrib)
@@ -423,9 +426,13 @@ class Ranker(FittedAttributes, Estimator):
             )
         return rows.give_back(contributions(self, rows.data) if pred_contrib else self._score_rows(rows.data))
 
-    def _with_exit(self, exit: bool) -> Self:
-        """The ranker with its early exit, or without one."""
+    def _with_exit(self, exit: bool | tuple[int, int]) -> Self:
+        """The ranker with its early exit, with another one, or without one."""
         self._check_fitted()
+        if not isinstance(exit, bool):
+            from plackett.rankers.early_exit import with_exit
+
+            return with_exit(self, exit)
         has_one = self.scorer_.kind == "early_exit"
         if exit and not has_one:
             raise DataError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,8 +23,10 @@ from plackett.scorers.trees.scorer import TreeScorer
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["RULES", "EarlyExit", "early_exit", "exit_scorer"]
+__all__ = ["RULES", "EarlyExit", "early_exit", "exit_scorer", "with_exit"]
 __public__ = ["early_exit"]
+
+R = TypeVar("R")
 
 #: Shares of the trees after which the exit is tried, and the documents that go on.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -32,6 +34,8 @@ _KEEP = (10, 15, 20, 30, 50, 100)
 #: The slack of proximity, in standard deviations of the scores within lists, and the gap of a settled list.
 _FACTORS = (0.1, 0.25, 0.5, 1.0, 2.0)
 _GAPS = (0.0, 0.01, 0.03, 0.1, 0.3)
+#: Exits of ``predict(exit=…)`` whose kernels are kept.
+_KEPT = 8
 #: Documents at the top of a list that should stay the same.
 _TOP = 10
 
@@ -106,7 +110,8 @@ def early_exit(
     Parameters
     ----------
     ranker
-        A fitted ranker whose model is a tree ensemble with one output. It is not modified.
+        A fitted ranker whose model is a tree ensemble with one output, or a pipeline that ends in one. It is not
+        modified.
     data
         Labelled lists as long as those to be served, not those it was trained on.
     max_loss
@@ -144,14 +149,14 @@ def early_exit(
     """
     import polars as pl
 
-    scorer = getattr(ranker, "scorer_", None)
-    if isinstance(scorer, EarlyExitScorer):
+    if hasattr(ranker, "steps"):
+        return _of_pipeline(
+            ranker, data, max_loss=max_loss, sure=sure, measure=measure, rule=rule, trees=trees, keep=keep, slack=slack,
+            settled=settled, max_change=max_change, n_jobs=n_jobs,
+        )  # fmt: skip
+    if isinstance(getattr(ranker, "scorer_", None), EarlyExitScorer):
         raise DataError(f"this {type(ranker).__name__} has an early exit already; give the ranker without it")
-    if not isinstance(scorer, TreeScorer) or scorer.linear_leaves or scorer.trees.n_outputs != 1:
-        raise DataError(
-            f"an early exit needs a fitted ranker with trees of constant leaves and one output, not this "
-            f"{type(ranker).__name__}"
-        )
+    scorer = _trees(ranker)
     total = scorer.trees.n_trees
     if rule not in RULES:
         raise DataError(f"rule={rule!r}; give one of {', '.join(map(repr, RULES))}")
@@ -216,6 +221,52 @@ def early_exit(
     }  # fmt: skip
     exiting.__dict__.pop("calibration_", None)  # scores below the exit mean something else
     return EarlyExit(exiting, s, k, d, apart, frame, str(chosen))
+
+
+def _of_pipeline(pipeline: Any, data: RankingDataset, **settings: Any) -> EarlyExit:
+    """The pipeline with an exit of its last step."""
+    for _, step in pipeline.steps[:-1]:
+        data = step.transform(data)
+    name, ranker = pipeline.steps[-1]
+    found = early_exit(ranker, data, **settings)
+    if found.trees is None:
+        return replace(found, ranker=pipeline)
+    exiting = copy.copy(pipeline)
+    exiting.steps = [*pipeline.steps[:-1], (name, found.ranker)]
+    return replace(found, ranker=exiting)
+
+
+def _trees(ranker: Any) -> TreeScorer:
+    """The trees of a ranker, without the exit that they may have."""
+    scorer = getattr(ranker, "scorer_", None)
+    if isinstance(scorer, EarlyExitScorer):
+        scorer = scorer.trees
+    if not isinstance(scorer, TreeScorer) or scorer.linear_leaves or scorer.trees.n_outputs != 1:
+        raise DataError(
+            f"an early exit needs a fitted ranker with trees of constant leaves and one output, not this "
+            f"{type(ranker).__name__}"
+        )
+    return scorer
+
+
+def with_exit(ranker: R, exit: Any) -> R:
+    """A copy of a ranker that scores the best k documents of a list after s trees to the end; the last few are kept."""
+    trees = _trees(ranker)
+    total = trees.trees.n_trees
+    whole = isinstance(exit, Sequence) and len(exit) == 2 and all(isinstance(n, (int, np.integer)) for n in exit)
+    if not whole or not 1 <= exit[0] < total or exit[1] < 1:
+        raise DataError(
+            f"exit={exit!r}; give True, False, or two whole numbers: trees from 1 to {total - 1}, documents from 1"
+        )
+    known = trees.__dict__.setdefault("exits", {})
+    made = known.get(tuple(exit))
+    if made is None:
+        if len(known) >= _KEPT:
+            known.clear()
+        made = known[tuple(exit)] = exit_scorer(trees, int(exit[0]), int(exit[1]))
+    exiting = copy.copy(ranker)
+    exiting.scorer_ = made  # type: ignore[attr-defined]
+    return exiting
 
 
 def exit_scorer(

@@ -58,6 +58,10 @@ class Deferred(NamedTuple):
     make: Callable[[], Response]
 
 
+#: Values of ``exit`` in an address.
+_EXITS: dict[str | None, bool | None] = {None: None, "true": True, "false": False}
+
+
 class Request:
     """A request whose body has arrived."""
 
@@ -74,6 +78,14 @@ class Request:
         if self._query is None:
             self._query = dict(parse_qsl(self.query_string.decode("latin-1"), keep_blank_values=True))
         return self._query
+
+    @property
+    def exit(self) -> bool | None:
+        """What the address says of an early exit."""
+        given = self.query.get("exit") if self.query_string else None
+        if given not in _EXITS:
+            raise RefusedError(400, f"exit is {str(given)[:40]!r}; it must be true or false")
+        return _EXITS[given]
 
     @property
     def content_type(self) -> bytes:

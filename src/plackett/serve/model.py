@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Callable
@@ -82,8 +83,17 @@ class ServedModel:
 
     # ------------------------------------------------------------------------------------------------------ scoring
 
-    def score(self, X: np.ndarray, qid: Any = None) -> np.ndarray:
-        """Scores of a float32 table in C order, in its row order; without query ids all rows are one list."""
+    def score(self, X: np.ndarray, qid: Any = None, exit: bool | None = None) -> np.ndarray:
+        """Scores of a float32 table in C order, in its row order; without query ids all rows are one list.
+
+        ``exit`` as in `Ranker.predict`: False for all trees, True for a model that must have an early exit.
+        """
+        if exit is not None and not isinstance(exit, bool):
+            raise RefusedError(400, "exit must be true or false")
+        if exit is not None and exit is not self.exits:
+            if exit:
+                raise RefusedError(400, f"exit is true, but {self.name} has no early exit")
+            return self._all_trees.score(X, qid)
         if X.shape[1] != self.n_features:
             raise RefusedError(400, f"{X.shape[1]} features, but {self.name} has {self.n_features}")
         if len(X) == 0:
@@ -97,6 +107,24 @@ class ServedModel:
             scores = self._score_rows(X)
         self.drift.note(X, scores)
         return scores
+
+    @property
+    def exits(self) -> bool:
+        """Whether most documents of a list are scored by some of the trees only."""
+        return bool(self.ranker.scorer_.kind == "early_exit")
+
+    @cached_property
+    def _all_trees(self) -> ServedModel:
+        """The same model without its early exit; it shares the counts of drift."""
+        model = copy.copy(self.model)
+        plain = self.ranker._with_exit(False)
+        if self.steps:
+            model.steps = [*self.model.steps[:-1], (self.model.steps[-1][0], plain)]
+        else:
+            model = plain
+        twin = ServedModel(model, self.name, self.version, path=self.path, threads=self.ranker.n_jobs)
+        twin.drift = self.drift
+        return twin
 
     @cached_property
     def _score_rows(self) -> Callable[[np.ndarray], np.ndarray]:
@@ -197,6 +225,8 @@ class ServedModel:
                 for n in _WARM_UP:
                     X = rng.random((n, self.n_features), np.float32)
                     scores = self.score(X)
+                    if self.exits:
+                        self.score(X, exit=False)
                     if scores.shape != (n,):
                         raise DataError(
                             f"{self.path or self.name}: gives scores of shape {scores.shape} for {n} documents"

@@ -26,6 +26,8 @@ _LEAST = 32
 _LEAST_BODY = 512
 #: Bytes behind the text that the kernel may look at.
 _PAD = bytes(PADDING)
+#: What other writers of JSON put where a number is missing or too large.
+_NOT_JSON = (b"NaN", b"nan", b"Infinity", b"-Infinity", b"inf", b"-inf")
 #: Starts the marks. Clients cannot know it.
 _MARK = os.urandom(12).hex()
 #: Words of a span: begin and end in the text, rows and columns (-1: flat), first value, whether all are whole numbers.
@@ -101,7 +103,10 @@ def _whole(orjson: Any, body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise RefusedError(400, f"the body is not JSON: {error}") from None
+        at = getattr(error, "pos", 0)
+        named = any(body.startswith(word, max(at - 1, 0)) or body.startswith(word, at) for word in _NOT_JSON)
+        hint = "; NaN and infinity are not part of JSON: a missing value is null" if named else ""
+        raise RefusedError(400, f"the body is not JSON: {error}{hint}") from None
 
 
 def warm_up() -> None:

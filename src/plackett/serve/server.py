@@ -153,7 +153,7 @@ def _check_certificate(cert: str | None, key: str | None) -> None:
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(cert, key)
     except (ssl.SSLError, OSError) as error:
-        raise DataError(f"{cert} and {key} are no certificate and its key (PEM): {error}") from None
+        raise DataError(f"{cert} and {key} are not a certificate and its key (PEM): {error}") from None
 
 
 def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
@@ -283,7 +283,7 @@ def _protocol() -> type:
             if self._refused:
                 self._end(b"431 Request Header Fields Too Large", self._refused.decode())
             else:
-                self._end(b"400 Bad Request", "this is no HTTP request")
+                self._end(b"400 Bad Request", "this is not an HTTP request")
 
         def _wait_for_head(self) -> None:
             self._timer = self.loop.call_later(_HEAD_TIMEOUT, self._too_slow)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett._names import plain
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
@@ -71,6 +72,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
     from plackett.data._bytes import bare_suffix
 
     bad = BadLines(os.fspath(path))
+    check_regular(path)
     suffix = bare_suffix(path)
     try:
         if suffix == ".parquet":
@@ -191,6 +193,7 @@ def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> It
 
     from plackett.data._bytes import bare_suffix
 
+    check_regular(path)
     suffix = bare_suffix(path)
     if suffix in (".jsonl", ".ndjson", ".json"):
         yield from _json_frames(path, bad, n_rows)

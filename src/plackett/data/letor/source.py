@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from plackett._files import check_regular
 from plackett.data._compression import codec_of, pieces
 from plackett.data.letor.errors import Segment
 from plackett.data.letor.words import PADDING
@@ -23,6 +24,7 @@ def is_regular(path: str) -> bool:
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{path} is a folder; give the path of a file in it")
+    check_regular(path, pipes=True)
     return stat.S_ISREG(mode)
 
 

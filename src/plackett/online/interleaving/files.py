@@ -15,6 +15,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett._provenance import fulfils
 from plackett.data.trec import as_run
 from plackett.online._known import id_number
@@ -191,6 +192,7 @@ def _names(record: Mapping[str, Any], path: Any, number: int) -> list[str]:
 
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    check_regular(path, pipes=True)
     with Path(path).open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett._names import plain
 from plackett.data._tables import as_polars, find_column, is_table
 
@@ -76,6 +77,7 @@ class Ratings:
             import polars as pl
 
             path = Path(source)
+            check_regular(path)
             try:
                 table = pl.read_csv(path, infer_schema_length=None)
             except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:

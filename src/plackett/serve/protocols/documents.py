@@ -76,7 +76,9 @@ def _operation(app: Application, route: Route) -> dict[str, Any]:
 
 
 def _names(app: Application, parameter: str) -> dict[str, Any]:
-    """The models, or versions, that are served now."""
+    """The models, or versions, that are served now; or what else a parameter may be."""
+    if parameter == "exit":
+        return {"type": "string", "enum": ["true", "false"]}
     known = sorted({model.version if parameter == "version" else model.name for model in app.models.all()})
     return {"type": "string"} | ({"enum": known} if known else {})
 

@@ -52,7 +52,7 @@ def invocations(app: Application, request: Request) -> Response:
     X, qid = reader(model, request.body)
     if len(X) > app.settings.max_documents:
         raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
-    scores = model.score(X, qid)
+    scores = model.score(X, qid, request.exit)
     return Response(to_json({"predictions": scores}), documents=len(scores))
 
 
@@ -153,7 +153,7 @@ def _from_csv(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
     try:
         frame = pl.read_csv(body, infer_schema_length=None, schema_overrides={_QID: pl.String})
     except (pl.exceptions.PolarsError, ValueError) as error:
-        raise RefusedError(400, f"the body is no CSV: {str(error).splitlines()[0][:200]}") from None
+        raise RefusedError(400, f"the body is not CSV: {str(error).splitlines()[0][:200]}") from None
     if not model.feature_names:
         others = [name for name in frame.columns if name != _QID]
         if len(others) != model.n_features:
@@ -218,6 +218,7 @@ ROUTES = [
         query={
             "model": "Name of the model, where there are several.",
             "version": "Its version; the latest by default.",
+            "exit": "false: all trees for every document, despite an early exit.",
         },
         statuses=(404,),
     ),

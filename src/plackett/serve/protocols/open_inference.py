@@ -100,7 +100,8 @@ def infer(app: Application, request: Request) -> Response:
     qid = inputs.get("qid") if "qid" not in model.feature_set else None
     if qid is not None and qid.shape != (len(X),):
         raise RefusedError(400, f"the tensor 'qid' has shape {list(qid.shape)}; [{len(X)}] is needed")
-    return _answer(asked, model, model.score(X, None if qid is None else whole_ids(qid, "the tensor 'qid'")))
+    queries = None if qid is None else whole_ids(qid, "the tensor 'qid'")
+    return _answer(asked, model, model.score(X, queries, _parameters(asked, "the request").get("exit")))
 
 
 def _model(app: Application, request: Request) -> ServedModel:
@@ -202,7 +203,7 @@ def _numbers(flat: list[Any], kind: str, where: str) -> np.ndarray:
     if dtype.kind == "f":
         for i, value in enumerate(flat):
             if value is not None and type(value) not in (int, float):
-                raise RefusedError(400, f"{where}.data: value {i} is no {kind}")
+                raise RefusedError(400, f"{where}.data: value {i} is not of type {kind}")
         try:
             return np.array([np.nan if value is None else value for value in flat], np.float64)
         except OverflowError:
@@ -211,9 +212,9 @@ def _numbers(flat: list[Any], kind: str, where: str) -> np.ndarray:
     accepted = (bool,) if dtype.kind == "b" else (int, float)
     for i, value in enumerate(flat):
         if type(value) not in accepted and not (dtype.kind == "b" and type(value) is int):
-            raise RefusedError(400, f"{where}.data: value {i} is no {kind}")
+            raise RefusedError(400, f"{where}.data: value {i} is not of type {kind}")
         if not least <= value <= most or value != int(value):
-            raise RefusedError(400, f"{where}.data: value {i} is {str(value)[:40]}, which is no {kind}")
+            raise RefusedError(400, f"{where}.data: value {i} is {str(value)[:40]}, which is not of type {kind}")
     return np.array([int(value) for value in flat], _stored(dtype))
 
 
@@ -226,7 +227,7 @@ def _whole(values: np.ndarray, kind: str, where: str) -> np.ndarray:
     wrong |= np.abs(values) > _EXACT
     if wrong.any():
         i = int(np.argmax(wrong))
-        raise RefusedError(400, f"{where}.data: value {i} is {values.flat[i]:g}, which is no {kind}")
+        raise RefusedError(400, f"{where}.data: value {i} is {values.flat[i]:g}, which is not of type {kind}")
     return values.astype(_stored(dtype))
 
 

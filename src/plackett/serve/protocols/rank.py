@@ -23,7 +23,7 @@ __all__ = ["ROUTES"]
 #: Explanations are for people: no more documents than this are explained.
 _EXPLAINED = 100
 #: Keys of a request, and of an item.
-_KEYS = ("items", "ids", "features", "top", "explain")
+_KEYS = ("items", "ids", "features", "top", "explain", "exit")
 _ITEM = ("id", "features")
 #: Features named for each document.
 _REASONS = 10
@@ -46,7 +46,7 @@ def rank(app: Application, request: Request) -> Response | Deferred:
     explained = asked.get("explain", False)
     if not isinstance(explained, bool):
         raise RefusedError(400, "explain must be true or false")
-    scores = model.score(X)
+    scores = model.score(X, exit=asked.get("exit"))
     order = np.argsort(-scores, kind="stable")[:top]
     if not explained:
         return _answer(model, ids, scores, order, None)
@@ -155,6 +155,7 @@ _REQUEST = {
         },
         "top": {"type": "integer", "minimum": 1},
         "explain": {"type": "boolean"},
+        "exit": {"type": "boolean", "description": "false: all trees for every document, despite an early exit"},
     },
     "additionalProperties": False,
 }

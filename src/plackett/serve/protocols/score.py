@@ -3,7 +3,7 @@
 - ``application/octet-stream``: rows of little-endian float32, features in training order; scores come back as
   little-endian float64.
 - ``application/vnd.apache.arrow.stream``: a table with a column per feature, found by name, and optionally ``qid``;
-  a table with the column ``score`` comes back. Columns that are no features (ids, say) come back with it.
+  a table with the column ``score`` comes back. Other columns (ids, say) come back with it.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ def score(app: Application, request: Request) -> Response:
     model = app.models.get(request.values.get("model"), request.query.get("version"))
     kind = request.content_type
     if kind == BINARY:
-        return _raw(app, model, request.body)
+        return _raw(app, model, request.body, request.exit)
     if kind == ARROW:
-        return _arrow(app, model, request.body)
+        return _arrow(app, model, request.body, request.exit)
     given = repr(kind.decode("latin-1")[:80]) if kind else "not given"
     raise RefusedError(415, f"the content type is {given}; {BINARY.decode()} and {ARROW.decode()} are accepted here")
 
 
-def _raw(app: Application, model: ServedModel, body: bytes) -> Response:
+def _raw(app: Application, model: ServedModel, body: bytes, exits: bool | None) -> Response:
     width = 4 * model.n_features
     if len(body) % width:
         raise RefusedError(
-            400, f"{len(body)} bytes are no rows of {model.n_features} float32 numbers ({width} bytes each)"
+            400, f"{len(body)} bytes are not rows of {model.n_features} float32 numbers ({width} bytes each)"
         )
     _check_size(app, len(body) // width)
     X = np.frombuffer(body, "<f4").reshape(-1, model.n_features)
-    scores = model.score(X)
+    scores = model.score(X, exit=exits)
     return Response(np.ascontiguousarray(scores, "<f8").tobytes(), BINARY, documents=len(scores))
 
 
-def _arrow(app: Application, model: ServedModel, body: bytes) -> Response:
+def _arrow(app: Application, model: ServedModel, body: bytes, exits: bool | None) -> Response:
     pa = optional("pyarrow", "Arrow tables need")
     table = arrow_table(body)
     _check_size(app, table.num_rows)
     X, qid = arrow_columns(model, table)
-    scores = model.score(X, qid)
+    scores = model.score(X, qid, exits)
     kept = [name for name in table.column_names if name not in model.feature_set] if model.feature_set else []
     result = table.select(kept).append_column("score", pa.array(scores)) if kept else pa.table({"score": scores})
     sink = pa.BufferOutputStream()
@@ -69,7 +69,7 @@ def arrow_table(body: bytes) -> Any:
             table = reader.read_all()
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
-        raise RefusedError(400, f"the body is no Arrow stream: {str(error)[:200]}") from None
+        raise RefusedError(400, f"the body is not an Arrow stream: {str(error)[:200]}") from None
     return table
 
 
@@ -125,7 +125,10 @@ ROUTES = [
         needs_models=True,
         body={BINARY.decode(): _BYTES, ARROW.decode(): _BYTES},
         answer={BINARY.decode(): _BYTES, ARROW.decode(): _BYTES},
-        query={"version": "Version of the model; the latest by default."},
+        query={
+            "version": "Version of the model; the latest by default.",
+            "exit": "false: all trees for every document, despite an early exit.",
+        },
         statuses=(404,),
     )
     for path in ("/score", "/score/{model}")

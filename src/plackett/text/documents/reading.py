@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett._names import nearest, question
 from plackett.data._bytes import bare_suffix
 from plackett.text.document import Document
@@ -75,6 +76,7 @@ def read_documents(
     if not path.exists():
         raise DataError(f"{path}: no such file or folder")
     if not path.is_dir():
+        check_regular(path)
         yield from _read(path, format or _format_of(path), id_field)
         return
     found = sorted(child for child in path.rglob("*") if child.is_file() and not child.name.startswith("."))

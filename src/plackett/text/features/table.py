@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett.data.tables import what_is_wrong
 from plackett.text.features.base import Batch, Feature
 from plackett.text.index.index import Index
@@ -123,6 +124,7 @@ def _frame(table: Any, ids: Sequence[str]) -> Any:
         path = Path(table)
         if not path.exists():
             raise DataError(f"{path}: no such file")
+        check_regular(path)
         try:
             if path.suffix == ".parquet":
                 return pl.read_parquet(path)
