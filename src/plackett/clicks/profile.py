@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
+from plackett.clicks.models._cells import rank_counts
 
 __all__ = ["FIXED", "LogProfile", "documents_move", "profile_log"]
 
@@ -176,10 +177,9 @@ def _connected(log: ClickLog) -> int:
 
     if log.n_rows == 0:
         return 0
-    keys = np.unique(log.pair.astype(np.int64) * (log.longest + 1) + log.rank)
-    pair, rank = keys // (log.longest + 1), keys % (log.longest + 1) - 1
+    pair, rank, _, _ = rank_counts(log)
     size = log.longest + log.n_pairs
-    graph = coo_matrix((np.ones(keys.size), (rank, log.longest + pair)), shape=(size, size))
+    graph = coo_matrix((np.ones(pair.size), (rank, log.longest + pair)), shape=(size, size))
     _, component = connected_components(graph, directed=False)
     return int(np.bincount(component[: log.longest]).max())
 

@@ -476,4 +476,6 @@ def _times(series: pl.Series) -> np.ndarray:
 
 def is_table_file(path: str | os.PathLike[str]) -> bool:
     """Whether the name is that of a table."""
-    return Path(path).suffix.lower() in (".csv", ".tsv", ".tab", ".parquet", ".jsonl", ".ndjson", ".json")
+    from plackett.data._bytes import bare_suffix
+
+    return bare_suffix(path) in (".csv", ".tsv", ".tab", ".parquet", ".jsonl", ".ndjson", ".json")

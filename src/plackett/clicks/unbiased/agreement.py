@@ -13,6 +13,7 @@ from plackett._kernel import kernel
 from plackett._provenance import fulfils
 from plackett.clicks.features import dataset_rows
 from plackett.clicks.log import ClickLog
+from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.profile import FIXED, documents_move
 from plackett.data.dataset import RankingDataset
 
@@ -104,13 +105,9 @@ def rank_agreement(log: ClickLog, data: RankingDataset, scores: Any) -> Agreemen
     if scores.shape != (data.n_rows,):
         raise DataError(f"scores have shape {scores.shape} for {data.n_rows} rows")
     rows = dataset_rows(log, data)
-    m = log.longest
-    known = rows[log.pair] >= 0
-    cells, at = np.unique((log.pair.astype(np.int64) * m + log.rank - 1)[known], return_inverse=True)
-    weight = log.row_weight[known]
-    clicks = np.bincount(at, weight * log.clicked[known], minlength=cells.size)
-    skips = np.bincount(at, weight, minlength=cells.size) - clicks
-    pair, rank = cells // m, cells % m
+    pair, rank, clicks, shown = rank_counts(log)
+    known = rows[pair] >= 0
+    pair, rank, clicks, skips = pair[known], rank[known], clicks[known], (shown - clicks)[known]
     query, level = log.pair_query[pair], scores[rows[pair]]
     order = np.lexsort((level, rank, query))
     query, rank = query[order], rank[order]
