@@ -177,8 +177,8 @@ def doubt_about_ranks(log: ClickLog) -> str | None:
     variation = rank_variation(log)
     if variation < HARDLY:
         return (
-            f"Documents hardly moved: {variation:.2%} of the variance of ranks lies within pairs of query and document, "
-            "and what is learned of the ranks rests on that. Randomise a little more."
+            f"Documents hardly moved: {variation:.2%} of the variance of ranks lies within pairs of query and "
+            "document, and what is learned of the ranks rests on that. Randomise a little more."
         )
     return None
 

@@ -221,25 +221,33 @@ def count_browsing(log: ClickLog, n_ranks: int, n_jobs: int | None = None) -> Ce
     return _counted(log, BROWSING, np.zeros(0, np.int32), n_browsing_cells(n_ranks), n_ranks, n_jobs)
 
 
+def _locked(values: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to, as the arrays of a log: one kind of array less to compile for."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 def _counted(log: ClickLog, kind: int, cell: np.ndarray, n_cells: int, n_ranks: int, n_jobs: int | None) -> CellCounts:
     n_rows, n_pairs = log.n_rows, log.n_pairs
     part_queries, part_rows = part_starts(log.query_rows)
     n_parts = part_rows.size - 1
-    # counts of single pages are exact as float32
-    number = np.float32 if log.weight is None and log.n_pages < 2**24 else np.float64
     # memory that is not written to is not taken: what the parts leave free costs nothing
-    entries = np.empty(n_rows, np.uint16), np.empty(n_rows, number), np.empty(n_rows, number)
+    entries = np.empty(n_rows, np.uint16), np.empty(n_rows), np.empty(n_rows)
     by_pair = np.empty(n_pairs, np.int64), np.empty(n_pairs), np.empty(n_pairs)
     by_cell = np.zeros((n_parts, n_cells)), np.zeros((n_parts, n_cells))
     used = np.zeros(n_parts, np.int64)
-    weight = np.zeros(0) if log.weight is None else log.weight
+    weight, ranks = (
+        _locked(np.zeros(0, dtype) if each is None else each)
+        for each, dtype in ((log.weight, np.float64), (log.ranks, np.int32))
+    )
     pages = log.by_query, log.query_pages, log.query_rows, log.query_pairs, log.offsets, weight
     over_queries(
         _count,
         part_rows,
         part_queries,
         pages,
-        (log.pair, np.zeros(0, np.int32) if log.ranks is None else log.ranks, cell, log.clicks),
+        (log.pair, ranks, _locked(cell), log.clicks),
         kind,
         n_ranks,
         entries,
@@ -268,5 +276,5 @@ def rank_counts(log: ClickLog) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     """Pair, rank from 0, clicks and impressions of each pair at each rank where it was shown, by pair and rank."""
     counts = count_ranks(log, log.longest)
     order = np.lexsort((counts.cell, counts.pair))
-    clicks, skips = counts.clicks[order].astype(np.float64), counts.skips[order]
+    clicks, skips = counts.clicks[order], counts.skips[order]
     return counts.pair[order], counts.cell[order], clicks, clicks + skips

@@ -46,7 +46,7 @@ def _examination_pass(lo, hi, part_entries, part_pairs, counts, attraction, exam
             for i in range(starts[p], starts[p + 1]):
                 c = cell[i]
                 skipped = skips[i]
-                expected = np.float64(clicks[i])
+                expected = clicks[i]
                 if skipped > 0.0:
                     look = examination[c]
                     miss = 1.0 - look * r

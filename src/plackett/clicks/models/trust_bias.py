@@ -26,8 +26,9 @@ class TrustBias(ClickModel):
     .. math:: P(C = 1 \mid d, i) = \zeta^+_i\, r_d + \zeta^-_i\, (1 - r_d)
 
     with :math:`\zeta^\pm_i = \theta_i \epsilon^\pm_i`: examination times the chance that an examined document is
-    clicked if it is relevant, or not. By EM; the prior of r is estimated along with it. Where :math:`\zeta^- = 0` it is the position-based model. Click
-    probabilities are identified; r only up to a shift and a scale, which depend on the start.
+    clicked if it is relevant, or not. By EM; the prior of r is estimated along the way. Where :math:`\zeta^- = 0` it is
+    the position-based model. Click probabilities are identified; r only up to a shift and a scale, which depend on the
+    start.
 
     A click is corrected to :math:`(C - \zeta^-_i) / (\zeta^+_i - \zeta^-_i)`, whose mean is r (`corrected_clicks`).
 

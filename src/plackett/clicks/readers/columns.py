@@ -223,7 +223,8 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
     except pl.exceptions.PolarsError as error:
         raise _damaged(path, error, separator) from None
     except DataError as error:
-        raise DataError(f"{path}: {error}") from None
+        named = str(error).startswith(os.fspath(path))
+        raise DataError(str(error) if named else f"{path}: {error}") from None
 
 
 class _PagesDone:
