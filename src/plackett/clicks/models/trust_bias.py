@@ -99,7 +99,7 @@ class TrustBias(ClickModel):
         self.irrelevant_ = clipped(np.where(bad > 0, other, self.irrelevant_))
 
     def _estimate_priors(self) -> None:
-        self.prior_ = prior_of_scores(*self._last)
+        self.prior_ = prior_of_scores(*self._last, self.prior_)
 
     def click_probabilities(self, log: ClickLog) -> np.ndarray:
         """Probability of a click on each row, before any click of the page is known."""
