@@ -473,6 +473,14 @@ def test_a_page_that_comes_back_is_not_taken_for_two(tmp_path):
             list(iter_clicks(path, n_rows=n_rows))
 
 
+def test_rows_without_a_page_are_left_out_of_parts(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("page,query,document,rank,clicked\n1,q,a,1,1\n,q,a,1,0\n2,q,a,1,0\n,q,b,1,0\n3,q,a,1,0\n")
+    parts = list(iter_clicks(path, n_rows=100))
+    assert sum(part.n_pages for part in parts) == 3
+    assert parts[-1].bad_lines.left_out == 2
+
+
 def test_many_parts_remember_all_pages(tmp_path):
     path = tmp_path / "log.csv"
     text = table_text(n=200)

@@ -218,7 +218,7 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
                 yield log_of_frame(whole, bad_lines=bad, **options)
         if rest is not None and rest.height:
             table, _ = _joined_page(rest, options)
-            done.add(table[page], rest)
+            done.add(table[str(page)], rest)
             yield log_of_frame(rest, bad_lines=bad, **options)
     except pl.exceptions.PolarsError as error:
         raise _damaged(path, error, separator) from None
@@ -242,17 +242,18 @@ class _PagesDone:
         for run in self.runs:
             at = np.minimum(np.searchsorted(run, hashes), run.size - 1)
             back |= run[at] == hashes
+        back &= ids.is_not_null().to_numpy()  # rows without a page are counted as bad lines
         if back.any():
-            at = int(np.flatnonzero(back)[-1])
-            line = rows.filter(heads)["__line__"][at]
+            last = int(np.flatnonzero(back)[-1])
+            line = rows.filter(heads)["__line__"][last]
             raise DataError(
-                f"line {line}: rows of the page {ids[at]!r} are not next to each other, as reading in parts needs: "
+                f"line {line}: rows of the page {ids[last]!r} are not next to each other, as reading in parts needs: "
                 "sort the table by page, or read it at once (read_clicks)"
             )
         self.runs.append(np.sort(hashes))
         while len(self.runs) > 1 and 2 * self.runs[-1].size >= self.runs[-2].size:
-            last = self.runs.pop()
-            self.runs[-1] = np.sort(np.concatenate((self.runs[-1], last)))
+            shorter = self.runs.pop()
+            self.runs[-1] = np.sort(np.concatenate((self.runs[-1], shorter)))
 
 
 def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> Iterator[pl.DataFrame]:
