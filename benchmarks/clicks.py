@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,9 @@ def speed(arguments: argparse.Namespace) -> None:
     print(f"{'model':18} {'CPU s':>8} {'wall s':>8}")
     for name in ("PBM", "UBM", "DCM", "DBN", "SDBN", "CCM"):
         make_model(name, max_iter=2).fit(small)  # compiles
+        fresh = replace(log)  # nothing is known of it yet
         start, wall = time.process_time(), time.perf_counter()
-        make_model(name, max_iter=20, tol=0).fit(log)
+        make_model(name, max_iter=20, tol=0).fit(fresh)
         print(f"{name:18} {time.process_time() - start:8.2f} {time.perf_counter() - wall:8.2f}")
 
 
@@ -79,8 +81,9 @@ def peers(arguments: argparse.Namespace) -> None:
     print(f"train {train}\ntest {test}")
     for name in arguments.model or ("PBM", "UBM", "DBN"):
         make_model(name, max_iter=2).fit(log.select(np.arange(200)))  # compiles
+        fresh = replace(train)  # the pairs are numbered anew, within the time
         start = time.process_time()
-        make_model(name, max_iter=20, tol=0).fit(train)
+        make_model(name, max_iter=20, tol=0).fit(fresh)
         own = time.process_time() - start
         print(f"{name}: plackett, 20 passes over {train.n_pages:,} pages: {own:.2f} CPU s", flush=True)
         if arguments.pyclick:
@@ -120,8 +123,9 @@ def clax(arguments: argparse.Namespace, name: str, train: ClickLog, test: ClickL
                 raise SystemExit(done.stderr)
             best = min(epochs, key=lambda epoch: epoch["loss"])
             for passes in (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50):
+                fresh = replace(train)
                 start = time.process_time()
-                model = make_model(name, max_iter=passes, tol=0).fit(train)
+                model = make_model(name, max_iter=passes, tol=0).fit(fresh)
                 own = time.process_time() - start
                 chance = np.clip(model.conditional_probabilities(test), 1e-6, 1 - 1e-6)
                 loss = -float(np.log(np.where(test.clicked, chance, 1 - chance)).mean())

@@ -158,3 +158,44 @@ def test_a_chart_of_propensities(folder, tmp_path):
     pytest.importorskip("plotly")
     call("propensities", folder / "log.plackett", "--plot", tmp_path / "p.html")
     assert "intervention harvesting" in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
+def test_charts_are_not_overwritten(folder, tmp_path):
+    chart = tmp_path / "chart.html"
+    chart.write_text("mine")
+    for words in (("propensities", folder / "log.plackett"), ("compare", folder / "log.plackett", "-m", "PBM")):
+        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--plot", str(chart)])
+        assert result.exit_code == 2 and chart.read_text() == "mine"
+        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--plot", str(tmp_path / "chart.png")])
+        assert result.exit_code == 2
+
+
+def test_runs_of_queries_with_blanks(folder, tmp_path):
+    log = open_log(folder / "log.plackett")
+    frame = log.to_frame().with_columns(
+        pl.format("query {}", "query").alias("query"), pl.format("thing {}", "document").alias("document")
+    )
+    frame.write_csv(tmp_path / "log.csv")
+    run = frame.group_by("query", "document", maintain_order=True).agg(score=pl.col("clicks").mean())
+    run.write_csv(tmp_path / "new.csv")
+    run.filter(pl.col("query") != "query 3").write_parquet(tmp_path / "less.parquet")
+    doubts = [
+        json.loads(call("evaluate", tmp_path / "log.csv", tmp_path / name, "-k", 4, "--json"))[0]["doubts"]
+        for name in ("new.csv", "less.parquet")
+    ]
+    assert "new list" not in doubts[0] and "without a new list, such as 'query 3'" in doubts[1]
+    run.rename({"score": "points"}).write_csv(tmp_path / "bad.csv")
+    result = CliRunner().invoke(app, ["clicks", "evaluate", str(tmp_path / "log.csv"), str(tmp_path / "bad.csv")])
+    assert result.exit_code != 0 and "no column 'score'" in result.output + str(result.exception)
+
+
+def test_a_model_clicks_on_pages_with_columns_of_their_own(folder, tmp_path):
+    model, out = tmp_path / "pbm.plackett", tmp_path / "new.plackett"
+    call("fit", folder / "log.csv", "-c", "document=thing", "--out", model)
+    call("simulate", model, "--like", folder / "log.csv", "-c", "document=thing", "--top", 2, "--out", out)
+    assert open_log(out).longest == 2
+
+
+def test_a_trust_bias_fit_says_what_it_found(folder, tmp_path):
+    text = call("fit", folder / "log.plackett", "-m", "TrustBias", "--out", tmp_path / "model.plackett")
+    assert "relevant: " in text and "irrelevant: " in text

@@ -127,3 +127,44 @@ def test_a_way_that_cannot_learn_is_left_out(data):
     silent = log.replace(clicks=np.zeros(log.n_rows, np.int32))
     with pytest.raises(pk.DataError, match="no clicks"):
         DualLearning().fit(silent, data)
+
+
+def test_regularisation_is_chosen_by_clicks_on_other_queries():
+    """Few noisy queries with many useless features: the default overfits, and clicks at equal ranks say so."""
+    from plackett.clicks.unbiased.tuning import tune_by_clicks
+    from plackett.models.linear import Linear
+
+    data = pk.datasets.make_ranking(n_queries=40, docs_per_query=12, n_features=40, random_state=3)
+    log = simulate_log(data, data.X[:, 0], n_pages=1500, temperature=1.0, random_state=0)
+    train = labelled_dataset(model_labels(PBM().fit(log)), data).data
+    rankers = {
+        str(alpha): pk.GradientRanker(loss="QuerySoftmax", model=Linear(alpha=alpha, n_jobs=1)) for alpha in (1e-6, 1.0)
+    }
+    tuned = tune_by_clicks(log, data, train, rankers)
+    assert tuned.name == "1.0"
+    assert tuned.table["agreement"][1] > tuned.table["agreement"][0]
+    fresh = pk.datasets.make_ranking(n_queries=60, docs_per_query=12, n_features=40, random_state=3)
+    loose = rankers["1e-06"].fit(train)
+    values = [pk.evaluate(fresh, each.predict(fresh), ["nDCG@10"]).mean["nDCG@10"] for each in (tuned.ranker, loose)]
+    assert values[0] > values[1]
+    with pytest.raises(pk.DataError, match="rankers is empty"):
+        tune_by_clicks(log, data, train, {})
+    with pytest.raises(pk.DataError, match="n_folds=1"):
+        tune_by_clicks(log, data, train, rankers, n_folds=1)
+
+
+def test_out_of_fold_scores_come_from_other_queries():
+    from plackett.clicks.unbiased.tuning import out_of_fold
+
+    class Remembers:
+        def fit(self, data):
+            self.seen = set(data.qids.tolist())
+            return self
+
+        def predict(self, data):
+            known = [qid in self.seen for qid in data.qids.tolist()]
+            return np.repeat(np.where(known, 1.0, -1.0), np.diff(data.offsets))
+
+    data = pk.datasets.make_ranking(n_queries=9, docs_per_query=4, random_state=0)
+    scores = out_of_fold(Remembers(), data.select(np.arange(1, 9)), data, np.arange(9) % 3)
+    assert (scores == -1).all()

@@ -422,3 +422,98 @@ def test_damaged_tables_are_described_in_our_words(tmp_path):
     path.write_text("page,query,document,rank,clicks\n" + "p,q,a,1,0\n" * 2)
     with pytest.raises(pk.DataError, match=r"is that the result page\? Name the column"):
         read_clicks(path)
+
+
+def table_text(times=None, n=4):
+    head = "page,query,document,rank,clicked" + (",time" if times else "")
+    rows = [f"{i},q{i % 2},d{i},1,{i % 2}" + (f",{times[i]}" if times else "") for i in range(n)]
+    return "\n".join([head, *rows]) + "\n"
+
+
+def test_times_with_zones_are_seconds_of_one_clock(tmp_path):
+    path = tmp_path / "log.csv"
+    same = ["2024-05-01T10:00:00+02:00", "2024-05-01T08:00:00Z", "2024-05-01 08:00:00", "2024-05-01T03:30:00.5-0430"]
+    path.write_text(table_text(same))
+    log = read_clicks(path)
+    np.testing.assert_allclose(log.times - 1714550400, [0, 0, 0, 0.5])
+    assert not log.bad_lines.notes
+    path.write_text(table_text(["1714550400000", "1714550400", "2024-05-01 08:00 UTC", "01/05/2024 08:00"]))
+    log = read_clicks(path)
+    np.testing.assert_array_equal(log.times, [1714550400, 1714550400, 1714550400, np.nan])  # day and month: no guess
+    assert "1 × the time is neither a number nor a date" in str(log.bad_lines)
+    assert "line 5: '01/05/2024 08:00'" in str(log.bad_lines)
+    pl.read_csv(path).with_columns(time=pl.lit(1714550400000)).write_parquet(tmp_path / "log.parquet")
+    assert read_clicks(tmp_path / "log.parquet").times[0] == 1714550400
+
+
+@pytest.mark.parametrize("suffix", ["gz", "xz", "zst"])
+def test_compressed_tables(tmp_path, suffix):
+    from plackett.data._compression import replacing_compressed
+
+    path = tmp_path / f"log.csv.{suffix}"
+    with replacing_compressed(path) as file:
+        file.write(table_text(n=50).encode())
+    assert detect(path) == "table"
+    assert read_clicks(path).n_pages == 50
+    assert sum(part.n_pages for part in iter_clicks(path, n_rows=20)) == 50
+    path.write_bytes(path.read_bytes()[:-9])
+    for read in (read_clicks, lambda p: list(iter_clicks(p, n_rows=20))):
+        with pytest.raises(pk.DataError, match=f"{path}: the .* data ends too early") as error:
+            read(path)
+        assert str(error.value).count(str(path)) == 1
+
+
+def test_a_page_that_comes_back_is_not_taken_for_two(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = ["1,q,b,2,1", "2,q,a,1,0", "3,q,a,1,0", "1,q,a,1,0"]
+    path.write_text("page,query,document,rank,clicked\n" + "\n".join(rows) + "\n")
+    assert read_clicks(path).n_pages == 3
+    for n_rows in (1, 2, 3, 100):
+        with pytest.raises(pk.DataError, match="line 5: rows of the page '1' are not next to each other"):
+            list(iter_clicks(path, n_rows=n_rows))
+
+
+def test_rows_without_a_page_are_left_out_of_parts(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("page,query,document,rank,clicked\n1,q,a,1,1\n,q,a,1,0\n2,q,a,1,0\n,q,b,1,0\n3,q,a,1,0\n")
+    parts = list(iter_clicks(path, n_rows=100))
+    assert sum(part.n_pages for part in parts) == 3
+    assert parts[-1].bad_lines.left_out == 2
+
+
+def test_many_parts_remember_all_pages(tmp_path):
+    path = tmp_path / "log.csv"
+    text = table_text(n=200)
+    path.write_text(text)
+    assert sum(part.n_pages for part in iter_clicks(path, n_rows=7)) == 200
+    path.write_text(text + "3,q1,d9,1,0\n")
+    with pytest.raises(pk.DataError, match="line 202: rows of the page '3'"):
+        list(iter_clicks(path, n_rows=7))
+
+
+def test_an_event_delivered_twice_counts_once(tmp_path):
+    names = {"page": "p", "query": "q", "document": "d", "rank": "r", "action": "t"}
+    event = {"p": "1", "q": "x", "d": "a", "r": 1}
+    events = [event | {"t": kind, "id": i} for i, kind in enumerate(("impression", "click", "purchase"))]
+    path = tmp_path / "events.ndjson"
+    path.write_text("".join(json.dumps(each) + "\n" for each in events * 2))
+    log = read_events(path, **names, actions={"purchase": 5.0}, event="id")
+    assert (log.clicks.tolist(), log.actions.tolist()) == ([1], [5.0])
+    assert "3 × an event that was there before" in str(log.bad_lines)
+    parts = list(iter_clicks(path, 2, "events", **names, actions={"purchase": 5.0}, event="id"))
+    assert [part.actions.tolist() for part in parts] == [[5.0]]
+    wrapped = [{"_id": each["id"], "_source": each} for each in events]
+    path.write_text("".join(json.dumps(each) + "\n" for each in wrapped * 2))
+    assert read_events(path, **names, actions={"purchase": 5.0}).actions.tolist() == [5.0]
+    for each in events:
+        del each["id"]
+    path.write_text("".join(json.dumps(each) + "\n" for each in events * 2))  # nothing says that they are the same
+    assert read_events(path, **names, actions={"purchase": 5.0}).actions.tolist() == [10.0]
+
+
+def test_columns_that_are_not_used_are_named(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("search_id,keywords,sku,position,is_clicked,customer,ts,colour\ns,tv,a,1,1,c,5,red\n")
+    log = read_clicks(path)
+    assert log.users is not None and log.times.tolist() == [5.0]
+    assert log.bad_lines.unused == ["colour"]

@@ -270,3 +270,50 @@ def test_streamed_parts_are_the_whole(moved, name):
     np.testing.assert_allclose(parts.attraction_[at], whole.attraction_[here], rtol=1e-9)
     forgetting = make_model(name, max_iter=10).partial_fit(log).partial_fit(log, decay=0.5)
     assert forgetting.shown_.sum() == pytest.approx(1.5 * log.n_rows)
+
+
+def test_trust_bias_draws_rare_documents_to_the_mean():
+    """Documents that were shown once or twice must not rank above those that were seen often and clicked often."""
+    rng = np.random.default_rng(0)
+    r = rng.beta(0.5, 3, 4000)
+    pages = np.argsort(rng.random((3000, 40)), axis=1)[:, :8] + 40 * rng.integers(0, 100, 3000)[:, None]
+    pages[1500:] = np.sort(pages[1500:] % 40 % 12, axis=1) + pages[1500:] // 40 * 40  # half of them show few documents
+    look, trust = 1 / np.arange(1, 9.0), 0.3 / np.arange(1, 9.0)
+    clicks = rng.random(pages.shape) < look * (0.9 * r[pages] + trust * (1 - r[pages]))
+    keep = np.array([len(set(page)) == 8 for page in pages.tolist()])
+    log = ClickLog.from_arrays((pages // 40)[keep, 0], pages[keep], clicks[keep])
+    model = TrustBias().fit(log)
+    flat = TrustBias(prior=(1.0, 1.0)).fit(log)
+    true = r[log.documents[log.pair_document].astype(int)]
+    error, former = (np.abs(m.attraction_ - true).mean() for m in (model, flat))
+    assert model.prior_.mean < 0.4
+    assert error < 0.75 * former
+
+
+def test_trust_bias_warns_where_documents_do_not_move():
+    pages = [[f"d{i}" for i in range(4)]] * 50
+    log = ClickLog.from_arrays(["q"] * 50, pages, np.eye(4, dtype=int)[np.arange(50) % 4])
+    with pytest.warns(pk.PlackettWarning, match=r"TrustBias cannot tell trust from relevance here\. Every document"):
+        TrustBias().fit(log)
+    pages[0] = ["d1", "d0", "d2", "d3"]
+    log = ClickLog.from_arrays(["q"] * 50, pages, np.eye(4, dtype=int)[np.arange(50) % 4])
+    with pytest.warns(pk.PlackettWarning, match="Only 2 of 4 ranks are connected"):
+        TrustBias().fit(log)
+    pages = [[f"d{i}" for i in range(4)]] * 3000 + [["d3", "d2", "d1", "d0"], ["d1", "d2", "d3", "d0"]]
+    log = ClickLog.from_arrays(["q"] * 3002, pages, np.eye(4, dtype=int)[np.arange(3002) % 4])
+    with pytest.warns(pk.PlackettWarning, match=r"Documents hardly moved: 0\.\d\d%"):
+        TrustBias().fit(log)
+
+
+def test_rank_variation_is_the_share_within_pairs():
+    from plackett.clicks.profile import rank_variation
+
+    rng = np.random.default_rng(0)
+    pages = rng.permuted(np.tile(np.arange(6), (300, 1)), axis=1)
+    shuffled = ClickLog.from_arrays(np.zeros(300, int), pages, np.zeros((300, 6), int))
+    rank = np.tile(np.arange(6.0), 300)
+    within = sum(((rank - rank[pages.ravel() == d].mean())[pages.ravel() == d] ** 2).sum() for d in range(6))
+    assert rank_variation(shuffled) == pytest.approx(within / ((rank - rank.mean()) ** 2).sum())
+    fixed = ClickLog.from_arrays(np.zeros(9, int), np.tile(np.arange(6), (9, 1)), np.zeros((9, 6), int))
+    assert rank_variation(fixed) == 0
+    assert np.isnan(rank_variation(ClickLog.from_arrays(["q"], [["a"]], [[1]])))

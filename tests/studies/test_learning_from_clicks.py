@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 from typer.testing import CliRunner
 
@@ -69,3 +71,14 @@ def test_the_command_takes_options(tmp_path):
     result = CliRunner().invoke(app, ["study", "learning-from-clicks", "-p", "sise=whole"])
     assert result.exit_code == 2
     assert "size" in result.output
+
+
+def test_regularisation_may_be_tuned(monkeypatch):
+    module = importlib.import_module("plackett.studies.learning_from_clicks")
+    monkeypatch.setattr(module, "ALPHAS", (1e-4, 10.0))
+    data = pk.datasets.make_ranking(20, 6, 12, random_state=0)
+    options = {"users": "position 1", "pages": 200, "methods": ["naive"], "seeds": 1}
+    default = learning_from_clicks(data, **options).frame
+    tuned = learning_from_clicks(data, **options, tuned=True).frame
+    assert tuned["method"].to_list() == default["method"].to_list()
+    assert (tuned["nDCG@10"] != default["nDCG@10"]).any()

@@ -67,7 +67,9 @@ def _say_how_it_was_read(log: ClickLog, path: Path) -> None:
 
     bad = log.bad_lines
     if bad is not None and bad.columns and path.suffix.lower() != ".plackett":
-        print("columns: " + ", ".join(f"{role}={name}" for role, name in bad.columns.items()), file=sys.stderr)
+        unused = f"; not used: {', '.join(bad.unused)}" if bad.unused else ""
+        known = ", ".join(f"{role}={name}" for role, name in bad.columns.items())
+        print(f"columns: {known}{unused}", file=sys.stderr)
     if bad is not None and (bad.counts or bad.notes):
         print(bad, file=sys.stderr)
 
@@ -91,6 +93,19 @@ def _check_table(out: Path | None, force: bool, parameter: str) -> None:
     if out is not None and out.suffix.lower() not in _WRITERS:
         raise typer.BadParameter(f"{out}: write {', '.join(_WRITERS)}", param_hint=parameter)
     check_out(out, force, parameter)
+
+
+def _check_plot(plot: Path | None, force: bool) -> None:
+    if plot is not None and plot.suffix.lower() not in (".html", ".htm"):
+        raise typer.BadParameter(f"{plot}: charts are written as .html", param_hint="--plot")
+    check_out(plot, force, "--plot")
+
+
+def _write_plot(figure: Any, plot: Path) -> None:
+    from plackett._atomic import replacing
+
+    with replacing(plot) as file:
+        file.write(figure.to_html().encode())
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
@@ -186,7 +201,7 @@ def fit(
             when = f"after a click at rank {last}" if last else "without a click above"
             _print_values(f"examination {when}", row[last:])
         return
-    for name in ("examination_", "continuation_", "gamma_", "alphas_"):
+    for name in ("examination_", "continuation_", "gamma_", "alphas_", "relevant_", "irrelevant_"):
         if hasattr(made, name):
             _print_values(name.rstrip("_"), np.atleast_1d(np.asarray(getattr(made, name))).ravel())
 
@@ -210,15 +225,17 @@ def compare(
     top: Top = None,
     plot: Annotated[Path | None, typer.Option(help="Write the perplexities by rank as a chart (.html).")] = None,
     as_json: Json = False,
+    force: Force = False,
 ) -> None:
     """Fit click models to one log and compare them on another."""
     from plackett.clicks.compare import compare_models
 
+    _check_plot(plot, force)
     train = _read(log, form, column, application, top)
     other = None if test is None else _read(test, form, column, application, top)
     found = compare_models(train, other, model or None, grades=qrels, verbose=True)
     if plot is not None:
-        found.plot().write_html(plot)
+        _write_plot(found.plot(), plot)
     if as_json:
         print_json(found.frame.to_dicts())
         return
@@ -282,10 +299,12 @@ def propensities(
     top: Top = None,
     plot: Annotated[Path | None, typer.Option(help="Write a chart with intervals (.html).")] = None,
     as_json: Json = False,
+    force: Force = False,
 ) -> None:
     """Estimate how likely each rank is examined."""
     from plackett.clicks.unbiased.propensities import em_propensities, harvest_propensities, randomised_propensities
 
+    _check_plot(plot, force)
     ways: dict[str, Any] = {
         "harvest": harvest_propensities,
         "random": randomised_propensities,
@@ -296,7 +315,7 @@ def propensities(
     found = ways[method](_read(log, form, column, application, top))
     lower, upper = found.interval()
     if plot is not None:
-        found.plot().write_html(plot)
+        _write_plot(found.plot(), plot)
     if as_json:
         print_json({"method": found.method, "examination": found.examination, "lower": lower, "upper": upper})
         return
@@ -317,13 +336,16 @@ def simulate(
     feature: Annotated[int | None, typer.Option(help="Show documents by this feature (from 1); else shuffled.")] = None,
     temperature: Annotated[float, typer.Option(help="Above 0: lists are drawn, with logged propensities.")] = 0.0,
     like: Annotated[Path | None, typer.Option(help="Log whose pages a click model clicks on.")] = None,
+    form: Format = None,
+    column: Column = None,
+    application: Application = None,
+    top: Top = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     force: Force = False,
 ) -> None:
     """Simulate a click log: users with known habits on judged documents, or a click model on the pages of a log."""
     from plackett import _storage
     from plackett.clicks.loading import load_model
-    from plackett.clicks.reading import read_clicks
     from plackett.clicks.simulate import CascadeUsers, PositionUsers, TrustUsers, simulate_log
     from plackett.data.files import NATIVE, format_of, read
 
@@ -331,7 +353,7 @@ def simulate(
     if format_of(source) is NATIVE and _storage.read_metadata(source).get("kind") == "click model":
         if like is None:
             raise typer.BadParameter("a click model needs pages to click on", param_hint="--like")
-        made = load_model(source).simulate(read_clicks(like), random_state=seed)
+        made = load_model(source).simulate(_read(like, form, column, application, top), random_state=seed)
     else:
         kinds: dict[str, Any] = {
             "position": lambda: PositionUsers(strength=strength),
@@ -358,7 +380,13 @@ def _column(X: Any, feature: int) -> Any:
 
 def evaluate(
     log: Log,
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs of the rankers to compare.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN…",
+            help="Runs of the rankers to compare: TREC, or tables (.csv, .parquet) with query, document, score.",
+        ),
+    ],
     method: Annotated[
         str, typer.Option(help="item-position, cascade, list, doubly-robust, cascade-doubly-robust or model.")
     ] = "item-position",

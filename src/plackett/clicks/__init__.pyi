@@ -60,4 +60,5 @@ from plackett.clicks.unbiased.selection_bias import selection_weights as selecti
 from plackett.clicks.labels.query_clusters import similarity_over_time as similarity_over_time
 from plackett.clicks.simulate import simulate_log as simulate_log
 from plackett.clicks.labels.random_walk import smooth_clicks as smooth_clicks
+from plackett.clicks.unbiased.tuning import tune_by_clicks as tune_by_clicks
 from plackett.clicks.unbiased.selection_bias import two_phase as two_phase

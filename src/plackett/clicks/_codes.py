@@ -11,7 +11,7 @@ from plackett._kernel import kernel
 from plackett.data._tables import id_series
 from plackett.data.grouping import _first_appearances, ids_array
 
-__all__ = ["codes", "find_codes", "number_pairs"]
+__all__ = ["TOUCHED", "codes", "find_codes", "number_pairs"]
 
 
 def codes(values: Any, name: str = "ids") -> tuple[np.ndarray, np.ndarray]:
@@ -52,34 +52,48 @@ def _match(series: Any, known: Any) -> np.ndarray:
     return found["code"].cast(int).fill_null(-1).to_numpy()
 
 
+#: Pages whose first and last row are read ahead, all at once: pages of a query lie far apart, and a kernel that waits
+#: for one at a time spends most of its time waiting.
+TOUCHED = 16
+
+
 @kernel
-def _number_pairs(order, query, offsets, document, stamp, number, pair, pair_query, pair_document):  # type: ignore[no-untyped-def]
+def _number_pairs(order, query_pages, offsets, document, stamp, number, pair, pair_document, query_pairs):  # type: ignore[no-untyped-def]
     n = 0
-    for place in range(order.size):
-        page = order[place]
-        q = query[page]
-        for row in range(offsets[page], offsets[page + 1]):
-            d = document[row]
-            if stamp[d] != q:
-                stamp[d] = q
-                number[d] = n
-                pair_query[n] = q
-                pair_document[n] = d
-                n += 1
-            pair[row] = number[d]
-    return n
+    ahead = 0
+    for q in range(query_pages.size - 1):
+        query_pairs[q] = n
+        for at in range(query_pages[q], query_pages[q + 1]):
+            if at % TOUCHED == 0:
+                for i in range(at, min(at + TOUCHED, order.size)):
+                    a = offsets[order[i]]
+                    b = offsets[order[i] + 1] - 1
+                    if a <= b:
+                        ahead += document[a] + document[b]
+            page = order[at]
+            for row in range(offsets[page], offsets[page + 1]):
+                d = document[row]
+                if stamp[d] != q:
+                    stamp[d] = q
+                    number[d] = n
+                    pair_document[n] = d
+                    n += 1
+                pair[row] = number[d]
+    query_pairs[query_pages.size - 1] = n
+    return ahead
 
 
 def number_pairs(
-    order: np.ndarray, query: np.ndarray, offsets: np.ndarray, document: np.ndarray, n_documents: int
+    order: np.ndarray, query_pages: np.ndarray, offsets: np.ndarray, document: np.ndarray, n_documents: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Number of the pair of each row, and query and document of each pair; pairs of one query are contiguous.
+    """Number of the pair of each row, document of each pair, and first pair of each query.
 
-    Pages are visited in the given order, which must be sorted by query.
+    Pages are visited in the given order, where query q has the places ``query_pages[q]:query_pages[q + 1]``: the pairs
+    of one query are contiguous.
     """
     stamp = np.full(n_documents, -1, np.int32)
     number = np.empty(n_documents, np.int32)
-    pair = np.empty(document.size, np.int32)
-    pair_query, pair_document = np.empty(document.size, np.int32), np.empty(document.size, np.int32)
-    n = _number_pairs(order, query, offsets, document, stamp, number, pair, pair_query, pair_document)
-    return pair, pair_query[:n].copy(), pair_document[:n].copy()
+    pair, pair_document = np.empty(document.size, np.int32), np.empty(document.size, np.int32)
+    query_pairs = np.empty(query_pages.size, np.int64)
+    _number_pairs(order, query_pages, offsets, document, stamp, number, pair, pair_document, query_pairs)
+    return pair, pair_document[: query_pairs[-1]].copy(), query_pairs

@@ -32,6 +32,8 @@ class BadLines:
         Reason to number of lines that were used, but not completely as they stand.
     columns
         For tables: role to the column that was taken for it.
+    unused
+        For tables: the other columns.
     hint
         What to do about it, if there is something.
 
@@ -50,6 +52,7 @@ class BadLines:
     examples: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     notes: dict[str, int] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
     hint: str = ""
 
     def add(self, reason: str, line: int, text: Any, times: int = 1) -> None:

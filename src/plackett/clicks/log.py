@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._kernel import kernel, over_queries
+from plackett._sort import order_of_groups
 from plackett.clicks._codes import codes, number_pairs
 from plackett.data.grouping import ids_array
 
@@ -293,7 +295,7 @@ class ClickLog:
     @property
     def n_pairs(self) -> int:
         """Number of distinct pairs of query and document."""
-        return self.pair_query.size
+        return self.pair_document.size
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -308,14 +310,18 @@ class ClickLog:
     @cached_property
     def page(self) -> np.ndarray:
         """Page of each row, int32."""
-        return np.repeat(np.arange(self.n_pages, dtype=np.int32), self.lengths)
+        page = np.empty(self.n_rows, np.int32)
+        over_queries(_fill_pages, self.offsets, page)
+        return page
 
     @cached_property
     def rank(self) -> np.ndarray:
         """Rank of each row on its page, from 1, int32."""
         if self.ranks is not None:
             return self.ranks
-        return (np.arange(self.n_rows) - np.repeat(self.offsets[:-1], self.lengths) + 1).astype(np.int32)
+        rank = np.empty(self.n_rows, np.int32)
+        over_queries(_fill_ranks, self.offsets, rank)
+        return rank
 
     @cached_property
     def clicked(self) -> np.ndarray:
@@ -346,27 +352,42 @@ class ClickLog:
         return np.repeat(self.page_weight, self.lengths)
 
     @cached_property
+    def query_pages(self) -> np.ndarray:
+        """First place in `by_query` of each query code, and the number of pages at the end."""
+        return np.concatenate(([0], np.cumsum(np.bincount(self.query, minlength=self.n_queries))))
+
+    @cached_property
     def by_query(self) -> np.ndarray:
         """Pages sorted by query, in logged order inside each."""
-        return np.argsort(self.query, kind="stable")
+        return order_of_groups(self.query, self.query_pages)
+
+    @cached_property
+    def query_rows(self) -> np.ndarray:
+        """Number of rows of all queries before each query code, and of all queries at the end."""
+        return np.concatenate(([0], np.cumsum(self.lengths[self.by_query])))[self.query_pages]
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return number_pairs(self.by_query, self.query, self.offsets, self.document, self.documents.size)
+        return number_pairs(self.by_query, self.query_pages, self.offsets, self.document, self.documents.size)
 
     @property
     def pair(self) -> np.ndarray:
         """Number of the pair of query and document of each row, int32; pairs of one query are contiguous."""
         return self._pairs[0]
 
-    @property
+    @cached_property
     def pair_query(self) -> np.ndarray:
         """Code of the query of each pair, ascending."""
-        return self._pairs[1]
+        return np.repeat(np.arange(self.n_queries, dtype=np.int32), np.diff(self.query_pairs))
 
     @property
     def pair_document(self) -> np.ndarray:
         """Code of the document of each pair."""
+        return self._pairs[1]
+
+    @property
+    def query_pairs(self) -> np.ndarray:
+        """First pair of each query code, and the number of pairs at the end."""
         return self._pairs[2]
 
     def __len__(self) -> int:
@@ -500,6 +521,20 @@ class ClickLog:
         from plackett.clicks.storage import save_log
 
         save_log(self, path)
+
+
+@kernel
+def _fill_ranks(lo, hi, offsets, rank):  # type: ignore[no-untyped-def]
+    for page in range(lo, hi):
+        for i in range(offsets[page + 1] - offsets[page]):
+            rank[offsets[page] + i] = i + 1
+
+
+@kernel
+def _fill_pages(lo, hi, offsets, out):  # type: ignore[no-untyped-def]
+    for page in range(lo, hi):
+        for row in range(offsets[page], offsets[page + 1]):
+            out[row] = page
 
 
 def _flat(values: Any, lengths: Any, name: str) -> tuple[np.ndarray, np.ndarray]:

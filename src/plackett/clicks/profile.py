@@ -9,8 +9,9 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
+from plackett.clicks.models._cells import rank_counts
 
-__all__ = ["FIXED", "LogProfile", "documents_move", "profile_log"]
+__all__ = ["FIXED", "LogProfile", "documents_move", "doubt_about_ranks", "profile_log", "rank_variation"]
 
 #: A user with more pages than this, or more clicks per page, is counted as a robot.
 ROBOT_PAGES = 500
@@ -48,6 +49,7 @@ class LogProfile:
     moving_pairs: int
     moving_rows: float
     connected_ranks: int
+    rank_variation: float
     rank_relevance_correlation: float
     has_dwell: bool
     has_actions: bool
@@ -70,6 +72,7 @@ class LogProfile:
             ("click rate by rank", " ".join(f"{rate:.3f}" for rate in self.clicks_per_rank[:20])),
             ("pairs seen at several ranks", f"{self.moving_pairs:,} ({self.moving_rows:.1%} of what was shown)"),
             ("ranks that they connect", f"{self.connected_ranks} of {self.longest}"),
+            ("variance of ranks within pairs", f"{self.rank_variation:.1%} (0 % fixed lists, 100 % shuffled)"),
             ("rank and click rate of a pair", f"correlation {self.rank_relevance_correlation:.2f}"),
         ]
         if self.users is not None:
@@ -135,6 +138,7 @@ def profile_log(log: ClickLog) -> LogProfile:
         "moving_pairs": int(moving.sum()),
         "moving_rows": moving_rows,
         "connected_ranks": _connected(log),
+        "rank_variation": rank_variation(log),
         "rank_relevance_correlation": _correlation(mean_rank, pair_hits / np.maximum(pair_shown, 1e-12), pair_shown),
         "has_dwell": log.dwell is not None,
         "has_actions": log.actions is not None,
@@ -142,6 +146,48 @@ def profile_log(log: ClickLog) -> LogProfile:
         "bad_lines": bad,
     }
     return LogProfile(**facts, advice=_advice(facts))
+
+
+#: Documents hardly move if less of the variance of ranks than this is that of single pairs.
+HARDLY = 0.01
+
+
+def rank_variation(log: ClickLog) -> float:
+    r"""How much documents move: the share of the variance of ranks that lies within pairs of query and document.
+
+    .. math:: \frac{\sum_p \sum_{i \in p} (k_i - \bar k_p)^2}{\sum_i (k_i - \bar k)^2}
+
+    0 for fixed lists, near 1 for shuffled ones. NaN if all documents were shown at one rank.
+    """
+    pair, rank, _, shown = rank_counts(log)
+    total = float((shown * (rank - np.average(rank, weights=shown)) ** 2).sum()) if pair.size else 0.0
+    if total <= 0:
+        return float("nan")
+    mean = np.bincount(pair, shown * rank) / np.maximum(np.bincount(pair, shown), 1e-12)
+    return float((shown * (rank - mean[pair]) ** 2).sum()) / total
+
+
+def doubt_about_ranks(log: ClickLog) -> str | None:
+    """Why rank and relevance cannot be told apart in a log, or None if they can."""
+    if not documents_move(log):
+        return FIXED
+    connected = _connected(log)
+    if connected < log.longest:
+        return _unconnected(connected, log.longest)
+    variation = rank_variation(log)
+    if variation < HARDLY:
+        return (
+            f"Documents hardly moved: {variation:.2%} of the variance of ranks lies within pairs of query and "
+            "document, and what is learned of the ranks rests on that. Randomise a little more."
+        )
+    return None
+
+
+def _unconnected(connected: int, longest: int) -> str:
+    return (
+        f"Only {connected} of {longest} ranks are connected by documents that moved: "
+        "examination of the others relative to these is not identified."
+    )
 
 
 def documents_move(log: ClickLog) -> bool:
@@ -176,10 +222,9 @@ def _connected(log: ClickLog) -> int:
 
     if log.n_rows == 0:
         return 0
-    keys = np.unique(log.pair.astype(np.int64) * (log.longest + 1) + log.rank)
-    pair, rank = keys // (log.longest + 1), keys % (log.longest + 1) - 1
+    pair, rank, _, _ = rank_counts(log)
     size = log.longest + log.n_pairs
-    graph = coo_matrix((np.ones(keys.size), (rank, log.longest + pair)), shape=(size, size))
+    graph = coo_matrix((np.ones(pair.size), (rank, log.longest + pair)), shape=(size, size))
     _, component = connected_components(graph, directed=False)
     return int(np.bincount(component[: log.longest]).max())
 
@@ -200,10 +245,7 @@ def _advice(facts: dict[str, Any]) -> list[str]:
     if facts["moving_pairs"] == 0:
         said.append(FIXED)
     elif facts["connected_ranks"] < facts["longest"]:
-        said.append(
-            f"Only {facts['connected_ranks']} of {facts['longest']} ranks are connected by documents that moved: "
-            "examination of the others relative to these is not identified."
-        )
+        said.append(_unconnected(facts["connected_ranks"], facts["longest"]))
     else:
         said.append(
             f"Documents moved between all ranks ({facts['moving_rows']:.0%} of what was shown): click models and "

@@ -15,6 +15,8 @@ __all__ = ["hash_users"]
 
 #: For logs that are read without a key: no two runs of the program link the same user.
 _RUN_KEY = secrets.token_bytes(32)
+#: Ids that are texts of Python at a time.
+_AT_ONCE = 1 << 16
 
 
 @fulfils()
@@ -43,8 +45,9 @@ def hash_users(ids: Any, key: bytes | str | None = None) -> np.ndarray:
         array = np.array(["" if value is None else str(value) for value in array], np.dtypes.StringDType())
     code, known = codes(array, "users")
     hashes = np.zeros(known.size, np.uint64)
-    for i, text in enumerate(known.tolist()):
-        if text != "":
-            digest = hashlib.blake2b(str(text).encode(), key=secret, digest_size=8).digest()
-            hashes[i] = max(int.from_bytes(digest, "little"), 1)
+    for start in range(0, known.size, _AT_ONCE):  # a list of ten million texts takes more than a gigabyte
+        for i, text in enumerate(known[start : start + _AT_ONCE].tolist(), start):
+            if text != "":
+                digest = hashlib.blake2b(str(text).encode(), key=secret, digest_size=8).digest()
+                hashes[i] = max(int.from_bytes(digest, "little"), 1)
     return hashes[code]

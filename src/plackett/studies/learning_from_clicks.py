@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,13 @@ from plackett.clicks.simulate import CascadeUsers, PositionUsers, SimulatedUsers
 from plackett.clicks.unbiased.agreement import guarded_choice
 from plackett.clicks.unbiased.dual_learning import DualLearning
 from plackett.clicks.unbiased.propensities import harvest_propensities
+from plackett.clicks.unbiased.tuning import out_of_fold, tune_by_clicks
 from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
 from plackett.datasets.generate import make_ranking
 from plackett.evaluation.evaluate import evaluate
 from plackett.experiments.data import folds_by_dataset
+from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART
 from plackett.studies.base import Study
@@ -51,6 +53,8 @@ SIZES: dict[str, dict[str, Any]] = {
     "whole": {"users": tuple(USERS), "pages": (1_000, 10_000, 100_000, 1_000_000), "logging": ("weak", "strong")}
     | {"seeds": 5},
 }
+#: Strengths of regularisation to choose from; the first is the default of linear models.
+ALPHAS = (1e-4, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 #: Pages that slow methods see at most.
 MOST_PAGES = {"dual learning": 20_000, "PositionBiasLambdaMART": 5_000}
 
@@ -63,15 +67,20 @@ class _Case:
     data: RankingDataset
     users: SimulatedUsers
     n_jobs: int | None
+    tuned: bool = False
 
 
-def _linear(data: RankingDataset, n_jobs: int | None) -> Any:
-    return GradientRanker(loss="QuerySoftmax", model="linear", random_state=0, n_jobs=n_jobs).fit(data)
+def _linear(n_jobs: int | None, alpha: float = Linear.alpha) -> Any:
+    return GradientRanker(loss="QuerySoftmax", model=Linear(alpha=alpha, random_state=0, n_jobs=n_jobs))
 
 
 def _by_labels(labels: Callable[[_Case], Any]) -> Callable[[_Case], Any]:
     def learn(case: _Case) -> Any:
-        return _linear(labelled_dataset(labels(case), case.data).data, case.n_jobs)
+        train = labelled_dataset(labels(case), case.data).data
+        if not case.tuned:
+            return _linear(case.n_jobs).fit(train)
+        rankers = {f"{alpha:g}": _linear(case.n_jobs, alpha) for alpha in ALPHAS}
+        return tune_by_clicks(case.log, case.data, train, rankers).ranker
 
     return learn
 
@@ -125,7 +134,7 @@ GUARDED = (
 
 def _guarded(case: _Case) -> Any:
     def learner(name: str) -> Callable[[ClickLog], Any]:
-        return lambda log: METHODS[name](_Case(log, case.data, case.users, case.n_jobs))
+        return lambda log: METHODS[name](replace(case, log=log))
 
     return guarded_choice(case.log, case.data, {name: learner(name) for name in GUARDED}).ranker
 
@@ -156,6 +165,7 @@ def learning_from_clicks(
     logging: str | Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
     temperature: float = 0.5,
+    tuned: bool = False,
     measure: str = "nDCG@10",
     seeds: int | None = None,
     random_state: int = 0,
@@ -187,6 +197,9 @@ def learning_from_clicks(
         Some of the methods; all by default.
     temperature
         How much lists vary, in standard deviations of the logging ranker's scores.
+    tuned
+        Whether linear models choose the strength of their regularisation: those that learn from clicks by
+        `plackett.clicks.tune_by_clicks`, that of all grades by cross-validation. It takes ten times as long.
     """
     import polars as pl
 
@@ -213,7 +226,7 @@ def learning_from_clicks(
     values: dict[tuple[str, str, str, int, str], list[float]] = {}
     for name, kind, folds, seed in progress(cells, "logs", len(cells), verbose=verbose):
         fold = folds[seed % len(folds)]
-        for *key, value in _measured(fold, kind, seed, plan, chosen, temperature, measure, random_state, n_jobs):
+        for *key, value in _measured(fold, kind, seed, plan, chosen, temperature, measure, random_state, n_jobs, tuned):
             values.setdefault((name, kind, *key), []).append(value)  # type: ignore[arg-type]
     rows = [_row(key, found, values, measure) for key, found in values.items()]
     frame = pl.DataFrame(rows, infer_schema_length=None)
@@ -238,12 +251,13 @@ def _measured(
     measure: str,
     random_state: int,
     n_jobs: int | None,
+    tuned: bool,
 ) -> Iterator[tuple[str, int, str, float]]:
     """Users, pages, method and quality of every method on one fold with one logging ranker."""
     rng = np.random.default_rng((random_state, seed))
     train, test = fold.train.replace(docids=np.arange(fold.train.n_rows)), fold.test
     gains = np.exp2(np.maximum(train.labels, 0.0)) - 1
-    best = _quality(_linear(train.replace(y=gains), n_jobs), test, measure)
+    best = _quality(_of_grades(train.replace(y=gains), train, measure, n_jobs, tuned), test, measure)
     shown = _logging_scores(train, kind, rng)
     for who in plan["users"]:
         for n_pages in plan["pages"]:
@@ -256,12 +270,25 @@ def _measured(
                 random_state=(random_state, seed),
                 n_jobs=n_jobs,
             )
-            blind = _Case(log, train.replace(y=np.zeros(train.n_rows)), USERS[who], n_jobs)
+            blind = _Case(log, train.replace(y=np.zeros(train.n_rows)), USERS[who], n_jobs, tuned)
             yield who, n_pages, "all grades", best
             for name in methods:
                 if name == "known propensities" and not isinstance(USERS[who], PositionUsers):
                     continue
                 yield who, n_pages, name, _quality(METHODS[name](blind), test, measure)
+
+
+def _of_grades(gains: RankingDataset, train: RankingDataset, measure: str, n_jobs: int | None, tuned: bool) -> Any:
+    """The linear model of all grades."""
+    if not tuned:
+        return _linear(n_jobs).fit(gains)
+    fold = np.random.default_rng(0).permutation(train.n_queries) % 3
+
+    def quality(alpha: float) -> float:
+        scores = out_of_fold(_linear(n_jobs, alpha), gains, train, fold)
+        return float(evaluate(train, scores, [measure]).mean[measure])
+
+    return _linear(n_jobs, max(ALPHAS, key=quality)).fit(gains)
 
 
 def _row(key: tuple[str, str, str, int, str], found: list[float], values: Any, measure: str) -> dict[str, Any]:

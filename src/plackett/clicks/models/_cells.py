@@ -12,10 +12,20 @@ from functools import cached_property
 import numpy as np
 
 from plackett._kernel import kernel, over_queries
+from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._parts import part_starts
 
-__all__ = ["CellCounts", "browsing_cells", "count_cells", "n_browsing_cells", "rank_cells"]
+__all__ = [
+    "CellCounts",
+    "browsing_cells",
+    "count_browsing",
+    "count_cells",
+    "count_ranks",
+    "n_browsing_cells",
+    "rank_cells",
+    "rank_counts",
+]
 
 
 def rank_cells(log: ClickLog, n_ranks: int) -> np.ndarray:
@@ -81,70 +91,190 @@ class CellCounts:
         return part_starts(self.starts)
 
 
-@kernel
-def _sort_by_pair(pair, cell, clicked, weight, page, starts, at, out_cell, out_hit, out_weight):  # type: ignore[no-untyped-def]
-    for row in range(pair.size):
-        place = at[pair[row]]
-        at[pair[row]] += 1
-        out_cell[place] = cell[row]
-        out_hit[place] = clicked[row]
-        out_weight[place] = weight[page[row]]
+#: How the cell of a row is found: it is given, it is the rank, or it depends on the rank and the last click.
+GIVEN, RANK, BROWSING = range(3)
 
 
 @kernel
-def _merge_cells(starts, cell, hit, weight, n_cells, new_starts, out_cell, out_clicks, out_skips):  # type: ignore[no-untyped-def]
-    hits = np.zeros(n_cells)
-    misses = np.zeros(n_cells)
-    touched = np.zeros(n_cells, np.int64)
-    seen = np.zeros(n_cells, np.bool_)
+def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_pair, by_cell, used):  # type: ignore[no-untyped-def]
+    """Entries of the pairs of each part, written from the first row of the part on.
+
+    Rows of one query at a time are sorted by pair, by counting, and merged by cell: what that takes stays in the cache.
+    """
+    order, query_pages, query_rows, query_pairs, offsets, weight = pages
+    pair, ranks, cell, clicks = rows
+    out_cell, out_clicks, out_skips = out
+    sizes, pair_clicks, pair_shown = by_pair
+    cell_clicks, cell_shown = by_cell
+    most_rows = 0
+    most_pairs = 0
+    for q in range(part_queries[lo], part_queries[hi]):
+        most_rows = max(most_rows, query_rows[q + 1] - query_rows[q])
+        most_pairs = max(most_pairs, query_pairs[q + 1] - query_pairs[q])
+    weighted = weight.size > 0
+    end = query_pages[part_queries[hi]]
+    ahead = 0
+    local = np.empty(most_rows, np.int32)
+    code = np.empty(most_rows, np.int32)  # twice the cell, and one more for a click
+    sorted_code = np.empty(most_rows, np.int32)
+    mass = np.ones(most_rows if weighted else 1)
+    sorted_mass = np.ones(most_rows if weighted else 1)
+    ends = np.zeros(most_pairs + 1, np.int64)
+    slot = np.full(cell_clicks.shape[1], -1, np.int64)  # entry of each cell, of the pair at hand
+    for part in range(lo, hi):
+        n = part_rows[part]
+        for q in range(part_queries[part], part_queries[part + 1]):
+            first = query_pairs[q]
+            n_pairs = query_pairs[q + 1] - first
+            ends[: n_pairs + 1] = 0
+            m = 0
+            for at in range(query_pages[q], query_pages[q + 1]):
+                if at % TOUCHED == 0:
+                    for i in range(at, min(at + TOUCHED, end)):
+                        a = offsets[order[i]]
+                        b = offsets[order[i] + 1] - 1
+                        if a <= b:
+                            ahead += pair[a] + pair[b] + clicks[a] + clicks[b]
+                page = order[at]
+                if weighted:
+                    mass[m : m + offsets[page + 1] - offsets[page]] = weight[page]
+                last = 0
+                for row in range(offsets[page], offsets[page + 1]):
+                    rank = ranks[row] if ranks.size else row - offsets[page] + 1
+                    hit = clicks[row] > 0
+                    if kind == BROWSING:
+                        c = browsing_cell(last, rank, n_ranks)
+                    elif kind == RANK:
+                        c = min(rank, n_ranks) - 1
+                    else:
+                        c = cell[row]
+                    if hit:
+                        last = rank
+                    p = pair[row] - first
+                    ends[p + 1] += 1
+                    local[m] = p
+                    code[m] = 2 * c + hit
+                    m += 1
+            for p in range(n_pairs):
+                ends[p + 1] += ends[p]
+            for i in range(m):
+                place = ends[local[i]]
+                ends[local[i]] += 1
+                sorted_code[place] = code[i]
+                if weighted:
+                    sorted_mass[place] = mass[i]
+            i = 0
+            for p in range(n_pairs):
+                begin = n
+                hits = 0.0
+                shown = 0.0
+                while i < ends[p]:
+                    c = sorted_code[i] >> 1
+                    w = sorted_mass[i] if weighted else 1.0
+                    e = slot[c]
+                    if e < 0:
+                        e = n
+                        slot[c] = n
+                        out_cell[n] = c
+                        out_clicks[n] = 0.0
+                        out_skips[n] = 0.0
+                        n += 1
+                    shown += w
+                    cell_shown[part, c] += w
+                    if sorted_code[i] & 1:
+                        out_clicks[e] += w
+                        cell_clicks[part, c] += w
+                        hits += w
+                    else:
+                        out_skips[e] += w
+                    i += 1
+                for e in range(begin, n):
+                    slot[out_cell[e]] = -1
+                sizes[first + p] = n - begin
+                pair_clicks[first + p] = hits
+                pair_shown[first + p] = shown
+        used[part] = n - part_rows[part]
+    return ahead
+
+
+@kernel
+def _close_gaps(starts, used, values):  # type: ignore[no-untyped-def]
     n = 0
-    for p in range(starts.size - 1):
-        new_starts[p] = n
-        m = 0
-        for i in range(starts[p], starts[p + 1]):
-            c = cell[i]
-            if not seen[c]:
-                seen[c] = True
-                touched[m] = c
-                m += 1
-            if hit[i]:
-                hits[c] += weight[i]
-            else:
-                misses[c] += weight[i]
-        for j in range(m):
-            c = touched[j]
-            out_cell[n] = c
-            out_clicks[n] = hits[c]
-            out_skips[n] = misses[c]
+    for part in range(used.size):
+        for i in range(starts[part], starts[part] + used[part]):
+            values[n] = values[i]
             n += 1
-            hits[c] = 0.0
-            misses[c] = 0.0
-            seen[c] = False
-    new_starts[starts.size - 1] = n
-    return n
 
 
-def count_cells(log: ClickLog, cell: np.ndarray, n_cells: int) -> CellCounts:
+def count_cells(log: ClickLog, cell: np.ndarray, n_cells: int, n_jobs: int | None = None) -> CellCounts:
     """Counts of a log whose rows are in the given cells."""
-    shown = np.bincount(log.pair, minlength=log.n_pairs)
-    starts = np.concatenate(([0], np.cumsum(shown))).astype(np.int64)
-    by_cell, hit = np.empty(log.n_rows, np.int32), np.empty(log.n_rows, bool)
-    weight = np.empty(log.n_rows, np.float32 if log.weight is None else np.float64)
-    _sort_by_pair(
-        log.pair, cell, log.clicked, log.page_weight, log.page, starts, starts[:-1].copy(), by_cell, hit, weight
+    return _counted(log, GIVEN, cell, n_cells, 0, n_jobs)
+
+
+def count_ranks(log: ClickLog, n_ranks: int, n_jobs: int | None = None) -> CellCounts:
+    """Counts by rank: ranks below the last known one share its cell."""
+    return _counted(log, RANK, np.zeros(0, np.int32), n_ranks, n_ranks, n_jobs)
+
+
+def count_browsing(log: ClickLog, n_ranks: int, n_jobs: int | None = None) -> CellCounts:
+    """Counts by rank and last click above it; see `browsing_cells`."""
+    return _counted(log, BROWSING, np.zeros(0, np.int32), n_browsing_cells(n_ranks), n_ranks, n_jobs)
+
+
+def _locked(values: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to, as the arrays of a log: one kind of array less to compile for."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def _counted(log: ClickLog, kind: int, cell: np.ndarray, n_cells: int, n_ranks: int, n_jobs: int | None) -> CellCounts:
+    n_rows, n_pairs = log.n_rows, log.n_pairs
+    part_queries, part_rows = part_starts(log.query_rows)
+    n_parts = part_rows.size - 1
+    # memory that is not written to is not taken: what the parts leave free costs nothing
+    entries = np.empty(n_rows, np.uint16), np.empty(n_rows), np.empty(n_rows)
+    by_pair = np.empty(n_pairs, np.int64), np.empty(n_pairs), np.empty(n_pairs)
+    by_cell = np.zeros((n_parts, n_cells)), np.zeros((n_parts, n_cells))
+    used = np.zeros(n_parts, np.int64)
+    weight, ranks = (
+        _locked(np.zeros(0, dtype) if each is None else each)
+        for each, dtype in ((log.weight, np.float64), (log.ranks, np.int32))
     )
-    new_starts = np.empty_like(starts)
-    clicks, skips = np.empty(log.n_rows), np.empty(log.n_rows)
-    n = _merge_cells(starts, by_cell, hit, weight, n_cells, new_starts, by_cell, clicks, skips)
-    cells, clicks, skips = by_cell[:n].copy(), clicks[:n].copy(), skips[:n].copy()
-    pair_of = np.repeat(np.arange(log.n_pairs), np.diff(new_starts))
+    pages = log.by_query, log.query_pages, log.query_rows, log.query_pairs, log.offsets, weight
+    over_queries(
+        _count,
+        part_rows,
+        part_queries,
+        pages,
+        (log.pair, ranks, _locked(cell), log.clicks),
+        kind,
+        n_ranks,
+        entries,
+        by_pair,
+        by_cell,
+        used,
+        n_jobs=n_jobs,
+    )
+    for values in entries:
+        _close_gaps(part_rows, used, values)
+    n = int(used.sum())
+    cell_clicks, cell_shown = (sums.sum(axis=0) for sums in by_cell)
     return CellCounts(
-        starts=new_starts,
-        cell=cells,
-        clicks=clicks,
-        skips=skips,
-        pair_clicks=np.bincount(pair_of, clicks, minlength=log.n_pairs),
-        pair_shown=np.bincount(pair_of, clicks + skips, minlength=log.n_pairs),
-        cell_clicks=np.bincount(cells, clicks, minlength=n_cells),
-        cell_shown=np.bincount(cells, clicks + skips, minlength=n_cells),
+        starts=np.concatenate(([0], np.cumsum(by_pair[0]))),
+        cell=entries[0][:n],
+        clicks=entries[1][:n],
+        skips=entries[2][:n],
+        pair_clicks=by_pair[1],
+        pair_shown=by_pair[2],
+        cell_clicks=cell_clicks,
+        cell_shown=cell_shown,
     )
+
+
+def rank_counts(log: ClickLog) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Pair, rank from 0, clicks and impressions of each pair at each rank where it was shown, by pair and rank."""
+    counts = count_ranks(log, log.longest)
+    order = np.lexsort((counts.cell, counts.pair))
+    clicks, skips = counts.clicks[order], counts.skips[order]
+    return counts.pair[order], counts.cell[order], clicks, clicks + skips

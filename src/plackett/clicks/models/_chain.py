@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from plackett._kernel import kernel, over_queries
+from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._parts import part_starts
 
@@ -32,31 +33,72 @@ class ChainPages:
     weight: np.ndarray
     part_pages: np.ndarray
     part_rows: np.ndarray
+    pair_shown: np.ndarray
+    pair_clicks: np.ndarray
     n_pairs: int
     n_ranks: int
 
     @classmethod
-    def of(cls, log: ClickLog, n_ranks: int) -> ChainPages:
+    def of(cls, log: ClickLog, n_ranks: int, n_jobs: int | None = None) -> ChainPages:
         """Pages of a log."""
-        order = log.by_query
-        sizes = log.lengths[order]
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        rows = np.repeat(log.offsets[order] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        query = log.query[order]
-        heads = np.flatnonzero(np.concatenate((np.ones(min(1, query.size), bool), query[1:] != query[:-1])))
-        groups = np.append(heads, query.size)
-        cuts, part_rows = part_starts(offsets[groups])
+        order, n_pages, n_pairs = log.by_query, log.n_pages, log.n_pairs
+        offsets = np.concatenate(([0], np.cumsum(log.lengths[order])))
+        part_queries, part_rows = part_starts(log.query_rows)
+        pair, rank = np.empty(log.n_rows, np.int32), np.empty(log.n_rows, np.int32)
+        clicked, weight = np.empty(log.n_rows, bool), np.empty(n_pages)
+        shown, clicks = np.zeros(n_pairs), np.zeros(n_pairs)
+        over_queries(
+            _gather_pages,
+            part_rows,
+            log.query_pages[part_queries],
+            (order, log.offsets, log.pair, log.rank, log.clicked, log.page_weight),
+            (pair, rank, clicked, weight),
+            (shown, clicks),
+            n_jobs=n_jobs,
+        )
         return cls(
             offsets=offsets,
-            pair=log.pair[rows],
-            rank=(log.rank[rows] - 1).astype(np.int32),
-            clicked=log.clicked[rows],
-            weight=log.page_weight[order],
-            part_pages=groups[cuts],
+            pair=pair,
+            rank=rank,
+            clicked=clicked,
+            weight=weight,
+            part_pages=log.query_pages[part_queries],
             part_rows=part_rows,
-            n_pairs=log.n_pairs,
+            pair_shown=shown,
+            pair_clicks=clicks,
+            n_pairs=n_pairs,
             n_ranks=n_ranks,
         )
+
+
+@kernel
+def _gather_pages(lo, hi, part_rows, part_pages, pages, out, by_pair):  # type: ignore[no-untyped-def]
+    order, offsets, pair, rank, clicked, weight = pages
+    out_pair, out_rank, out_clicked, out_weight = out
+    shown, clicks = by_pair
+    n = part_rows[lo]
+    end = part_pages[hi]
+    ahead = 0
+    for at in range(part_pages[lo], end):
+        if at % TOUCHED == 0:
+            for i in range(at, min(at + TOUCHED, end)):
+                a = offsets[order[i]]
+                b = offsets[order[i] + 1] - 1
+                if a <= b:
+                    ahead += pair[a] + pair[b] + rank[a] + rank[b] + clicked[a] + clicked[b]
+        page = order[at]
+        w = weight[page]
+        out_weight[at] = w
+        for row in range(offsets[page], offsets[page + 1]):
+            p = pair[row]
+            out_pair[n] = p
+            out_rank[n] = rank[row] - 1
+            out_clicked[n] = clicked[row]
+            shown[p] += w
+            if clicked[row]:
+                clicks[p] += w
+            n += 1
+    return ahead
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from plackett.clicks.models._cells import (
     CellCounts,
     browsing_cell,
     browsing_cells,
-    count_cells,
+    count_browsing,
+    count_ranks,
     n_browsing_cells,
     rank_cells,
 )
@@ -43,21 +44,28 @@ def _examination_pass(lo, hi, part_entries, part_pairs, counts, attraction, exam
             seen = 0.0
             sure = 0.0
             for i in range(starts[p], starts[p + 1]):
-                look = examination[cell[i]]
-                miss = 1.0 - look * r
-                part_seen = look * (1.0 - r) / miss
+                c = cell[i]
                 skipped = skips[i]
-                if skipped == 1.0:
-                    chance *= miss
+                expected = clicks[i]
+                if skipped > 0.0:
+                    look = examination[c]
+                    miss = 1.0 - look * r
+                    part_seen = look * (1.0 - r) / miss
+                    if skipped == 1.0:
+                        chance *= miss
+                    elif skipped == 2.0:
+                        chance *= miss * miss
+                    elif skipped == 3.0:
+                        chance *= miss * miss * miss
+                    else:
+                        total += skipped * np.log(miss)
                     if chance < 1e-200:
                         total += np.log(chance)
                         chance = 1.0
-                elif skipped > 0.0:
-                    total += skipped * np.log(miss)
-                expected = clicks[i] + skipped * part_seen
+                    expected += skipped * part_seen
+                    sure += skipped * part_seen * part_seen
                 seen += expected
-                sure += skipped * part_seen * part_seen
-                by_cell[part, cell[i]] += expected
+                by_cell[part, c] += expected
             examined[p] = seen
             informed[p] = sure
         likelihood[part] = total + np.log(chance)
@@ -90,7 +98,8 @@ class ExaminationModel(ClickModel):
         return (browsing_cells if self._browsing else rank_cells)(log, self.n_ranks_)
 
     def _prepare(self, log: ClickLog) -> CellCounts:
-        return count_cells(log, self._cells(log), self._n_cells())
+        self._n_cells()  # refuses too many ranks
+        return (count_browsing if self._browsing else count_ranks)(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
         shown, clicks = totals.cell_shown, totals.cell_clicks
@@ -216,7 +225,7 @@ class ChainModel(ClickModel):
         return np.ones(self.n_ranks_)
 
     def _prepare(self, log: ClickLog) -> ChainPages:
-        return ChainPages.of(log, self.n_ranks_)
+        return ChainPages.of(log, self.n_ranks_, self.n_jobs)
 
     def _chain_sums(self, pages: ChainPages) -> ChainSums:
         return chain_pass(pages, self.attraction_, self._stop(), self._skip_go(), self._click_go(), self.n_jobs)

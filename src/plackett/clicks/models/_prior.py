@@ -40,6 +40,7 @@ class BetaPrior(NamedTuple):
 
 
 FLAT = BetaPrior(0.0, 0.0)
+UNIFORM = BetaPrior(1.0, 1.0)
 
 
 def estimate_prior(hits: np.ndarray, trials: np.ndarray, *, max_iter: int = 200, tol: float = 1e-4) -> BetaPrior:
@@ -209,17 +210,19 @@ def latent_posterior(
     return out
 
 
-def prior_of_scores(value: np.ndarray, score: np.ndarray, information: np.ndarray) -> BetaPrior:
+def prior_of_scores(
+    value: np.ndarray, score: np.ndarray, information: np.ndarray, former: BetaPrior = UNIFORM
+) -> BetaPrior:
     """The Beta distribution of probabilities that are observed indirectly.
 
     Each is known by the slope of its log-likelihood at some value and the information there: one Newton step gives an
     unbiased estimate with known variance. The variance between pairs is what their spread has beyond that (Paule and
-    Mandel's estimate).
+    Mandel's estimate). The former prior stays if too few of them are known well enough.
     """
     trials = information * value * (1 - value)
     known = trials > 1.0
     if known.sum() < 10:
-        return BetaPrior(1.0, 1.0)
+        return former
     noise = 1.0 / information[known]
     guess = np.clip(value[known] + score[known] * noise, -0.5, 1.5)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import CellCounts, count_cells, rank_cells
+from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.models.statistics import Sums, Totals
 
@@ -82,7 +82,7 @@ class AdditiveTwoTower(ClickModel):
         return FLAT
 
     def _prepare(self, log: ClickLog) -> CellCounts:
-        return count_cells(log, rank_cells(log, self.n_ranks_), self.n_ranks_)
+        return count_ranks(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
         rate = (totals.cell_clicks + 0.5) / (totals.cell_shown + 1.0)

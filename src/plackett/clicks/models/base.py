@@ -104,7 +104,8 @@ class ClickModel:
             raise DataError("the log has no documents")
         self.pairs_, self.n_ranks_ = PairTable.of(log), log.longest
         self.prior_ = self._given_prior()
-        self.shown_, self.clicks_ = _shown_and_clicks(log)
+        if not self.has_passes:
+            self.shown_, self.clicks_ = _shown_and_clicks(log)
         self.log_likelihoods_: list[float] = []
         self._fit(log, verbose)
         return self
@@ -138,7 +139,8 @@ class ClickModel:
     def _totals(self, log: ClickLog, pages: Any, n_ranks: int) -> Totals:
         none = np.zeros(0)
         cells = getattr(pages, "cell_shown", none), getattr(pages, "cell_clicks", none)
-        return Totals(PairTable.of(log), n_ranks, float(log.page_weight.sum()), *_shown_and_clicks(log), *cells)
+        total = float(log.page_weight.sum())
+        return Totals(PairTable.of(log), n_ranks, total, pages.pair_shown, pages.pair_clicks, *cells)
 
     def prepare(self, log: ClickLog, n_ranks: int) -> Any:
         """Pages of a block in the form that `statistics` takes; make it once, use it in every pass."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import count_cells
 from plackett.clicks.models._families import ExaminationModel
 from plackett.clicks.models._grid import GRID, grid_moments, grid_weights
 from plackett.clicks.models._prior import beta_interval
@@ -51,7 +50,7 @@ class BBM(ExaminationModel):
     def _fit(self, log: ClickLog, verbose: bool) -> None:
         if self.prior is not None:
             raise DataError(f"prior={self.prior!r}; the prior of BBM is uniform: leave it at None")
-        counts = count_cells(log, self._cells(log), self._n_cells())
+        counts = self._prepare(log)
         shown = np.maximum(counts.cell_shown, 1e-12)
         rate = np.where(counts.cell_shown > 0, 2.0 * counts.cell_clicks / shown, 1.0)
         self.examination_ = np.clip(rate, 1e-9, 1.0)

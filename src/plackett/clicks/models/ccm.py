@@ -150,7 +150,7 @@ class BayesianCCM(_ClickChain):
         cell = np.where(log.clicked, np.where(above, 1, 2), 0)
         cell = np.where(~log.clicked & ~above & (lowest > 0), 2 + log.rank - lowest, cell)
         cell = np.where(lowest == 0, 2 + m + log.rank, cell).astype(np.int32)
-        counts = count_cells(log, cell, 3 + 2 * m)
+        counts = count_cells(log, cell, 3 + 2 * m, self.n_jobs)
         posterior = grid_moments(
             counts.starts,
             counts.cell,

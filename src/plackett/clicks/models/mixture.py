@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import CellCounts, count_cells, rank_cells
+from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells
 from plackett.clicks.models._chain import ChainPages
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.clicks.models.statistics import Sums, Totals
@@ -47,7 +47,7 @@ class MixtureModel(ClickModel):
     _shared: ClassVar[tuple[str, ...]] = ("blind_", "mix_")
 
     def _prepare(self, log: ClickLog) -> CellCounts:
-        return count_cells(log, rank_cells(log, self.n_ranks_), self.n_ranks_)
+        return count_ranks(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
         self.blind_ = clipped(totals.cell_clicks / np.maximum(totals.cell_shown, 1e-12))
@@ -198,7 +198,7 @@ class PBMMixture(ClickModel):
     n_types: int = 2
 
     def _prepare(self, log: ClickLog) -> ChainPages:
-        return ChainPages.of(log, self.n_ranks_)
+        return ChainPages.of(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
         if self.n_types < 1:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
+from plackett._errors import PlackettWarning
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import CellCounts, count_cells, rank_cells
+from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells
+from plackett.clicks.models._prior import prior_of_scores
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.clicks.models.statistics import Sums, Totals
+from plackett.clicks.profile import doubt_about_ranks
 
 __all__ = ["TrustBias"]
 
@@ -22,8 +26,9 @@ class TrustBias(ClickModel):
     .. math:: P(C = 1 \mid d, i) = \zeta^+_i\, r_d + \zeta^-_i\, (1 - r_d)
 
     with :math:`\zeta^\pm_i = \theta_i \epsilon^\pm_i`: examination times the chance that an examined document is
-    clicked if it is relevant, or not. By EM. Where :math:`\zeta^- = 0` it is the position-based model. Click
-    probabilities are identified; r only up to a shift and a scale, which depend on the start.
+    clicked if it is relevant, or not. By EM; the prior of r is estimated along the way. Where :math:`\zeta^- = 0` it is
+    the position-based model. Click probabilities are identified; r only up to a shift and a scale, which depend on the
+    start.
 
     A click is corrected to :math:`(C - \zeta^-_i) / (\zeta^+_i - \zeta^-_i)`, whose mean is r (`corrected_clicks`).
 
@@ -46,8 +51,16 @@ class TrustBias(ClickModel):
     needs_moves: ClassVar[bool] = True
     _shared: ClassVar[tuple[str, ...]] = ("relevant_", "irrelevant_")
 
+    def fit(self, log: ClickLog, *, verbose: bool = False) -> Self:
+        """Fit the model to a log; warns if documents hardly moved, since then the relevances mean little."""
+        super().fit(log, verbose=verbose)
+        doubt = doubt_about_ranks(log)
+        if doubt is not None:
+            warnings.warn(f"TrustBias cannot tell trust from relevance here. {doubt}", PlackettWarning, stacklevel=2)
+        return self
+
     def _prepare(self, log: ClickLog) -> CellCounts:
-        return count_cells(log, rank_cells(log, self.n_ranks_), self.n_ranks_)
+        return count_ranks(log, self.n_ranks_, self.n_jobs)
 
     def _start(self, totals: Totals) -> None:
         rate = (totals.cell_clicks + 0.5) / (totals.cell_shown + 1.0)
@@ -62,9 +75,12 @@ class TrustBias(ClickModel):
         value = float((pages.clicks * np.log(chance) + pages.skips * np.log1p(-chance)).sum())
         good_clicks = pages.clicks * good * r / chance
         good_all = good_clicks + pages.skips * (1 - good) * r / (1 - chance)
+        slope = pages.clicks * (good - bad) / chance - pages.skips * (good - bad) / (1 - chance)
+        known = (pages.clicks + pages.skips) * (good - bad) ** 2 / (chance * (1 - chance))
+        by_pair = {"relevant": good_all, "slope": slope, "information": known}
         return Sums(
             value,
-            {"relevant": np.bincount(pair, good_all, minlength=self.attraction_.size)},
+            {name: np.bincount(pair, each, minlength=self.attraction_.size) for name, each in by_pair.items()},
             {
                 "relevant_clicks": np.bincount(cell, good_clicks, minlength=n),
                 "relevant_shown": np.bincount(cell, good_all, minlength=n),
@@ -73,6 +89,7 @@ class TrustBias(ClickModel):
 
     def _maximise(self, sums: Sums) -> None:
         a, b = self.prior_
+        self._last = self.attraction_, sums.pairs["slope"], sums.pairs["information"]
         self.examined_ = self.shown_
         self.attraction_ = clipped((sums.pairs["relevant"] + a) / np.maximum(self.shown_ + a + b, 1e-12))
         hits, good = sums.shared["relevant_clicks"], sums.shared["relevant_shown"]
@@ -82,7 +99,7 @@ class TrustBias(ClickModel):
         self.irrelevant_ = clipped(np.where(bad > 0, other, self.irrelevant_))
 
     def _estimate_priors(self) -> None:
-        """Imputed relevances are not counts: the prior stays."""
+        self.prior_ = prior_of_scores(*self._last, self.prior_)
 
     def click_probabilities(self, log: ClickLog) -> np.ndarray:
         """Probability of a click on each row, before any click of the page is known."""

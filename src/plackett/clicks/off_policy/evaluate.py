@@ -249,7 +249,8 @@ def evaluate_off_policy(
     if reward == "actions" and method in ("doubly-robust", "cascade-doubly-robust", "model"):
         raise DataError(f"method={method!r} predicts clicks; actions need a method without a model")
     new = new_lists(log, run, k)
-    pages = log.select(new.covered)
+    covered = new.covered
+    pages = log.select(covered)
     if pages.n_pages < log.n_pages:
         new = new_lists(pages, run, k)
     gains = pages.clicked if reward == "clicks" else pages.actions
@@ -266,7 +267,9 @@ def evaluate_off_policy(
     half = float(ndtri((1 + level) / 2)) * error
     effective = _effective_pages(case, weight) if method != "model" else float(pages.page_weight.sum())
     matched = _matched(case)
-    doubts = tuple(_doubts(case, method, effective, matched, log.n_pages - pages.n_pages, log.n_pages))
+    lost = log.n_pages - pages.n_pages
+    example = log.queries[log.query[~covered][:1]].tolist()[0] if lost else None
+    doubts = tuple(_doubts(case, method, effective, matched, lost, log.n_pages, example))
     if warn and doubts:
         warnings.warn("this log cannot answer well: " + "; ".join(doubts), PlackettWarning, stacklevel=2)
     logged = float((share * case.page_sum(gain)).sum())
@@ -308,10 +311,12 @@ def _matched(case: _Case) -> float:
     return float((pages * hit).sum() / max(pages.sum(), 1e-12))
 
 
-def _doubts(case: _Case, method: str, effective: float, matched: float, lost: int, pages: int) -> list[str]:
+def _doubts(
+    case: _Case, method: str, effective: float, matched: float, lost: int, pages: int, example: Any
+) -> list[str]:
     said = []
     if lost:
-        said.append(f"{lost} of {pages} pages have a query without a new list")
+        said.append(f"{lost} of {pages} pages have a query without a new list, such as {example!r}")
     if method == "model":
         if matched < 0.5:
             said.append(f"only {matched:.0%} of the new places were ever shown: the click model extrapolates")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from plackett.data._tables import as_polars, id_array, look
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "iter_table", "log_of_frame", "read_table"]
+__all__ = ["COLUMNS", "iter_table", "log_of_frame", "read_table", "role_columns", "table_frame"]
 
 #: A session is taken for a page if no other column is: it may have several, and then the error says so.
 SESSIONS = ("session", "session_id")
@@ -36,13 +38,15 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "click_order": ("click_order",),
     "dwell": ("dwell", "dwell_time"),
     "actions": ("actions", "action_weight"),
-    "user": ("user", "user_id", "users", "client_id"),
-    "time": ("time", "times", "timestamp"),
+    "user": (*("user", "user_id", "users", "client_id", "customer", "customer_id", "visitor", "visitor_id"),),
+    "time": ("time", "times", "timestamp", "ts", "datetime", "event_time", "date"),
     "ranker": ("ranker",),
     "propensity": ("propensity", "propensities", "pscore"),
     "conditional_propensity": ("conditional_propensity", "conditional_propensities"),
     "weight": ("weight",),
 }
+#: A number of seconds above this (the year 5138) is one of milliseconds.
+MILLISECONDS = 1e11
 #: Name of the column made of several.
 JOINED = "__page__"
 NEEDED = ("query", "document", "clicks")
@@ -83,13 +87,46 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
             return _json_lines(path, bad), bad
         separator = separator or _separator(path, suffix)
         # everything as text first: a value that is no number is reported with its line, not turned into a missing one
-        frame = pl.read_csv(
-            Path(path), separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
-        )
+        with _plain_file(path) as plain_path:
+            frame = pl.read_csv(
+                plain_path, separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
+            )
     except pl.exceptions.PolarsError as error:
         raise _damaged(path, error, separator) from None
     bad.total = frame.height
     return frame, bad
+
+
+def table_frame(path: str | os.PathLike[str]) -> pl.DataFrame:
+    """A table of any of these formats; the cells of CSV files are texts."""
+    return _frame(path, None)[0].drop("__line__", strict=False)
+
+
+def role_columns(table: pl.DataFrame, roles: Iterable[str]) -> dict[str, str]:
+    """The column for each role, by its usual names; all are needed."""
+    found = {role: _column(table, role, None) for role in roles}
+    for role, name in found.items():
+        if name is None:
+            raise DataError(f"no column for the {role}; {look(table)}")
+    return {role: str(name) for role, name in found.items()}
+
+
+@contextmanager
+def _plain_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The file, or a temporary one with what a compressed file contains."""
+    from plackett.data._compression import codec_of, pieces
+
+    with open(path, "rb") as file:
+        codec = codec_of(os.fspath(path), file.read(16))
+    if codec is None:
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory(prefix="plackett-clicks-") as folder:
+        plain_path = Path(folder) / "table.csv"
+        with open(plain_path, "wb") as out:
+            for piece in pieces(os.fspath(path)):
+                out.write(piece)
+        yield plain_path
 
 
 def _damaged(path: Any, error: Exception, separator: str | None) -> DataError:
@@ -164,6 +201,7 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
     bad = BadLines(os.fspath(path))
     rest: pl.DataFrame | None = None
     separator = options.pop("separator", None)
+    done = _PagesDone()
     try:
         for batch in _batches(path, bad, n_rows, separator):
             batch = batch if rest is None else pl.concat([rest, batch], how="diagonal_relaxed")
@@ -178,13 +216,46 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
             run = table[page].rle_id()
             whole, rest = batch.filter(run < run[-1]), batch.filter(run == run[-1])
             if whole.height:
+                done.add(table.filter(run < run[-1])[page], whole)
                 yield log_of_frame(whole, bad_lines=bad, **options)
         if rest is not None and rest.height:
+            table, _ = _joined_page(rest, options)
+            done.add(table[str(page)], rest)
             yield log_of_frame(rest, bad_lines=bad, **options)
     except pl.exceptions.PolarsError as error:
         raise _damaged(path, error, separator) from None
     except DataError as error:
-        raise DataError(f"{path}: {error}") from None
+        named = str(error).startswith(os.fspath(path))
+        raise DataError(str(error) if named else f"{path}: {error}") from None
+
+
+class _PagesDone:
+    """Pages that were handed out, as hashes: none of them may come back."""
+
+    def __init__(self) -> None:
+        self.runs: list[np.ndarray] = []  # sorted, each less than half as long as the one before
+
+    def add(self, pages: pl.Series, rows: pl.DataFrame) -> None:
+        """Add the pages of a part; `DataError` if rows of one are not next to each other."""
+        heads = pages.rle_id().diff().fill_null(1) != 0
+        ids = pages.filter(heads).cast(str)
+        hashes = ids.hash(seed=0).to_numpy()
+        back = ids.is_duplicated().to_numpy() if ids.n_unique() < ids.len() else np.zeros(ids.len(), bool)
+        for run in self.runs:
+            at = np.minimum(np.searchsorted(run, hashes), run.size - 1)
+            back |= run[at] == hashes
+        back &= ids.is_not_null().to_numpy()  # rows without a page are counted as bad lines
+        if back.any():
+            last = int(np.flatnonzero(back)[-1])
+            line = rows.filter(heads)["__line__"][last]
+            raise DataError(
+                f"line {line}: rows of the page {ids[last]!r} are not next to each other, as reading in parts needs: "
+                "sort the table by page, or read it at once (read_clicks)"
+            )
+        self.runs.append(np.sort(hashes))
+        while len(self.runs) > 1 and 2 * self.runs[-1].size >= self.runs[-2].size:
+            shorter = self.runs.pop()
+            self.runs[-1] = np.sort(np.concatenate((self.runs[-1], shorter)))
 
 
 def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> Iterator[pl.DataFrame]:
@@ -198,18 +269,20 @@ def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> It
     if suffix in (".jsonl", ".ndjson", ".json"):
         yield from _json_frames(path, bad, n_rows)
         return
-    if suffix == ".parquet":
-        lazy = pl.scan_parquet(os.fspath(path))
-    else:
-        separator = separator or _separator(path, suffix)
-        lazy = pl.scan_csv(
-            os.fspath(path), separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
-        )
-    lazy = lazy.with_row_index("__line__", offset=2)
-    for batch in lazy.collect_batches(chunk_size=n_rows, maintain_order=True):
-        bad.total += batch.height
-        for start in range(0, batch.height, n_rows):
-            yield batch[start : start + n_rows]
+    with ExitStack() as stack:
+        if suffix == ".parquet":
+            lazy = pl.scan_parquet(os.fspath(path))
+        else:
+            separator = separator or _separator(path, suffix)
+            plain_path = stack.enter_context(_plain_file(path))
+            lazy = pl.scan_csv(
+                plain_path, separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
+            )
+        lazy = lazy.with_row_index("__line__", offset=2)
+        for batch in lazy.collect_batches(chunk_size=n_rows, maintain_order=True):
+            bad.total += batch.height
+            for start in range(0, batch.height, n_rows):
+                yield batch[start : start + n_rows]
 
 
 def log_of_frame(
@@ -238,6 +311,7 @@ def log_of_frame(
         raise DataError(f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}")
     chosen = {role: name for role, name in found.items() if name is not None}
     bad.columns = {role: name for role, name in chosen.items() if name != JOINED}
+    bad.unused = [name for name in table.columns if name not in {*chosen.values(), "__line__", JOINED}]
     line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
     data = table.select(**{role: pl.col(name) for role, name in chosen.items()}, line=line)
     _check_types(data, chosen)
@@ -420,14 +494,13 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_
         sizes = heads["n"].to_numpy().astype(np.int64)
         plain_ranks = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
         ranks = None if np.array_equal(ranks, plain_ranks) else ranks
-    time = heads["time"] if "time" in heads.columns else None
     return ClickLog.from_arrays(
         id_array(heads["query"]),
         id_array(data["document"]),
         lengths=heads["n"].to_numpy(),
         ranks=ranks,
         users=heads["user"].cast(pl.String).to_numpy() if "user" in heads.columns else None,
-        times=None if time is None else _times(time),
+        times=_times(heads, bad) if "time" in heads.columns else None,
         ranker=id_array(heads["ranker"]) if "ranker" in heads.columns else None,
         weight=heads["weight_number"].to_numpy() if "weight_number" in heads.columns else None,
         key=key,
@@ -463,20 +536,48 @@ def _about_page(bad: BadLines) -> str:
     )
 
 
-def _times(series: pl.Series) -> np.ndarray:
+#: A date and a time of ISO 8601: date, hours and minutes, seconds, and the sign, hours and minutes of the offset.
+_ISO = (
+    r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}(?:[.,]\d+)?))?)?"
+    r"\s*(?:Z|UTC|GMT|([+-])(\d{2}):?(\d{2})?)?$"
+)
+
+
+def _times(heads: pl.DataFrame, bad: BadLines) -> np.ndarray:
+    """Seconds since 1970 of each page; NaN where the time is missing, or not understood, which is noted."""
     import polars as pl
 
-    if series.dtype == pl.String:
-        seconds = series.cast(pl.Float64, strict=False)
-        if seconds.null_count():
-            parsed = series.str.to_datetime(time_zone="UTC", strict=False)
-            seconds = parsed.dt.epoch("ms") / 1000.0
-        return seconds.fill_null(float("nan")).to_numpy()
+    series = heads["time"]
     if series.dtype.is_temporal():
         return (series.cast(pl.Datetime("ms")).dt.epoch("ms") / 1000.0).fill_null(float("nan")).to_numpy()
-    return series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    seconds = series.cast(pl.Float64, strict=False)
+    if series.dtype == pl.String:
+        text = series.str.strip_chars()
+        parts = text.to_frame("t").select(
+            *(pl.col("t").str.extract(_ISO, group).alias(str(group)) for group in range(1, 7))
+        )
+        moment = parts.select(
+            pl.concat_str(pl.col("1"), pl.lit(" "), pl.col("2").fill_null("00:00"), pl.lit(":00"))
+            .str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
+            .dt.epoch("ms")
+            / 1000.0
+            + pl.col("3").str.replace(",", ".").cast(pl.Float64, strict=False).fill_null(0.0)
+            - pl.when(pl.col("4") == "-").then(-60.0).otherwise(60.0)
+            * (pl.col("5").cast(pl.Float64).fill_null(0.0) * 60 + pl.col("6").cast(pl.Float64).fill_null(0.0))
+        ).to_series()
+        seconds = text.cast(pl.Float64, strict=False).fill_null(moment)
+        wrong = heads.filter(seconds.is_null() & text.is_not_null() & (text != ""))
+        if wrong.height:
+            reason = "the time is neither a number nor a date and time such as 2026-05-01T09:30:00+02:00; left out"
+            for line, value in wrong.select("line", "time").head(3).rows():
+                bad.note(reason, line, value, 0)
+            bad.notes[reason] += wrong.height
+    values = seconds.fill_null(float("nan")).to_numpy()
+    return np.where(np.abs(values) > MILLISECONDS, values / 1000.0, values)
 
 
 def is_table_file(path: str | os.PathLike[str]) -> bool:
     """Whether the name is that of a table."""
-    return Path(path).suffix.lower() in (".csv", ".tsv", ".tab", ".parquet", ".jsonl", ".ndjson", ".json")
+    from plackett.data._bytes import bare_suffix
+
+    return bare_suffix(path) in (".csv", ".tsv", ".tab", ".parquet", ".jsonl", ".ndjson", ".json")

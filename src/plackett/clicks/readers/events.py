@@ -20,6 +20,7 @@ from plackett._provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.clicks.readers._pages import lines
+from plackett.clicks.readers.columns import MILLISECONDS
 
 __all__ = ["iter_events", "iter_ubi", "read_events", "read_ubi"]
 
@@ -27,8 +28,12 @@ __all__ = ["iter_events", "iter_ubi", "read_events", "read_ubi"]
 ACTIONS = {"add_to_cart": 1.0, "purchase": 5.0}
 
 
+#: Where the id of an exported document is kept; the index may have the same event twice, under one id.
+ENVELOPE = "_id"
+
+
 class _Page:
-    __slots__ = ("actions", "clicks", "line", "order", "query", "shown", "time", "user")
+    __slots__ = ("actions", "clicks", "events", "line", "order", "query", "shown", "time", "user")
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -38,6 +43,7 @@ class _Page:
         self.shown: dict[str, int] = {}
         self.clicks: list[tuple[float, int, str]] = []
         self.actions: list[tuple[str, float, int]] = []
+        self.events: set[Any] = set()
 
 
 @fulfils()
@@ -55,6 +61,7 @@ def read_events(
     time: str | None = None,
     user: str | None = None,
     where: Mapping[str, Any] | None = None,
+    event: str | None = None,
     first_rank: int | None = None,
     key: bytes | str | None = None,
     queries: Mapping[str, Any] | None = None,
@@ -80,6 +87,8 @@ def read_events(
         Fields with the time (ISO 8601, or seconds or milliseconds since 1970) and the user.
     where
         Fields and the value that each must have, such as ``{"application": "shop"}``.
+    event
+        Field with the id of the event: an event that was delivered twice counts once. Exports of an index have ``_id``.
     first_rank
         What the top rank is called, 0 or 1. None takes the smallest one found.
     key
@@ -96,7 +105,9 @@ def read_events(
     >>> read_events(path, page="page", query="q", document="doc", rank="pos", action="type").clicks.tolist()
     [0, 1]
     """
-    form = _Form(page, query, document, rank, action, shown, click, dict(actions or {}), time, user, dict(where or {}))
+    form = _Form(
+        page, query, document, rank, action, shown, click, dict(actions or {}), time, user, dict(where or {}), event
+    )
     bad = BadLines(os.fspath(path))
     log = _log(_collect(lines(path), form, queries or {}, bad), form, bad, first_rank, key)
     if log is None:
@@ -119,6 +130,7 @@ class _Form:
     time: str | None
     user: str | None
     where: dict[str, Any]
+    event: str | None = None
 
 
 def _collect(
@@ -142,6 +154,13 @@ def _collect(
             bad.add(f"no {form.page if not _usable(name) else form.document}", number, text)
             continue
         group = found.setdefault(str(name), _Page(number))
+        own = _field(event, form.event) if form.event else None
+        own = event.get(ENVELOPE) if own is None else own
+        if _usable(own):
+            if own in group.events:
+                bad.add("an event that was there before, by its id", number, text)
+                continue
+            group.events.add(own)
         moment = _seconds(_field(event, form.time)) if form.time else math.nan
         text_of_query = queries.get(str(name)) or _field(event, form.query)
         if group.query is None and _usable(text_of_query):
@@ -269,12 +288,15 @@ def iter_events(
     time: str | None = None,
     user: str | None = None,
     where: Mapping[str, Any] | None = None,
+    event: str | None = None,
     first_rank: int | None = None,
     key: bytes | str | None = None,
     queries: Mapping[str, Any] | None = None,
 ) -> Iterator[ClickLog]:
     """Read a log of events in parts of about ``n_rows`` events; see `read_events`."""
-    form = _Form(page, query, document, rank, action, shown, click, dict(actions or {}), time, user, dict(where or {}))
+    form = _Form(
+        page, query, document, rank, action, shown, click, dict(actions or {}), time, user, dict(where or {}), event
+    )
     return _parts(path, [path], form, n_rows, queries or {}, "", first_rank, key)
 
 
@@ -406,7 +428,7 @@ def _object(text: str, number: int, bad: BadLines) -> dict[str, Any] | None:
         bad.add("not a JSON object", number, text)
         return None
     if isinstance(event.get("_source"), dict):
-        return event["_source"]
+        return event["_source"] | {ENVELOPE: event.get("_id")}
     if len(event) == 1 and next(iter(event)) in ("index", "create", "update", "delete"):
         return None  # a line of a bulk request
     return event
@@ -437,7 +459,7 @@ def _usable(value: Any) -> bool:
 
 def _seconds(value: Any) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value) / 1000 if abs(value) > 1e11 else float(value)
+        return float(value) / 1000 if abs(value) > MILLISECONDS else float(value)
     if isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)

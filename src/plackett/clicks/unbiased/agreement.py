@@ -13,13 +13,14 @@ from plackett._kernel import kernel
 from plackett._provenance import fulfils
 from plackett.clicks.features import dataset_rows
 from plackett.clicks.log import ClickLog
+from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.profile import FIXED, documents_move
 from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Agreement", "Guarded", "guarded_choice", "rank_agreement"]
+__all__ = ["Agreement", "EqualRanks", "Guarded", "guarded_choice", "rank_agreement"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,27 +101,37 @@ def rank_agreement(log: ClickLog, data: RankingDataset, scores: Any) -> Agreemen
     >>> rank_agreement(log, data, data.y).value > rank_agreement(log, data, -data.y).value
     True
     """
-    scores = np.asarray(scores, np.float64)
-    if scores.shape != (data.n_rows,):
-        raise DataError(f"scores have shape {scores.shape} for {data.n_rows} rows")
-    rows = dataset_rows(log, data)
-    m = log.longest
-    known = rows[log.pair] >= 0
-    cells, at = np.unique((log.pair.astype(np.int64) * m + log.rank - 1)[known], return_inverse=True)
-    weight = log.row_weight[known]
-    clicks = np.bincount(at, weight * log.clicked[known], minlength=cells.size)
-    skips = np.bincount(at, weight, minlength=cells.size) - clicks
-    pair, rank = cells // m, cells % m
-    query, level = log.pair_query[pair], scores[rows[pair]]
-    order = np.lexsort((level, rank, query))
-    query, rank = query[order], rank[order]
-    new = np.ones(order.size, bool)
-    new[1:] = (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])
-    heads = np.flatnonzero(new)
-    right, pairs = np.zeros(log.n_queries), np.zeros(log.n_queries)
-    starts = np.append(heads, order.size)
-    _agree(starts, query[heads].astype(np.int64), level[order], clicks[order], skips[order], right, pairs)
-    return Agreement(*_ratio(right, pairs), right, pairs)
+    return EqualRanks(log, data).agreement(scores)
+
+
+class EqualRanks:
+    """Clicks and skips of the documents that share a rank: made once, it judges several rankers (`rank_agreement`)."""
+
+    def __init__(self, log: ClickLog, data: RankingDataset) -> None:
+        rows = dataset_rows(log, data)
+        pair, rank, clicks, shown = rank_counts(log)
+        known = rows[pair] >= 0
+        pair, rank = pair[known], rank[known]
+        order = np.lexsort((rank, log.pair_query[pair]))  # stable: pairs of a query stay in their order
+        self.row, query, rank = rows[pair][order], log.pair_query[pair][order], rank[order]
+        self.clicks, self.skips = clicks[known][order], (shown - clicks)[known][order]
+        new = np.ones(order.size, bool)
+        new[1:] = (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])
+        heads = np.flatnonzero(new)
+        self.stratum = np.cumsum(new) - 1
+        self.starts, self.query = np.append(heads, order.size), query[heads].astype(np.int64)
+        self.n_rows, self.n_queries = data.n_rows, log.n_queries
+
+    def agreement(self, scores: Any) -> Agreement:
+        """How often the scores of the rows of the dataset prefer clicked documents to skipped ones."""
+        scores = np.asarray(scores, np.float64)
+        if scores.shape != (self.n_rows,):
+            raise DataError(f"scores have shape {scores.shape} for {self.n_rows} rows")
+        level = scores[self.row]
+        order = np.lexsort((level, self.stratum))
+        right, pairs = np.zeros(self.n_queries), np.zeros(self.n_queries)
+        _agree(self.starts, self.query, level[order], self.clicks[order], self.skips[order], right, pairs)
+        return Agreement(*_ratio(right, pairs), right, pairs)
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> tuple[float, float]:
@@ -220,10 +231,13 @@ def guarded_choice(
         return Guarded(safe, learners[safe](log), frame, reason)
     fold = np.random.default_rng(random_state).permutation(log.n_pages) % n_folds
     parts = [(log.select(fold != i), log.select(fold == i)) for i in range(n_folds)]
+    judges = [EqualRanks(rest, data) for _, rest in parts]
     found: dict[str, Agreement | None] = {}
     for name, learn in learners.items():
         try:
-            found[name] = _joined([rank_agreement(rest, data, learn(part).predict(data)) for part, rest in parts])
+            found[name] = _joined(
+                [judge.agreement(learn(part).predict(data)) for (part, _), judge in zip(parts, judges, strict=True)]
+            )
         except DataError:  # there are logs that a way cannot learn from
             if name == safe:
                 raise

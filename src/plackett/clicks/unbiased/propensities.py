@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
+from plackett.clicks.models._cells import rank_counts
 
 __all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomised_propensities"]
 
@@ -113,11 +114,7 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
     m = log.longest
     if m > MAX_COMPARED:
         raise DataError(f"the log has {m} ranks; at most {MAX_COMPARED} are compared: log.truncate({MAX_COMPARED})")
-    key = log.pair.astype(np.int64) * m + (log.rank - 1)
-    cells, at = np.unique(key, return_inverse=True)
-    shown = np.bincount(at, log.row_weight)
-    clicks = np.bincount(at, log.row_weight * log.clicked)
-    pair, rank = cells // m, cells % m
+    pair, rank, clicks, shown = rank_counts(log)
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, pair.size), bool), np.diff(pair) > 0)))
     sizes = np.diff(np.append(starts, pair.size))
     up, down, spread = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
