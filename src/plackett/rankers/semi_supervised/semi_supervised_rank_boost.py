@@ -79,7 +79,7 @@ class SemiSupervisedRankBoost(SemiSupervised):
             return None
         if needs_whole_lists(self.base_ranker()):
             raise DataError(
-                "SemiSupervisedRankBoost splits each list in two, which groups of documents (hyperedges) do not survive; "
+                "SemiSupervisedRankBoost splits each list in two, and groups of documents (hyperedges) with it; "
                 "use SimilarityPropagation, or HypergraphRanker around SemiSupervisedRankBoost"
             )
         return separated(data, labels, self.trade_off)
