@@ -118,7 +118,7 @@ def compare(data: pk.RankingDataset) -> None:
         for method, ranker in rankers().items():
             fitted = ranker.fit(train)
             scores.setdefault(method, np.empty(data.n_rows))[rows] = fitted.predict(test)
-            strengths.setdefault(method, []).append(round(float(np.ravel(getattr(fitted, "beta_", np.nan))[0]), 2))
+            strengths.setdefault(method, []).append(getattr(fitted, "beta_", None))
     first: dict[str, np.ndarray] = {}
     for method, found in scores.items():
         values = {measure: per_query(data, found, measure) for measure in MEASURES}
