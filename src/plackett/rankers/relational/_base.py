@@ -24,16 +24,14 @@ from plackett.rankers.relational._functions import RelationalFunction
 from plackett.rankers.relational._through import differentiable, trained_through
 from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.related import RelatedScorer
-from plackett.solvers.laplacian import checked
+from plackett.solvers.laplacian import STRONGEST, checked
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["STRONGEST", "RelationalWrapper", "WrapsRanker", "is_strength", "parsed", "relation_of"]
+__all__ = ["RelationalWrapper", "WrapsRanker", "is_strength", "parsed", "relation_of"]
 
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5
-#: Largest strength: f would be lost in the rounding of anything stronger.
-STRONGEST = 1e12
 #: With fewer queries than this the folds say too little.
 _LEAST_QUERIES = 10
 
@@ -154,7 +152,8 @@ class RelationalWrapper(WrapsRanker):
         Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)`` (also as text), which makes it from
         the features of whatever is scored.
     beta
-        Strength of the relation; 0 is the ranker f alone. ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold
+        Strength of the relation, from 0, which is the ranker f alone, to 1e12, beyond which f would be lost in rounding
+        (weights of pairs have the same limit). ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold
         cross-validation over the training queries with `eval_measure`: f is trained without the relation in each fold.
         For fewer than ten queries it is 0.1. The choice is in ``beta_`` and in the model card.
     through
