@@ -32,8 +32,7 @@ def checked(name: str, relation: Relation) -> Relation:
     if relation.weight is not None and not ((relation.weight >= 0) & (relation.weight <= STRONGEST)).all():
         bad = int(np.argmax((relation.weight < 0) | (relation.weight > STRONGEST)))
         raise DataError(
-            f"relation {name!r}: the weight of pair {bad} is {relation.weight[bad]:g}; give a number from 0 to "
-            f"{STRONGEST:g}"
+            f"relation {name!r}: a pair has the weight {relation.weight[bad]:g}; give a number from 0 to {STRONGEST:g}"
         )
     return relation
 

@@ -41,8 +41,8 @@ class RelationalRanker(WrapsRanker):
     Parameters
     ----------
     similar, parents
-        Strength of each relation of a kind (0 to 1e12), by its name or by a builder such as ``Neighbours(k=10)``. None for
-        ``similar`` is ``{"similarity": 0.3}``, or nothing if ``parents`` are given.
+        Strength of each relation of a kind (0 to 1e12), by its name or by a builder such as ``Neighbours(k=10)``. None
+        for ``similar`` is ``{"similarity": 0.3}``, or nothing if ``parents`` are given.
     through
         Train f through the function where it minimises a loss; False trains it alone.
     learn
