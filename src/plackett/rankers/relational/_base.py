@@ -27,7 +27,7 @@ from plackett.scorers.related import RelatedScorer
 from plackett.solvers.laplacian import STRONGEST, checked
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["RelationalWrapper", "WrapsRanker", "is_strength", "parsed", "relation_of"]
+__all__ = ["RelationalWrapper", "WrapsRanker", "check_numbers", "is_strength", "parsed", "relation_of"]
 
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -39,6 +39,15 @@ _LEAST_QUERIES = 10
 def is_strength(beta: Any) -> bool:
     """Whether this is a number that a relation may be multiplied by."""
     return isinstance(beta, (int, float, np.integer, np.floating)) and 0.0 <= beta <= STRONGEST
+
+
+def check_numbers(ranker: Ranker, name: str, size: int, least: float = 0.0) -> None:
+    """Reject learned numbers of a model file that are not that many, or not finite and at least ``least``."""
+    found = getattr(ranker, name, None)
+    if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.shape != (size,):
+        raise DataError(f"{name} is damaged: {size} numbers were expected")
+    if not (np.isfinite(found).all() and (found >= least).all()):
+        raise DataError(f"{name} is damaged: {found[~(np.isfinite(found) & (found >= least))][0]} is not possible")
 
 
 def parsed(relation: Any) -> Any:
@@ -236,6 +245,10 @@ class RelationalWrapper(WrapsRanker):
                     scored = Scored(test, h, n_jobs=self.n_jobs)
                     worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
         return _STRENGTHS[int(np.argmax(worth))]
+
+    def _check_learned(self) -> None:
+        if not is_strength(getattr(self, "beta_", None)):
+            raise DataError(f"the strength of the relation is damaged: {getattr(self, 'beta_', None)!r:.50}")
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         f = self.base_._score_rows(data)

@@ -14,7 +14,7 @@ from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.relational._base import WrapsRanker, is_strength, parsed, relation_of
+from plackett.rankers.relational._base import WrapsRanker, check_numbers, is_strength, parsed, relation_of
 from plackett.rankers.relational._functions import QuadraticFunction
 from plackett.rankers.relational._through import differentiable
 from plackett.rankers.relational.topic_distillation import lift
@@ -165,6 +165,9 @@ class RelationalRanker(WrapsRanker):
             bounds=[(low, high)] * start.size, options={"maxiter": 50},
         )  # fmt: skip
         return np.exp(found.x)
+
+    def _check_learned(self) -> None:
+        check_numbers(self, "strengths_", len(self._terms()))
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         return self._maker(self.strengths_)(data).scores(self.base_._score_rows(data))
