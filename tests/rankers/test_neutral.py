@@ -89,3 +89,14 @@ def test_one_domain_by_name(name, parts):
     train, test = parts
     ranker = pk.rankers()[name](base=LINEAR, n_jobs=1).fit(train, domain=["be"] * N_QUERIES, target="be")
     np.testing.assert_array_equal(ranker.predict(test), LINEAR.fit(train).predict(test))
+
+
+@pytest.mark.parametrize("kind", ["linear", "trees"])
+def test_relations_that_are_not_used_change_nothing(kind, parts):
+    train, test = parts
+    base = LINEAR if kind == "linear" else TREES
+    related = [part.replace(relations={"similarity": NEAR(part)}) for part in (train, test)]
+    expected = base.fit(train).predict(test)
+    np.testing.assert_array_equal(base.fit(related[0]).predict(test), expected)
+    ranker = pk.RelationalFeedback(base=base, beta=0.0).fit(related[0])
+    np.testing.assert_array_equal(ranker.predict(related[1]), expected)
