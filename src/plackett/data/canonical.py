@@ -21,9 +21,9 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
 
     Trained on the result, a ranker is the same to the last bit however the input was ordered or its ids were spelt:
     sums are taken in the same order and random draws fall on the same queries. Rows and queries with equal content
-    are interchangeable. Weights and relations decide only between rows and queries that are equal otherwise, so that the
-    order with them is one of those without them, and a ranker that does not look at relations is the same with and
-    without them.
+    are interchangeable. Weights and relations decide only between rows and queries that are equal otherwise, so that
+    the order with them is one of those without them, and a ranker that does not look at relations is the same with
+    and without them.
     """
     extra = row_array(data.X, (data.n_rows, 2))
     if data.y is not None:
