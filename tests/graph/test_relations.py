@@ -119,3 +119,11 @@ def test_refusals():
         parent_relation(data, ["a.org"])
     with pytest.raises(DataError, match="'x' is not"):
         link_relation(data, LinkGraph.from_edges([("a", "b")]), ["x", "y"])
+
+
+def test_links_of_documents_that_occur_twice():
+    graph = LinkGraph.from_edges([("a", "b", 2.0), ("b", "b", 1.0), ("a", "c", 3.0)])
+    data = RankingDataset.from_arrays(None, None, [1, 1, 1, 1, 2, 2], docids=["b", "a", "b", "x", "a", "c"])
+    relation = link_relation(data, graph)
+    assert relation.to_pairs().tolist() == [[0, 2], [1, 0], [1, 2], [2, 0], [4, 5]]
+    assert relation.weights.tolist() == [1.0, 2.0, 2.0, 1.0, 3.0]

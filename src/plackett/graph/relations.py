@@ -64,7 +64,7 @@ def _texts(values: Any, what: str) -> pl.Series:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return pl.Series(values).cast(pl.String)
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    if not all(isinstance(value, str) for value in listed):
+    if not set(map(type, listed)) <= {str}:
         listed = [str(value) for value in listed]
     try:
         return pl.Series(listed, dtype=pl.String)
@@ -184,23 +184,46 @@ def link_relation(data: RankingDataset, graph: LinkGraph, names: Any = None) -> 
     if data.n_rows and not (node >= 0).any():
         raise DataError(f"none of the documents is a node of the graph: {given[0]!r} is not, its nodes are like "
                         f"{graph.names[0] if graph.names else None!r}")  # fmt: skip
-    # every link of a row's node, then the rows of its query that are the target: one join over (query, node)
-    rows = np.flatnonzero(node >= 0)
-    begin, end = graph.out.indptr[node[rows]].astype(np.int64), graph.out.indptr[node[rows] + 1].astype(np.int64)
-    count = end - begin
-    source = np.repeat(rows, count)
-    place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)
-    target, weight = graph.out.indices[place].astype(np.int64), graph.out.data[place]
-    n_nodes = max(graph.n_nodes, 1)
-    key = data.query_of_row[rows] * n_nodes + node[rows]
-    order = np.argsort(key, kind="stable")
-    wanted = data.query_of_row[source] * n_nodes + target
-    low, high = (np.searchsorted(key[order], wanted, side=side) for side in ("left", "right"))
-    times = high - low  # a document may be in a list more than once
-    hit = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times) + np.repeat(low, times)
-    source, other, weight = np.repeat(source, times), rows[order][hit], np.repeat(weight, times)
-    kept = source != other
+    links = graph.out.indptr.astype(np.int64), graph.out.indices.astype(np.int64), graph.out.data.astype(np.float64)
+    count = np.zeros(data.n_rows + 1, np.int64)
+    none = np.empty(0, np.int64), np.empty(0)
+    over_queries(_links_within, data.offsets, node, *links, False, count[1:], count[1:], *none)
+    begin = np.cumsum(count)
+    source = np.repeat(np.arange(data.n_rows), count[1:])
+    other, weight = np.empty(source.size, np.int64), np.empty(source.size)
+    over_queries(_links_within, data.offsets, node, *links, True, count[1:], begin, other, weight)
     plain = graph.unweighted
-    return Relation(source[kept], other[kept], None if plain else weight[kept].astype(np.float64)).regrouped(
-        None, data.offsets
-    )
+    return Relation(source, other, None if plain else weight).regrouped(None, data.offsets)
+
+
+@kernel
+def _links_within(lo, hi, offsets, node, pointers, targets, strength, fill, count, begin, other, weight):  # type: ignore[no-untyped-def]
+    """Count the links of each row to other rows of its query, or fill them in from ``begin``.
+
+    ``head`` has the first row of the query that is a node, ``after`` the next one that is the same.
+    """
+    head = np.full(pointers.size, -1, np.int64)
+    after = np.empty(max(longest(lo, hi, offsets), 1), np.int64)
+    for q in range(lo, hi):
+        first = offsets[q]
+        for i in range(offsets[q + 1] - 1, first - 1, -1):
+            if node[i] >= 0:
+                after[i - first] = head[node[i]]
+                head[node[i]] = i
+        for i in range(first, offsets[q + 1]):
+            if node[i] < 0:
+                continue
+            n = 0
+            for p in range(pointers[node[i]], pointers[node[i] + 1]):
+                row = head[targets[p]]
+                while row >= 0:
+                    if row != i:
+                        if fill:
+                            other[begin[i] + n], weight[begin[i] + n] = row, strength[p]
+                        n += 1
+                    row = after[row - first]
+            if not fill:
+                count[i] = n
+        for i in range(first, offsets[q + 1]):
+            if node[i] >= 0:
+                head[node[i]] = -1

@@ -50,7 +50,8 @@ def hyperedges(data: RankingDataset, groups: Any, *, weight: Any = None) -> Rela
         row, code = row[kept], code[kept]
     n_groups, longest = max(len(names), 1), int(data.group.max(initial=1))
     query = data.query_of_row[row]
-    key, local = np.divmod(np.unique((query * n_groups + code) * longest + row - data.offsets[query]), longest)
+    member = np.sort((query * n_groups + code) * longest + row - data.offsets[query])
+    key, local = np.divmod(member[np.concatenate(([True], np.diff(member) != 0))[: member.size]], longest)
     row = data.offsets[key // n_groups] + local
     begins = np.concatenate(([True], np.diff(key) != 0))[: key.size]
     size = np.diff(np.append(np.flatnonzero(begins), key.size))
