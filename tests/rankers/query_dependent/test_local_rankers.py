@@ -158,8 +158,9 @@ def test_weights_near_the_global_ones_need_a_linear_base(train):
     for base in (TREES, pk.RankSVM(C=0.01, loss="hinge")):
         with pytest.raises(DataError, match="use shrink"):
             pk.KNNOffline2(base=base, k=10, rho=1.0).fit(train)
-    with pytest.raises(DataError, match="rho=-1"):
-        pk.ModelClusters(base=BASE, rho=-1).fit(train)
+    for rho in (-1, float("nan"), "auto"):
+        with pytest.raises(DataError, match="rho="):
+            pk.ModelClusters(base=BASE, rho=rho).fit(train)
 
 
 def test_staying_near_pays_where_parts_are_small():

@@ -192,7 +192,7 @@ def test_battery_with_trees(kind):
             check()
 
 
-@pytest.mark.parametrize("beta", [None, "strong", -1.0, np.nan, np.inf, 1e13, 1e300])
+@pytest.mark.parametrize("beta", [True, None, "strong", -1.0, np.nan, np.inf, 1e13, 1e300])
 def test_strengths_that_say_nothing_are_refused(beta):
     data = pk.RankingDataset.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
     data = data.replace(relations={"similarity": pk.Relation.from_pairs([(0, 1)])})

@@ -132,7 +132,7 @@ class LocalRankers(QueryDependent):
             raise DataError(f"shrink={self.shrink!r}; give a number from 0 to 1, or 'auto'")
         if self.min_queries < 1:
             raise DataError(f"min_queries={self.min_queries}; give 1 or more")
-        if not 0.0 <= self.rho < np.inf:
+        if isinstance(self.rho, str) or not 0.0 <= self.rho < np.inf:
             raise DataError(f"rho={self.rho!r}; give 0 or more")
 
     def _local_ranker(self, data: RankingDataset, valid: RankingDataset | None, overall: Ranker) -> Ranker:

@@ -38,7 +38,8 @@ _LEAST_QUERIES = 10
 
 def is_strength(beta: Any) -> bool:
     """Whether this is a number that a relation may be multiplied by."""
-    return isinstance(beta, (int, float, np.integer, np.floating)) and 0.0 <= beta <= STRONGEST
+    number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
+    return number and 0.0 <= beta <= STRONGEST
 
 
 def check_numbers(ranker: Ranker, name: str, size: int, least: float = 0.0) -> None:
