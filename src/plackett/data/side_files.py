@@ -124,7 +124,7 @@ class _Lines:
             line = raw.count(b"\n", 0, error.start) + 1
             raise DataError(f"{path}, line {line}: the text is not UTF-8") from None
         kept = ((text != "") & ~text.str.starts_with("#")).arg_true()
-        text, line = text.gather(kept), kept.to_numpy().astype(np.int64) + 1
+        text, number = text.gather(kept), kept.to_numpy().astype(np.int64) + 1
         first = text[0] if len(text) else ""
         if "\t" in first or "," in first:
             separator = "\t" if "\t" in first else ","
@@ -136,10 +136,12 @@ class _Lines:
         wrong = np.flatnonzero((count < (least if most is not None else max(width, least))) | (count > width))
         if wrong.size:
             bad = int(wrong[0])
-            raise DataError(f"{path}, line {line[bad]}: expected {layout!r}, found {count[bad]} fields: {text[bad]!r}")
+            raise DataError(
+                f"{path}, line {number[bad]}: expected {layout!r}, found {count[bad]} fields: {text[bad]!r}"
+            )
         fields = [parts.list.get(i, null_on_oob=True).str.strip_chars() for i in range(width)]
         head = int(len(text) > 0 and is_alias(str(fields[0][0]), "qid"))
-        return cls(path, layout, [field[head:] for field in fields], line[head:])
+        return cls(path, layout, [field[head:] for field in fields], number[head:])
 
     @classmethod
     def _parquet(cls, path: Any, layout: str, least: int, most: int | None) -> _Lines:
@@ -192,11 +194,11 @@ class _Lines:
             raise found.error(entry, f"query {found.fields[0][entry]!r} has a line already")
         wanted = id_series("qid", data.qids).cast(pl.String).to_frame()
         table = pl.DataFrame({"qid": found.fields[0]}).with_row_index("entry")
-        entry = wanted.join(table, on="qid", how="left", maintain_order="left")["entry"]
-        if entry.null_count():
-            query = data.qids[entry.is_null().arg_max() or 0]
+        found_at = wanted.join(table, on="qid", how="left", maintain_order="left")["entry"]
+        if found_at.null_count():
+            query = data.qids[found_at.is_null().arg_max() or 0]
             raise DataError(f"{self.path}: there is no line for query {query}; expected {self.layout!r}")
-        order = entry.to_numpy()
+        order = found_at.to_numpy()
         return _Lines(self.path, self.layout, [f.gather(order) for f in found.fields], found.line[order], self.unit)
 
     def rows(self, data: RankingDataset, column: int) -> np.ndarray:

@@ -20,7 +20,7 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.relational._functions import RelationalFunction
+from plackett.rankers.relational._functions import RelationalFunction, without_noise
 from plackett.rankers.relational._through import differentiable, trained_through
 from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.related import RelatedScorer
@@ -126,7 +126,8 @@ class WrapsRanker(Wrapper):
         kind = type(base)
         if make is not None:
             if monitor.valid is not None:
-                monitor.final = make(monitor.valid).scores
+                final, offsets = make(monitor.valid).scores, monitor.valid.offsets
+                monitor.final = lambda f: without_noise(final(f), f, offsets)
             if through and differentiable(base):
                 base = trained_through(base, make)
         try:
@@ -258,7 +259,7 @@ class RelationalWrapper(WrapsRanker):
             if not callable(parsed(self.relation)):
                 relation_of(data, self.relation, type(self).__name__)
             return f
-        return make(data).scores(f)
+        return without_noise(make(data).scores(f), f, data.offsets)
 
     def settled(self) -> dict[str, Any]:
         """The settled parameters of the ranker inside, and the strength."""

@@ -15,7 +15,7 @@ from plackett.data.relations import Relation
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.relational._base import WrapsRanker, check_numbers, is_strength, parsed, relation_of
-from plackett.rankers.relational._functions import QuadraticFunction
+from plackett.rankers.relational._functions import QuadraticFunction, without_noise
 from plackett.rankers.relational._through import differentiable
 from plackett.rankers.relational.topic_distillation import lift
 from plackett.scorers.related import RelatedScorer
@@ -170,7 +170,8 @@ class RelationalRanker(WrapsRanker):
         check_numbers(self, "strengths_", len(self._terms()))
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return self._maker(self.strengths_)(data).scores(self.base_._score_rows(data))
+        f = self.base_._score_rows(data)
+        return without_noise(self._maker(self.strengths_)(data).scores(f), f, data.offsets)
 
 
 def _name(number: int) -> str:
