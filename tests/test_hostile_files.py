@@ -19,6 +19,7 @@ import plackett as pk
 from plackett import DataError, _atomic, _storage
 from plackett.data import _compression
 from plackett.rankers import storage
+from plackett.scorers._training_data import pack_data, unpack_data
 
 # one ranker for each kind of scorer that is quick to train
 RANKERS = {
@@ -29,6 +30,8 @@ RANKERS = {
     "kernel": lambda: pk.rankers.KernelRankSVM(),
     "ordinal": lambda: pk.rankers.PRank(),
     "additive": lambda: pk.rankers.RankBoost(n_estimators=3),
+    "related": lambda: pk.rankers.SequentialDiversity(relation=pk.Neighbours(k=2), max_iter=3, n_jobs=1),
+    "knn_online": lambda: pk.rankers.KNNOnline(base="LinearRegression", k=3, n_jobs=1),
     "blend": lambda: pk.rankers.Blend(members=(pk.rankers.ListNet(max_iter=3), pk.rankers.PRank()), weights=(1, 2)),
 }
 
@@ -132,6 +135,52 @@ def test_models(saved, tmp_path):
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_many_models(saved, tmp_path, seed):
     fuzz_models(saved, tmp_path, 1500, seed)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "value"),
+    [
+        (lambda: pk.SequentialDiversity(relation="r", max_iter=2), "novelty_", np.zeros(1)),
+        (lambda: pk.SequentialDiversity(relation="r", max_iter=2), "novelty_", None),
+        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "beta_", [0.5]),
+        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "beta_", -1.0),
+        (lambda: pk.RelationalFeedback(relation="r", beta=0.5), "beta_", 1e300),
+        (lambda: pk.RelationalRanker(similar={"r": 0.5}), "strengths_", np.zeros(2)),
+        (lambda: pk.RelationalRanker(similar={"r": 0.5}), "strengths_", np.array([np.nan])),
+        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "beta_", np.zeros(0)),
+        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "gamma_", np.ones(1)),
+        (lambda: pk.ContinuousCRF(similar=("r",), max_iter=2), "alpha_", np.zeros((2, 2))),
+    ],
+)
+def test_what_relational_rankers_learned_is_checked(tmp_path, make, name, value):
+    X, y, qid = task()
+    pairs = pk.Relation(np.arange(0, 60, 2), np.arange(1, 60, 2), np.full(30, 0.5))
+    ranker = make().fit(pk.RankingDataset.from_arrays(X, y, qid, relations={"r": pairs}))
+    delattr(ranker, name) if value is None else setattr(ranker, name, value)
+    ranker.save(tmp_path / "m.plackett")
+    with pytest.raises(DataError, match=r"m\.plackett: .* damaged"):
+        pk.load(tmp_path / "m.plackett")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("relations", b'["r", "s"]'), ("relations", b"{}"), ("relations", b"[["), ("relations.0.row", [0, 7]),
+        ("relations.0.other", [-1, 1]), ("relations.0.weight", [np.nan, 1.0]), ("preferences.winner", [99]),
+    ],
+)  # fmt: skip
+def test_training_data_inside_a_model_are_checked(tmp_path, name, value):
+    pairs = pk.Relation.from_pairs([(0, 1), (2, 3)], weight=[1.0, 2.0])
+    data = pk.RankingDataset.from_arrays(
+        np.arange(8.0).reshape(4, 2), None, [1, 1, 2, 2], relations={"r": pairs},
+        preferences=pk.Preferences.from_pairs([(0, 1)]),
+    )  # fmt: skip
+    arrays = pack_data(data)
+    assert unpack_data(arrays).relations["r"].to_pairs().tolist() == [[0, 1], [2, 3]]
+    assert len(unpack_data(arrays).preferences) == 1
+    arrays[name] = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.array(value)
+    with pytest.raises((DataError, ValueError, TypeError)):
+        unpack_data(arrays)
 
 
 def rewritten(path, change):

@@ -251,7 +251,7 @@ WITHOUT_IDS = {
 #: `diversify`, and documents with their own ids: tests/diversity and tests/text; relations: tests/graph, tests/data.
 ELSEWHERE = {
     "read_folds", "read_diversity_qrels", "write_diversity_qrels", "diversify", "extract", "read_documents", "search",
-    "hyperedges", "link_relation", "parent_relation",
+    "hyperedges", "link_relation", "parent_relation", "read_groups", "read_query_features", "read_relation",
 }  # fmt: skip
 
 

@@ -228,13 +228,16 @@ from plackett.export.catboost import read_catboost as read_catboost
 from plackett.data.trec_diversity import read_diversity_qrels as read_diversity_qrels
 from plackett.text.documents.reading import read_documents as read_documents
 from plackett.data.fold_folder import read_folds as read_folds
+from plackett.data.side_files import read_groups as read_groups
 from plackett.data.letor import read_letor as read_letor
 from plackett.data.letor import read_letor_chunks as read_letor_chunks
 from plackett.export.lightgbm import read_lightgbm as read_lightgbm
 from plackett.data.trec import read_qrels as read_qrels
+from plackett.data.side_files import read_query_features as read_query_features
 from plackett.export.quickrank import read_quickrank as read_quickrank
 from plackett.export.ranklib import read_ranklib as read_ranklib
 from plackett.export.ranklib_scores import read_ranklib_scores as read_ranklib_scores
+from plackett.data.side_files import read_relation as read_relation
 from plackett.data.trec import read_run as read_run
 from plackett.export.svm_rank import read_svm_rank as read_svm_rank
 from plackett.export.xgboost import read_xgboost as read_xgboost

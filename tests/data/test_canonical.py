@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from plackett import Preferences, RankingDataset
+from plackett import Preferences, RankingDataset, Relation
 from plackett.data.canonical import canonical_order
 
 
@@ -96,3 +96,16 @@ def test_weights_only_decide_between_equals():
     rows = np.concatenate([5 * q + rng.permutation(5) for q in rng.permutation(40)])
     again = canonical_order(RankingDataset.from_arrays(same, np.zeros(200), rows // 5, sample_weight=weight[rows]))
     np.testing.assert_array_equal(again.sample_weight, first.sample_weight)
+
+
+def test_relations_decide_only_between_equal_rows():
+    rng = np.random.default_rng(0)
+    X, qid = rng.integers(0, 2, (40, 2)).astype(float), np.repeat(np.arange(4), 10)
+    y = rng.integers(0, 2, 40)
+    plain = canonical_order(RankingDataset.from_arrays(X, y, qid))
+    pairs = Relation.from_pairs([(i, j) for i, j in rng.integers(0, 40, (200, 2)).tolist() if i // 10 == j // 10])
+    for relations in ({"r": pairs}, {"r": pairs, "s": Relation.from_pairs([(0, 1)])}):
+        found = canonical_order(RankingDataset.from_arrays(X, y, qid, relations=relations))
+        np.testing.assert_array_equal(found.X, plain.X)
+        np.testing.assert_array_equal(found.y, plain.y)
+        np.testing.assert_array_equal(found.qids, plain.qids)

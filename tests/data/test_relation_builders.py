@@ -114,3 +114,43 @@ def test_groups_that_do_not_fit():
         hyperedges(data, [(i, name) for i in (0, 1) for name in "abc"])
     with pytest.raises(DataError, match="weights of groups"):
         hyperedges(data, ["x", "x"], weight={"x": -1.0})
+
+
+def test_groups_against_a_loop():
+    rng = np.random.default_rng(0)
+    data = made(sizes=(6, 1, 9, 4))
+    names = ["x", "y", 3, 3.5, None, ("a", 1), True]
+    pairs = [(int(i), names[g]) for i, g in zip(rng.integers(0, 20, 60), rng.integers(0, 7, 60), strict=True)]
+    wanted = set()
+    for row, name in pairs:
+        fellows = {r for r, n in pairs if n == name and data.query_of_row[r] == data.query_of_row[row]}
+        if name is not None and len(fellows) > 1:
+            wanted.add((row, name))
+    relation = hyperedges(data, pairs, weight={"x": 2.0})
+    assert len(relation) == len(wanted)
+    assert (data.query_of_row[relation.row] == data.query_of_row[relation.other]).all()
+    members = {}
+    for row, label in relation.to_pairs().tolist():
+        members.setdefault(label, set()).add(row)
+    groups = {}
+    for row, name in wanted:
+        groups.setdefault((int(data.query_of_row[row]), name), set()).add(row)
+    assert sorted(map(sorted, members.values())) == sorted(map(sorted, groups.values()))
+    doubled = {row for row, name in wanted if name == "x"}
+    assert set(relation.row[relation.weights == 2.0].tolist()) == doubled
+
+
+def test_groups_from_arrays_lists_and_numbers_are_the_same():
+    data = made()
+    codes = np.array([0, 1, 0, 1, 2, 0, 3, 1, 1, 2, 2])
+    as_list = hyperedges(data, codes.tolist()).to_pairs().tolist()
+    for groups in (codes, codes.astype(float), codes.astype(str), codes.astype(np.int8), [f"g{c}" for c in codes]):
+        assert hyperedges(data, groups).to_pairs().tolist() == as_list
+    missing = np.where(codes == 1, np.nan, codes)
+    assert (
+        hyperedges(data, missing).to_pairs().tolist()
+        == hyperedges(data, [None if c == 1 else c for c in codes]).to_pairs().tolist()
+    )
+    assert len(hyperedges(data.select([]), [])) == 0
+    with pytest.raises(DataError, match="row numbers"):
+        hyperedges(data, [(0.5, "x"), (1.0, "x")])

@@ -156,3 +156,15 @@ def test_damaged_native_files_are_refused(tmp_path):
         )
         with pytest.raises(DataError, match="damaged dataset file"):
             open_dataset(tmp_path / "bad.plackett")
+
+
+def test_datasets_with_relations_are_copied_and_pickled():
+    import copy
+    import pickle
+
+    data = RankingDataset.from_arrays(None, [1, 0], [1, 1], relations={"link": Relation.from_pairs([(0, 1)])})
+    for other in (pickle.loads(pickle.dumps(data)), copy.deepcopy(data), copy.copy(data)):
+        assert other.relations["link"].to_pairs().tolist() == [[0, 1]]
+        assert not other.y.flags.writeable
+        with pytest.raises(TypeError):
+            other.relations["link"] = None

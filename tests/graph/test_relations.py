@@ -8,6 +8,7 @@ import pytest
 from plackett import DataError, RankingDataset
 from plackett.graph.links import LinkGraph
 from plackett.graph.relations import link_relation, parent_relation
+from plackett.graph.urls import _INDEX, host, path_of
 from plackett.solvers.laplacian import parents_of
 
 
@@ -31,6 +32,58 @@ def test_parents_are_the_nearest_pages_above_within_the_query():
 def test_paths_are_enough():
     data = RankingDataset.from_arrays(None, None, [1, 1, 1], docids=["lib/os.html", "lib/os/path.html", "lib"])
     assert parent_relation(data).to_pairs().tolist() == [[0, 2], [1, 2]]
+
+
+def above(urls, query):
+    """Row of the parent of each row, by a loop over prefixes."""
+    keys = [(host(url) + _INDEX.sub("/", path_of(url))).rstrip("/") for url in urls]
+    pairs = []
+    for i, key in enumerate(keys):
+        found = next(j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key)
+        while found == i and "/" in key:
+            key = key.rpartition("/")[0]
+            found = next((j for j in range(len(keys)) if query[j] == query[i] and keys[j] == key), i)
+        pairs += [[i, found]] if found != i else []
+    return pairs
+
+
+@pytest.mark.spec("relational.relations")
+def test_parents_against_a_loop():
+    rng = np.random.default_rng(0)
+    parts = [
+        "",
+        "a",
+        "b.org",
+        "B",
+        "index.html",
+        "Home.ASP",
+        "a%20b",
+        "a b",
+        "é",
+        "//",
+        "%2F",
+        "x?a/b",
+        "#y/z",
+        "u@h:80",
+    ]
+    starts = ["", "http://", "HTTPS://", "//", " ftp://", "u:p@", "a.org:8080/"]
+    urls = [
+        str(rng.choice(starts)) + "/".join(rng.choice(parts, rng.integers(0, 5))) + "/" * rng.integers(0, 2)
+        for _ in range(400)
+    ]
+    query = np.sort(rng.integers(0, 12, 400))
+    data = RankingDataset.from_arrays(None, None, query)
+    assert parent_relation(data, urls).to_pairs().tolist() == above(urls, query)
+
+
+def test_urls_of_thousands_of_parts_and_odd_names():
+    deep = "/".join("a" * 5000)
+    data = RankingDataset.from_arrays(None, None, [1, 1, 1, 2])
+    assert parent_relation(data, [deep, "a/a", "a", "a"]).to_pairs().tolist() == [[0, 1], [1, 2]]
+    assert parent_relation(data, [11, 12, 11, 11]).to_pairs().tolist() == [[2, 0]]
+    assert len(parent_relation(data, ["", "/", None, ""])) == 1
+    with pytest.raises(DataError, match="not valid Unicode"):
+        parent_relation(data, ["a", "\ud800", "b", "c"])
 
 
 @pytest.mark.spec("relational.relations")
@@ -66,3 +119,11 @@ def test_refusals():
         parent_relation(data, ["a.org"])
     with pytest.raises(DataError, match="'x' is not"):
         link_relation(data, LinkGraph.from_edges([("a", "b")]), ["x", "y"])
+
+
+def test_links_of_documents_that_occur_twice():
+    graph = LinkGraph.from_edges([("a", "b", 2.0), ("b", "b", 1.0), ("a", "c", 3.0)])
+    data = RankingDataset.from_arrays(None, None, [1, 1, 1, 1, 2, 2], docids=["b", "a", "b", "x", "a", "c"])
+    relation = link_relation(data, graph)
+    assert relation.to_pairs().tolist() == [[0, 2], [1, 0], [1, 2], [2, 0], [4, 5]]
+    assert relation.weights.tolist() == [1.0, 2.0, 2.0, 1.0, 3.0]

@@ -126,5 +126,5 @@ def test_edges_of_two_are_pairs_of_half_the_strength_and_one_edge_shrinks():
 
 
 def test_negative_weights_are_refused():
-    with pytest.raises(DataError, match="relation 'r': the weight of pair 1 is -2"):
+    with pytest.raises(DataError, match="relation 'r': a pair has the weight -2"):
         checked("r", Relation.from_pairs([(0, 1), (1, 0)], weight=[1.0, -2.0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett.studies.diversity import ambiguous_lists, diversity, web_track
+from plackett.studies.diversity import ambiguous_lists, diversity, web_track, web_track_years
 from plackett.studies.relational import clustered_lists, relational, site_lists
 
 
@@ -57,3 +57,26 @@ def test_novelty_is_learned():
     frame = diversity(n_queries=30, n_jobs=1).frame
     changes = dict(zip(frame["method"], frame["change"], strict=True))
     assert changes["SequentialDiversity"] > 0.02
+
+
+def test_web_track_by_other_years(tmp_path):
+    """Documents of one part of the crawl were relevant in other years: they move up in 2012."""
+    good, bad = (
+        [f"clueweb09-en0001-{i % 3:02}-{i:05}" for i in range(12)],
+        [f"clueweb09-enwp01-00-{i:05}" for i in range(12)],
+    )
+    for year in ("2009", "2011", "2012"):
+        (tmp_path / year).mkdir()
+        lines = [f"{q} {1 + i % 3} {d} 1" for q in (151, 152) for i, d in enumerate(good)]
+        lines += [f"{q} {'0' if year == '2009' else '1'} {d} 0" for q in (151, 152) for d in bad]
+        name = "qrels.diversity" if year == "2009" else "qrels-for-ndeval.txt"
+        (tmp_path / year / name).write_text("\n".join(lines) + "\n")
+    (tmp_path / "2012" / "queries.151-200.txt").write_text("151:two words\n152:one\n")
+    (tmp_path / "runs-2012").mkdir()
+    mixed = [d for pair in zip(bad, good, strict=True) for d in pair]
+    run = [f"{q} Q0 {d} {i + 1} {-1 - 0.01 * i} x" for q in (151, 152) for i, d in enumerate(mixed)]
+    (tmp_path / "runs-2012" / "a.txt").write_text("\n".join(run) + "\n")
+    table = web_track_years(tmp_path, depth=20).frame
+    assert table.height == 2
+    assert (table["alpha_nDCG@20 after"] > table["alpha_nDCG@20 before"]).all()
+    assert (table["ERR_IA@20 after"] > table["ERR_IA@20 before"]).all()

@@ -30,6 +30,7 @@ __all__ = [
     "imputer_named",
     "option",
     "parameter_value",
+    "reads_lists",
     "reads_tables",
     "sizes",
 ]
@@ -39,6 +40,7 @@ SHELL_OPTIONS = {
     "qid": "--qid COLUMN",
     "label": "--label COLUMN",
     "docid": "--docid COLUMN",
+    "query_features": "--query-features COLUMNS",
     "sample_weight": "--weight COLUMN",
     "features": "--features COLUMNS",
     "drop": "--drop {}",
@@ -123,6 +125,14 @@ class TableColumns:
     weight: str | None = None
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    query_features: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+
+    @property
+    def query_features_file(self) -> str | None:
+        """The file with features of the queries, if a file was named and not columns."""
+        named = ",".join(self.query_features)
+        return named if named and os.path.isfile(named) else None
 
     def options(self) -> dict[str, Any]:
         """The columns that were named, as keyword arguments of `plackett.RankingDataset.from_frame`."""
@@ -133,6 +143,7 @@ class TableColumns:
             "sample_weight": self.weight,
         }
         named |= {"features": list(self.features), "drop": list(self.drop)}
+        named["query_features"] = [] if self.query_features_file else list(self.query_features)
         return {name: value for name, value in named.items() if value}
 
 
@@ -152,20 +163,53 @@ _COLUMNS: dict[str, Any] = {
     "drop": Annotated[list[str] | None, _option("drop", "Columns to leave out, separated by commas.")],
 }
 
+#: The options of commands that train or use rankers which look at more than single documents.
+_BESIDE: dict[str, Any] = {
+    "relation": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--relation",
+            metavar="NAME=…",
+            help="A relation between documents: similarity=FILE with lines 'query document document [weight]', or "
+            "similarity=knn:10, parent=url, link=links:FILE, hyperedge=groups:FILE; may be repeated.",
+            rich_help_panel="Relations and features of queries",
+        ),
+    ],
+    "query_features": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--query-features",
+            metavar="FILE|COLUMNS",
+            help="Features of the queries: a file with lines 'query number …', or columns of the table.",
+            rich_help_panel="Relations and features of queries",
+        ),
+    ],
+}
+
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that name columns of tables to a command, which receives them as ``columns``."""
+    return _with_options(command, _COLUMNS)
+
+
+def reads_lists(command: Callable[..., None]) -> Callable[..., None]:
+    """Like `reads_tables`, with the options for relations and features of queries."""
+    return _with_options(command, _COLUMNS | _BESIDE)
+
+
+def _with_options(command: Callable[..., None], options: dict[str, Any]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "columns"]
     parameters = [p.replace(annotation=hints[p.name]) for p in own]
     parameters += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in _COLUMNS.items()
+        for name, kind in options.items()
     ]
 
     def run(**words: Any) -> None:
-        named = {name: words.pop(name) for name in _COLUMNS}
-        named |= {name: _names(named[name]) for name in ("features", "drop")}
+        named = {name: words.pop(name, None) for name in (*_COLUMNS, *_BESIDE)}
+        named["relations"] = tuple(named.pop("relation") or ())
+        named |= {name: _names(named[name]) for name in ("features", "drop", "query_features")}
         command(**words, columns=TableColumns(**named))
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

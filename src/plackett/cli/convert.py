@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables, sizes
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_lists, sizes
 
 #: Text of this many bytes is converted part by part.
 LARGE = 1 << 27
 
 
-@reads_tables
+@reads_lists
 def convert(
     source: Annotated[Path, typer.Argument(help="LETOR text (.gz .xz .zst), .plackett, .parquet, .csv, .tsv")],
     target: Annotated[Path, typer.Argument(help="File to write; its suffix selects the format.")],
@@ -50,7 +50,7 @@ def _streamed(source: Path, target: Path, columns: TableColumns) -> Any:
     from plackett.data.streaming import letor_to_native, table_to_native
 
     format = format_of(source)
-    if format is NATIVE or bare_suffix(target) not in NATIVE.suffixes:
+    if format is NATIVE or bare_suffix(target) not in NATIVE.suffixes or columns.relations or columns.query_features:
         return None
     if not source.is_file() or source.stat().st_size < LARGE:
         return None

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_lists
 
 #: Rows of the frontier that are shown.
 _SHOWN = 12
 
 
-@reads_tables
+@reads_lists
 def early_exit(
     model: Annotated[Path, typer.Argument(help="Model of trees, saved by `plackett train` or of another tool.")],
     data: Annotated[Path, typer.Argument(help="Labelled validation data, with lists as long as those to be served.")],

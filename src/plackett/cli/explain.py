@@ -9,11 +9,11 @@ import typer
 
 from plackett._errors import DataError
 from plackett._names import nearest, plural, question
-from plackett.cli.arguments import TableColumns, reads_tables
+from plackett.cli.arguments import TableColumns, reads_lists
 from plackett.cli.output import print_json, print_table
 
 
-@reads_tables
+@reads_lists
 def explain(
     model: Annotated[Path, typer.Argument(help="Model that `plackett train` or `save` wrote.")],
     data: Annotated[Path, typer.Argument(help="Dataset with the query, in any format that `convert` reads.")],

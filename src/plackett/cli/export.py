@@ -10,7 +10,7 @@ import typer
 from plackett._errors import DataError
 from plackett._files import check_regular
 from plackett.catalogue import formats
-from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_lists
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
@@ -21,7 +21,7 @@ _WITH_FEATURES = ("elasticsearch-ltr", "opensearch-ltr", "solr")
 _READ = [known.name for known in formats() if known.first_line]
 
 
-@reads_tables
+@reads_lists
 def export(
     model: Annotated[Path, typer.Argument(help="Model saved by `plackett train` or `save`, or of another tool.")],
     to: Annotated[str, typer.Option(help=f"Format: {', '.join(_WRITTEN)}.")],

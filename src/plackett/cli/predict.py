@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from plackett._names import plural
-from plackett.cli.arguments import Force, TableColumns, check_out, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_out, reads_lists
 
 
-@reads_tables
+@reads_lists
 def predict(
     model: Annotated[
         Path,

@@ -21,7 +21,16 @@ def read_data(
     options = columns.options()
     if format_of(path) in TABLES:
         options |= {"labels_needed": labels_needed, "drop_text": drop_text}
-    return read(path, **options)
+    return _completed(read(path, **options), columns)
+
+
+def _completed(data: RankingDataset, columns: TableColumns) -> RankingDataset:
+    """The dataset with the relations and query features that the command line asks for."""
+    from plackett.cli.beside import with_query_features, with_relations
+
+    if columns.query_features_file is not None:
+        data = with_query_features(data, columns.query_features_file)
+    return with_relations(data, columns.relations) if columns.relations else data
 
 
 def read_like(
@@ -34,11 +43,11 @@ def read_like(
     """
     format = format_of(path)
     if format is LETOR:
-        return read(path, n_features=n_features, **columns.options())
+        return _completed(read(path, n_features=n_features, **columns.options()), columns)
     if format not in TABLES or names is None or columns.features:
         return read_data(path, columns, labels_needed=labels_needed)
     try:
-        return read(path, **columns.options(), features=list(names), labels_needed=labels_needed)
+        found = read(path, **columns.options(), features=list(names), labels_needed=labels_needed)
     except DataError as error:
         try:  # lists of numbers in one column are several features
             data = read_data(path, columns, labels_needed=labels_needed)
@@ -47,6 +56,7 @@ def read_like(
         if data.feature_names != tuple(names):
             raise error from None
         return data
+    return _completed(found, columns)
 
 
 def load_with(model: Path, data: Path, columns: TableColumns) -> tuple[Any, RankingDataset]:

@@ -18,14 +18,14 @@ from plackett.cli.arguments import (
     check_out,
     imputer_named,
     parameter_value,
-    reads_tables,
+    reads_lists,
 )
 from plackett.cli.lean import lightgbm_alone
 from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json
 
 
-@reads_tables
+@reads_lists
 def train(
     algorithm: Annotated[
         str,
@@ -41,6 +41,14 @@ def train(
         list[str] | None,
         typer.Option("--parameter", "-p", help="name=value, such as n_estimators=200; may be repeated."),
     ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="For transfer rankers: judged data of another domain, FILE or NAME=FILE; may be repeated."),
+    ] = None,
+    domain: Annotated[
+        Path | None, typer.Option(help="Instead of --source: a file with lines 'query domain' for TRAIN.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="With --domain: the domain to rank for.")] = None,
     impute: Impute = None,
     seed: Annotated[int | None, typer.Option(help="Random seed; the same as -p random_state=…")] = None,
     force: Force = False,
@@ -57,6 +65,7 @@ def train(
     check_out(out, force)
     imputer = None if impute is None else imputer_named(impute)
     ranker = _ranker(algorithm, parameter or [])
+    _check_domains(ranker, source, domain, target, impute)
     if seed is not None:
         ranker.random_state = seed
     ranker.verbose = ranker.verbose or (sys.stderr.isatty() and not as_json)
@@ -66,9 +75,15 @@ def train(
         dataset = read_data(data, columns)
         like = dataset.n_features, dataset.feature_names
         watched = None if valid is None else read_like(valid, columns, *like)
+        domains = {name: read_like(path, columns, *like) for name, path in _sources(source or []).items()}
+    more: dict[str, Any] = {"source": domains} if domains else {}
+    if domain is not None:
+        from plackett.data.side_files import read_query_names
+
+        more = {"domain": read_query_names(domain, dataset), "target": target}
     model = ranker if imputer is None else _after(imputer, ranker)
     start = time.perf_counter()
-    interrupted = fit_and_keep(model, dataset, watched, out)
+    interrupted = fit_and_keep(model, dataset, watched, out, more)
     seconds = time.perf_counter() - start
     ranker.verbose = False  # a setting of this run, not of the model
     save(model, out)
@@ -90,7 +105,45 @@ def _after(imputer: Any, ranker: Any) -> Any:
     return Pipeline([("imputer", imputer), ("ranker", ranker)])
 
 
-def fit_and_keep(model: Any, dataset: Any, watched: Any, out: Path) -> bool:
+def _check_domains(
+    ranker: Any, source: list[str] | None, domain: Path | None, target: str | None, impute: str | None
+) -> None:
+    """Reject source domains where the ranker has no use for them."""
+    from plackett.rankers.transfer._base import TransferRanker
+
+    given = "--source" if source else "--domain" if domain else "--target" if target else None
+    if given is None:
+        return
+    if not isinstance(ranker, TransferRanker):
+        raise typer.BadParameter(
+            f"{type(ranker).__name__} learns from one domain; use a transfer ranker, such as PooledTransfer",
+            param_hint=given,
+        )
+    if source and domain:
+        raise typer.BadParameter("give either --source or --domain", param_hint="--domain")
+    if target is not None and domain is None:
+        raise typer.BadParameter("it names one of the domains of --domain", param_hint="--target")
+    if impute is not None:
+        raise typer.BadParameter(f"values of {given} are not filled in; fill them in beforehand", param_hint="--impute")
+
+
+def _sources(given: list[str]) -> dict[str, Path]:
+    """Files of source domains by name; a file without one is called after itself."""
+    found: dict[str, Path] = {}
+    for text in given:
+        name, equals, rest = text.partition("=")
+        path = Path(rest if equals and not Path(text).exists() else text)
+        if not (equals and path == Path(rest)):
+            name = path.name.split(".")[0]
+        if not path.exists():
+            raise typer.BadParameter(f"{path}: there is no such file", param_hint="--source")
+        if name in found:
+            raise typer.BadParameter(f"two sources are called {name}; write NAME=FILE", param_hint="--source")
+        found[name] = path
+    return found
+
+
+def fit_and_keep(model: Any, dataset: Any, watched: Any, out: Path, more: dict[str, Any] | None = None) -> bool:
     """Train, and return whether Ctrl-C stopped the training after the first round."""
     from plackett._errors import PlackettWarning
     from plackett.evaluation.estimators import fit, last_step
@@ -98,7 +151,7 @@ def fit_and_keep(model: Any, dataset: Any, watched: Any, out: Path) -> bool:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "training was interrupted", PlackettWarning)  # said at the end
         try:
-            fit(model, dataset, watched)
+            fit(model, dataset, watched, more)
         except KeyboardInterrupt:
             print(f"interrupted before the first round was finished: {out} was not written", file=sys.stderr)
             raise typer.Exit(130) from None

@@ -9,7 +9,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.data._tables import id_series
-from plackett.data.grouping import _first_appearances, ids_array
+from plackett.data.grouping import first_appearances, ids_array
 
 __all__ = ["TOUCHED", "codes", "find_codes", "number_pairs"]
 
@@ -29,7 +29,7 @@ def codes(values: Any, name: str = "ids") -> tuple[np.ndarray, np.ndarray]:
     if ids.size == 0:
         return np.zeros(0, np.int32), ids
     if ids.dtype.kind == "i":
-        first, code = _first_appearances(ids)
+        first, code = first_appearances(ids)
         return code.astype(np.int32), ids[first]
     series = id_series("id", ids)
     known = series.unique(maintain_order=True)

@@ -26,9 +26,12 @@ from plackett.data.profile import profile as profile
 from plackett.data.files import read as read
 from plackett.data.trec_diversity import read_diversity_qrels as read_diversity_qrels
 from plackett.data.fold_folder import read_folds as read_folds
+from plackett.data.side_files import read_groups as read_groups
 from plackett.data.letor import read_letor as read_letor
 from plackett.data.letor import read_letor_chunks as read_letor_chunks
 from plackett.data.trec import read_qrels as read_qrels
+from plackett.data.side_files import read_query_features as read_query_features
+from plackett.data.side_files import read_relation as read_relation
 from plackett.data.trec import read_run as read_run
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order

@@ -21,8 +21,9 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
 
     Trained on the result, a ranker is the same to the last bit however the input was ordered or its ids were spelt:
     sums are taken in the same order and random draws fall on the same queries. Rows and queries with equal content
-    are interchangeable. Weights decide only between rows and queries that are equal otherwise, so that the order with
-    weights is one of those without them.
+    are interchangeable. Weights and relations decide only between rows and queries that are equal otherwise, so that
+    the order with them is one of those without them, and a ranker that does not look at relations is the same with
+    and without them.
     """
     extra = row_array(data.X, (data.n_rows, 2))
     if data.y is not None:
@@ -32,9 +33,10 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
         data = data.replace(X=data.X.sorted_indices())  # a copy: the caller's matrix stays as it is
     keys = row_keys(data.X, data.offsets, extra)
-    if data.relations:
-        keys = _with_relations(keys, data)
     row_ties, query_ties = [keys], [_query_keys(keys, data)]
+    if data.relations:
+        related = _with_relations(keys, data)
+        row_ties, query_ties = [related, keys], [_query_keys(related, data), *query_ties]
     if data.query_features is not None:
         query_ties = [*data.query_features.T, *query_ties]
     if data.sample_weight is not None:

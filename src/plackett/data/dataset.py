@@ -104,6 +104,15 @@ class RankingDataset:
     comments: Strings | None = None
     input_rows: np.ndarray | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied; a read-only view of a mapping is not accepted there."""
+        return self.__dict__ | {"relations": None if self.relations is None else dict(self.relations)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        relations = state["relations"]
+        self.__dict__.update(state | {"relations": None if relations is None else MappingProxyType(relations)})
+        self.__post_init__()
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

@@ -9,7 +9,7 @@ from numpy.dtypes import StringDType
 
 from plackett._errors import DataError
 
-__all__ = ["group_rows", "ids_array"]
+__all__ = ["first_appearances", "group_rows", "ids_array"]
 
 
 def ids_array(values: Any, name: str = "ids") -> np.ndarray:
@@ -46,7 +46,7 @@ def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | No
         return np.zeros(1, np.int64), ids, None
     starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
     heads = ids[starts]
-    first, run_group = _first_appearances(heads)
+    first, run_group = first_appearances(heads)
     if first.size == heads.size:
         return np.append(starts, ids.size).astype(np.int64), heads, None
     from plackett._sort import order_of_groups
@@ -56,7 +56,7 @@ def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | No
     return offsets.astype(np.int64), heads[first], order_of_groups(group_of_row, offsets)
 
 
-def _first_appearances(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def first_appearances(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Place of the first appearance of each id, ascending, and for each entry the number of its id in that order."""
     if ids.dtype.kind == "i" and (span := int(ids.max()) - int(ids.min()) + 1) <= 4 * ids.size + 1024:
         code = ids - ids.min()  # a table over the range of the ids is faster than sorting them

@@ -478,6 +478,9 @@ class Ranker(FittedAttributes, Estimator):
             )
         return self.calibration_.probability(self.predict(X, qid=qid))
 
+    def _check_learned(self) -> None:
+        """Check what a model file says was learned, besides the scorer, before anything relies on it."""
+
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         if getattr(self.scorer_, "reads_queries", False):
             more = {"relations": data.relations} if getattr(self.scorer_, "reads_relations", False) else {}

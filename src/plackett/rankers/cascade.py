@@ -19,7 +19,7 @@ from plackett.measures.ranking import Scored
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
-from plackett.rankers.wrapper import train_quietly
+from plackett.rankers.wrapper import needs_whole_lists, train_quietly
 from plackett.scorers.cascade import CascadeScorer
 from plackett.scorers.nested import best_rows
 from plackett.solvers.monitor import Monitor
@@ -128,6 +128,13 @@ class Cascade(Ranker):
         columns = self._stage_columns(data, len(stages))
         costs = feature_costs(data, self.feature_costs, 1.0)
         keep = self._numbers(len(stages), monitor)
+        for number, stage in enumerate(stages[1:], 2):
+            if needs_whole_lists(stage):
+                raise DataError(
+                    f"stage {number} of the cascade reads groups of documents, which are incomplete where only some "
+                    "documents reach it; make it the first stage, or put the cascade inside: "
+                    "HypergraphRanker(base=Cascade(…))"
+                )
         members: list[Ranker] = []
         rows = np.arange(data.n_rows)
         with monitor.training(len(stages), "Cascade"):

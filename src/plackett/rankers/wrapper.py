@@ -15,7 +15,7 @@ from plackett.rankers.base import Ranker, _counted
 from plackett.rankers.named import ranker_named
 from plackett.scorers.blend import BlendScorer
 
-__all__ = ["SingleMember", "Wrapper", "base_ranker", "train_quietly"]
+__all__ = ["SingleMember", "Wrapper", "base_ranker", "needs_whole_lists", "train_quietly"]
 
 
 def base_ranker(given: Any, usual: str = "RankSVM") -> Ranker:
@@ -26,6 +26,13 @@ def base_ranker(given: Any, usual: str = "RankSVM") -> Ranker:
     if not isinstance(base, Ranker):
         raise DataError(f"base={given!r} is not a plackett ranker; give one, such as RankSVM(), or its name")
     return base
+
+
+def needs_whole_lists(ranker: Ranker) -> bool:
+    """Whether a ranker, or one inside it, reads groups of documents that some rows of a list do not describe."""
+    if getattr(ranker, "_reads_groups", False):
+        return True
+    return any(needs_whole_lists(part) for part in ranker.parts())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
+from plackett.data.relations import Relation
 
 __all__ = ["pack_data", "unpack_data"]
 
 _FIELDS = ("y", "sample_weight", "query_weight", "query_features")
+_PAIRS = ("winner", "loser", "margin", "weight")
+_RELATION = ("row", "other", "weight")
 
 
 def pack_data(data: RankingDataset) -> dict[str, np.ndarray]:
-    """Features, labels and weights as named arrays."""
+    """Features, labels, preferences, weights and relations as named arrays."""
     arrays = {"offsets": data.offsets}
     X = data.X
     if isinstance(X, np.ndarray):
         arrays["X"] = X
     else:
         arrays |= {"X.data": X.data, "X.indices": X.indices, "X.indptr": X.indptr, "X.shape": np.array(X.shape)}
+    if data.preferences is not None:
+        arrays |= _columns("preferences", data.preferences, _PAIRS)
+    if data.relations:
+        arrays["relations"] = np.frombuffer(json.dumps(list(data.relations)).encode(), np.uint8)
+        for i, relation in enumerate(data.relations.values()):
+            arrays |= _columns(f"relations.{i}", relation, _RELATION)
     return arrays | {name: getattr(data, name) for name in _FIELDS if getattr(data, name) is not None}
+
+
+def _columns(prefix: str, value: Any, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    return {f"{prefix}.{name}": getattr(value, name) for name in names if getattr(value, name) is not None}
+
+
+def _taken(arrays: dict[str, np.ndarray], prefix: str, names: tuple[str, ...]) -> list[np.ndarray | None]:
+    found = [arrays.get(f"{prefix}.{name}") for name in names]
+    return [None if column is None else np.array(column) for column in found]
 
 
 def unpack_data(arrays: dict[str, np.ndarray]) -> RankingDataset:
@@ -34,6 +54,16 @@ def unpack_data(arrays: dict[str, np.ndarray]) -> RankingDataset:
     if (group < 0).any() or offsets[-1] != X.shape[0]:
         raise DataError("the training data of the model are damaged")
     fields: dict[str, Any] = {name: np.array(arrays[name]) for name in _FIELDS if name in arrays}
+    if "preferences.winner" in arrays:
+        fields["preferences"] = Preferences(*_taken(arrays, "preferences", _PAIRS))  # type: ignore[arg-type]
+    if "relations" in arrays:
+        names = json.loads(arrays["relations"].tobytes())
+        if not isinstance(names, list) or len(names) > len(arrays):
+            raise DataError("the relations of the training data of the model are damaged")
+        fields["relations"] = {
+            name: Relation(*_taken(arrays, f"relations.{i}", _RELATION))  # type: ignore[arg-type]
+            for i, name in enumerate(names)
+        }
     return RankingDataset.from_arrays(X, fields.pop("y", None), group=group, **fields)
 
 

@@ -31,6 +31,8 @@ class KNNOnlineScorer:
     kind: ClassVar[str] = "knn_online"
     #: Whether `predict` takes the features of the queries.
     reads_queries: ClassVar[bool] = True
+    #: Whether `predict` takes the relations of the documents, for base rankers that need them.
+    reads_relations: ClassVar[bool] = True
     base: Ranker
     data: RankingDataset
     query_map: QueryMap
@@ -43,11 +45,16 @@ class KNNOnlineScorer:
     list_aware: ClassVar[bool] = True
 
     def predict(
-        self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
     ) -> np.ndarray:
         """Score of each row."""
         z = features_of(self, X, offsets, query_features)
-        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features, relations)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> list[tuple[np.ndarray, Ranker]]:
         """The rankers for the queries, trained where needed: the queries that share one, and it."""
@@ -74,9 +81,10 @@ class KNNOnlineScorer:
         offsets: np.ndarray,
         n_jobs: int | None,
         query_features: np.ndarray | None = None,
+        relations: Any = None,
     ) -> np.ndarray:
         """Score of each row by the ranker of its query."""
-        whole, scores = unlabelled(X, offsets, query_features), np.zeros(X.shape[0])
+        whole, scores = unlabelled(X, offsets, query_features, relations), np.zeros(X.shape[0])
         for queries, ranker in chosen:
             part = whole.select(queries)
             rows = np.arange(part.n_rows) + np.repeat(offsets[queries] - part.offsets[:-1], part.group)

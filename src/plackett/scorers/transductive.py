@@ -29,21 +29,32 @@ class TransductiveScorer:
 
     kind: ClassVar[str] = "transductive"
     list_aware: ClassVar[bool] = True
+    #: Whether `predict` takes the features of the queries and the relations of the documents.
+    reads_queries: ClassVar[bool] = True
+    reads_relations: ClassVar[bool] = True
     base: Ranker
     data: RankingDataset
     kernels: tuple[str, ...]
     n_components: int
     scale: np.ndarray
 
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def predict(
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
+    ) -> np.ndarray:
         """Score of each row; trains once per list."""
         scores = np.zeros(X.shape[0])
-        for lo, hi in pairwise(offsets.tolist()):
+        whole = unlabelled(X, offsets, query_features, relations)
+        for q, (lo, hi) in enumerate(pairwise(offsets.tolist())):
             if hi > lo:
-                part = X[lo:hi]
-                own, train = self.widened(part)
+                one = whole.select([q])
+                own, train = self.widened(one.X)
                 ranker = trained_member(self.base, train)
-                scores[lo:hi] = member_scores(ranker, unlabelled(own, np.array([0, hi - lo])), n_jobs)
+                scores[lo:hi] = member_scores(ranker, one.replace(X=own), n_jobs)
         return scores
 
     def widened(self, part: Any) -> tuple[np.ndarray, RankingDataset]:

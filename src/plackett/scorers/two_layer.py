@@ -38,6 +38,8 @@ class TwoLayerScorer:
     kind: ClassVar[str] = "two_layer"
     #: Whether `predict` takes the features of the queries.
     reads_queries: ClassVar[bool] = True
+    #: Whether `predict` takes the relations of the documents, for base rankers that need them.
+    reads_relations: ClassVar[bool] = True
     ranker: Ranker
     query_map: QueryMap
     #: From the standardised query features to those used, features × components.
@@ -49,11 +51,16 @@ class TwoLayerScorer:
         return self.query_map.n_features > 0 or self.ranker.scorer_.list_aware
 
     def predict(
-        self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
     ) -> np.ndarray:
         """Score of each row."""
         z = features_of(self, X, offsets, query_features)
-        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features)
+        return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features, relations)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The query layer: what the documents of each query are multiplied with."""
@@ -66,9 +73,10 @@ class TwoLayerScorer:
         offsets: np.ndarray,
         n_jobs: int | None,
         query_features: np.ndarray | None = None,
+        relations: Any = None,
     ) -> np.ndarray:
         """The document layer."""
-        data = unlabelled(products(X, offsets, chosen), offsets, query_features)
+        data = unlabelled(products(X, offsets, chosen), offsets, query_features, relations)
         return member_scores(self.ranker, data, n_jobs)
 
     def to_arrays(self) -> dict[str, np.ndarray]:

@@ -17,17 +17,23 @@ from plackett._scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 
-__all__ = ["Forest", "Hypergraph", "Laplacian", "parents_of"]
+__all__ = ["STRONGEST", "Forest", "Hypergraph", "Laplacian", "checked", "parents_of"]
 
 #: Size of the residual, relative to the right-hand side, at which conjugate gradients stop.
 TOLERANCE = 1e-12
 
 
+#: Largest strength of a relation and weight of a pair: scores would be lost in the rounding of anything larger.
+STRONGEST = 1e12
+
+
 def checked(name: str, relation: Relation) -> Relation:
-    """Reject negative weights: with them the scores would have no minimum."""
-    if relation.weight is not None and not (relation.weight >= 0).all():
-        bad = int(np.argmax(relation.weight < 0))
-        raise DataError(f"relation {name!r}: the weight of pair {bad} is {relation.weight[bad]:g}; give 0 or more")
+    """Reject negative weights, with which the scores would have no minimum, and those beside which scores vanish."""
+    if relation.weight is not None and not ((relation.weight >= 0) & (relation.weight <= STRONGEST)).all():
+        bad = int(np.argmax((relation.weight < 0) | (relation.weight > STRONGEST)))
+        raise DataError(
+            f"relation {name!r}: a pair has the weight {relation.weight[bad]:g}; give a number from 0 to {STRONGEST:g}"
+        )
     return relation
 
 

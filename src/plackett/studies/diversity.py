@@ -17,9 +17,10 @@ from plackett.evaluation.significance.fisher import fisher
 from plackett.rankers.diverse.sequential_diversity import SequentialDiversity
 from plackett.rankers.listwise.listmle import ListMLE
 from plackett.rankers.subsets.svm_div import SVMDiv
+from plackett.studies._web_years import web_track_years
 from plackett.studies.base import Study, per_query
 
-__all__ = ["ambiguous_lists", "diversity", "web_track"]
+__all__ = ["ambiguous_lists", "diversity", "web_track", "web_track_years"]
 
 MEASURES = ("alpha_nDCG@20", "ERR_IA@20")
 TRADE_OFFS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
@@ -61,7 +62,8 @@ def diversity(*, n_queries: int = 50, random_state: int = 0, n_jobs: int | None 
     """What do learned and fixed re-rankers gain in diversity?
 
     Planted lists: queries with four meanings whose features prefer one. Rankers and trade-offs are learned on one draw
-    and measured on another. `plackett.studies.diversity.web_track` does the same with the TREC Web runs of 2012.
+    and measured on another. `plackett.studies.diversity.web_track` does the same with the TREC Web runs of 2012, and
+    `plackett.studies.diversity.web_track_years` re-ranks each of these runs by judgements of earlier years.
 
     Parameters
     ----------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from tests.rankers.query_dependent.planted import rotating
 
 import plackett as pk
 from plackett import DataError
+from plackett.rankers.query_dependent._near import near
 from plackett.scorers.routers import OverlapRouter, nearest
 from plackett.scorers.subspaces import directions, similarities
 
@@ -113,6 +116,64 @@ def test_shrinkage_mixes_scores_and_validation_falls_back(train, test):
     found = pk.KNNOffline2(base=BASE, k=3).fit(global_, eval_set=global_.select(range(20)))
     assert found.history_[0] <= max(found.history_)
     assert set(found.settled()) >= {"shrink"}
+
+
+@pytest.mark.spec("qdep.regularise")
+@pytest.mark.parametrize("base", [BASE, pk.GradientRanker(model=pk.Linear(alpha=1e-3), n_jobs=1)], ids=["svm", "loss"])
+def test_weights_near_the_global_ones(base, train, test):
+    """The limits are the local and the global ranker; in between, the solution of the penalised problem."""
+    make = {rho: pk.KNNOffline2(base=base, k=10, shrink=0.0, rho=rho).fit(train) for rho in (0.0, 1e-9, 0.5, 1e9)}
+    scores = {rho: ranker.predict(test) for rho, ranker in make.items()}
+    np.testing.assert_allclose(scores[1e-9], scores[0.0], atol=0.05 * np.abs(scores[0.0]).max())
+    np.testing.assert_allclose(scores[1e9], base.fit(train).predict(test), rtol=1e-4, atol=1e-5)
+    away = [np.linalg.norm([m.coef_ - make[rho].members_[0].coef_ for m in make[rho].members_]) for rho in make]
+    assert away[0] > away[2] > away[3]
+    copy = pickle.loads(pickle.dumps(make[0.5]))
+    np.testing.assert_array_equal(copy.predict(test), scores[0.5])
+
+
+@pytest.mark.spec("qdep.regularise")
+def test_penalised_weights_against_a_general_solver(train):
+    from scipy.optimize import minimize
+
+    part, rho = train.select(range(8)), 0.7
+    overall = BASE.fit(train)
+    found = near(BASE, part, overall, rho)
+    scale = part.X.astype(float).std(axis=0)
+    centre = overall.coef_ * scale
+    winner, loser = pk.to_pairwise(part).winner, pk.to_pairwise(part).loser
+
+    def objective(w):
+        s = part.X @ (w / scale)
+        miss = np.maximum(1.0 - (s[winner] - s[loser]), 0.0)
+        return 0.5 * w @ w + 0.01 * (miss**2).sum() + 0.5 * rho * ((w - centre) ** 2).sum()
+
+    best = minimize(
+        objective, np.zeros(4), method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10, "maxiter": 4000}
+    )
+    np.testing.assert_allclose(found.coef_ * scale, best.x, atol=1e-4)
+
+
+def test_weights_near_the_global_ones_need_a_linear_base(train):
+    for base in (TREES, pk.RankSVM(C=0.01, loss="hinge")):
+        with pytest.raises(DataError, match="use shrink"):
+            pk.KNNOffline2(base=base, k=10, rho=1.0).fit(train)
+    for rho in (-1, float("nan"), "auto"):
+        with pytest.raises(DataError, match="rho="):
+            pk.ModelClusters(base=BASE, rho=rho).fit(train)
+
+
+def test_staying_near_pays_where_parts_are_small():
+    """Queries share most of their weights, and neighbourhoods have few queries: local weights over-fit."""
+    rng = np.random.default_rng(0)
+    X, angle = rng.normal(size=(120 * 8, 20)), rng.uniform(0, 2 * np.pi, 120)
+    turn = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    score = X[:, 2:10].sum(axis=1) + 2.0 * (X[:, :2] * np.repeat(turn, 8, axis=0)).sum(axis=1)
+    y = np.digitize(score + rng.normal(size=score.size), [0.0, 3.0])
+    data = pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(120), 8), query_features=turn)
+    train, test = data.select(range(60)), data.select(range(60, 120))
+    alone, kept = (pk.KNNOffline2(base=BASE, k=4, shrink=0.0, rho=rho).fit(train).score(test) for rho in (0.0, 1.0))
+    assert kept > max(alone, BASE.fit(train).score(test))
 
 
 @pytest.mark.spec("qdep.cluster")

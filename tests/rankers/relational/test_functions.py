@@ -185,6 +185,19 @@ def test_validation_data_are_scored_with_their_relations():
     assert split.settled()["beta"] == 1.0
 
 
+def test_equal_documents_with_equal_relations_tie():
+    """Rounding errors of the solver do not decide about documents that are in the same place of the graph."""
+    X = np.tile([[0.3], [0.7], [0.7], [0.1], [0.1], [0.9]], (20, 1))
+    ring = [(q + i, q + j) for q in range(0, 120, 6) for i, j in ((1, 0), (2, 0), (3, 1), (4, 2), (5, 0), (1, 2))]
+    y = np.tile([0, 1, 1, 0, 0, 2], 20)
+    data = pk.RankingDataset.from_arrays(
+        X, y, np.repeat(np.arange(20), 6), relations={"similarity": pk.Relation.from_pairs(ring)}
+    )
+    h = pk.RelationalFeedback(base="LinearRegression", beta=0.37).fit(data).predict(data).reshape(20, 6)
+    assert (h[:, 1] == h[:, 2]).all() and (h[:, 3] == h[:, 4]).all()
+    assert (h == h[0]).all()
+
+
 def test_saved_with_its_relation_and_ranker(tmp_path):
     data = planted()
     ranker = pk.RelationalFeedback(base="LambdaMART(n_estimators=5)").fit(data)

@@ -192,7 +192,7 @@ def test_battery_with_trees(kind):
             check()
 
 
-@pytest.mark.parametrize("beta", [None, "strong", -1.0, np.nan, np.inf, 1e13, 1e300])
+@pytest.mark.parametrize("beta", [True, None, "strong", -1.0, np.nan, np.inf, 1e13, 1e300])
 def test_strengths_that_say_nothing_are_refused(beta):
     data = pk.RankingDataset.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
     data = data.replace(relations={"similarity": pk.Relation.from_pairs([(0, 1)])})
@@ -202,9 +202,19 @@ def test_strengths_that_say_nothing_are_refused(beta):
         pk.RelationalRanker(similar={"similarity": beta}).fit(data)
 
 
+@pytest.mark.parametrize(
+    "kind", [pk.RelationalFeedback, pk.TopicDistillation, pk.HypergraphRanker, pk.ScorePropagation]
+)
+def test_weights_that_drown_the_scores_are_refused(kind):
+    pairs = pk.Relation.from_pairs([(0, 1), (1, 0)], weight=[1.0, 1e300])
+    data = pk.RankingDataset.from_arrays([[0.0], [1.0]], [0, 1], qid=[1, 1], relations={"r": pairs})
+    with pytest.raises(pk.DataError, match="a pair has the weight 1e\\+300; give a number from 0 to 1e\\+12"):
+        kind(relation="r").fit(data)
+
+
 def test_negative_similarities_of_a_builder_are_refused():
     def opposite(data, n_jobs=None):
         return pk.Relation.from_pairs([(0, 1)], weight=[-1.0])
 
-    with pytest.raises(pk.DataError, match="the weight of pair 0 is -1"):
+    with pytest.raises(pk.DataError, match="a pair has the weight -1"):
         pk.RelationalFeedback(relation=opposite, beta=0.5).fit([[0.0], [1.0]], [0, 1], qid=[1, 1])

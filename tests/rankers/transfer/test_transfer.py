@@ -261,3 +261,8 @@ def test_saved_and_loaded(target, source, test, tmp_path):
         again = pk.load(tmp_path / "model.plackett")
         np.testing.assert_array_equal(again.predict(test), ranker.predict(test))
         assert again.card_["transfer"] == {"sources": {"source": 60}}
+
+
+def test_relatedness_needs_documents(target):
+    with pytest.raises(DataError, match="no documents"):
+        pk.relatedness(target, target.select([]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.grouping import first_appearances
 from plackett.data.relations import Relation
 
 __all__ = ["hyperedges"]
@@ -41,42 +43,65 @@ def hyperedges(data: RankingDataset, groups: Any, *, weight: Any = None) -> Rela
     [[0, 0], [1, 1], [2, 0], [3, 1]]
     """
     row, name = _members(data, groups)
-    numbers: dict[Any, int] = {}
-    code = np.array([numbers.setdefault(each, len(numbers)) for each in name], np.int64)
-    queries = data.query_of_row[row] if row.size else row
-    pairs = np.unique(np.stack([queries, code, row], axis=1), axis=0)
-    _, group, size = np.unique(pairs[:, :2], axis=0, return_inverse=True, return_counts=True)
-    pairs, group = pairs[size[group] > 1], group[size[group] > 1]
-    edges, label = np.unique(group, return_inverse=True)
-    query_of_edge = np.zeros(edges.size, np.int64)
-    query_of_edge[label] = pairs[:, 0]
-    place = np.arange(edges.size) - np.searchsorted(query_of_edge, query_of_edge)
-    over = np.flatnonzero(place >= data.group[query_of_edge]) if edges.size else edges
+    code, names = _numbered(name)
+    no_group = [i for i, each in enumerate(names) if each is None or each != each]  # NaN differs from itself
+    if no_group:
+        kept = ~np.isin(code, no_group)
+        row, code = row[kept], code[kept]
+    n_groups, longest = max(len(names), 1), int(data.group.max(initial=1))
+    query = data.query_of_row[row]
+    member = np.sort((query * n_groups + code) * longest + row - data.offsets[query])
+    key, local = np.divmod(member[np.concatenate(([True], np.diff(member) != 0))[: member.size]], longest)
+    row = data.offsets[key // n_groups] + local
+    begins = np.concatenate(([True], np.diff(key) != 0))[: key.size]
+    size = np.diff(np.append(np.flatnonzero(begins), key.size))
+    shared = np.repeat(size > 1, size)
+    key, row, begins = key[shared], row[shared], begins[shared]
+    query_of_edge, code_of_edge = np.divmod(key[begins], n_groups)
+    place = np.arange(query_of_edge.size) - np.searchsorted(query_of_edge, query_of_edge)
+    over = np.flatnonzero(place >= data.group[query_of_edge])
     if over.size:
         raise DataError(
             f"query {data.qids[query_of_edge[over[0]]]} has more groups than documents; leave out those of least weight"
         )
-    other = data.offsets[query_of_edge[label]] + place[label]
+    edge = np.cumsum(begins) - 1
+    other = (data.offsets[query_of_edge] + place)[edge]
     values = None
     if weight is not None:
-        table = np.array([float(weight.get(each, 1.0)) for each in numbers])
+        table = np.array([float(weight.get(each, 1.0)) for each in names])
         if not (np.isfinite(table).all() and (table > 0).all()):
             raise DataError("weights of groups must be finite and above 0")
-        values = table[pairs[:, 1]]
-    return Relation(pairs[:, 2], other, values).regrouped(None, data.offsets)
+        values = table[code_of_edge[edge]]
+    return Relation(row, other, values).regrouped(None, data.offsets)
 
 
-def _members(data: RankingDataset, groups: Any) -> tuple[np.ndarray, list[Any]]:
+def _members(data: RankingDataset, groups: Any) -> tuple[np.ndarray, Sequence[Any]]:
+    """Row and group of each membership."""
+    if isinstance(groups, np.ndarray) and groups.dtype.kind in "biuf" and groups.shape == (data.n_rows,):
+        return np.arange(data.n_rows), groups  # type: ignore[return-value]
     try:
-        listed = list(groups)
+        listed = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
     except TypeError:
         raise DataError(f"groups={groups!r}; give a group of each row, or pairs (row, group)") from None
-    if listed and all(isinstance(entry, tuple) and len(entry) == 2 for entry in listed):
-        row = np.array([entry[0] for entry in listed], np.int64)
+    if listed and set(map(type, listed)) == {tuple} and set(map(len, listed)) == {2}:
+        rows, names = zip(*listed, strict=True)
+        row = np.array(rows)
+        if row.dtype.kind not in "iu":
+            raise DataError(f"groups as pairs (row, group) need row numbers, got {row.dtype}")
         if row.min() < 0 or row.max() >= data.n_rows:
-            raise DataError(f"groups name row {row.max()}, but the rows are 0 to {data.n_rows - 1}")
-        return row, [entry[1] for entry in listed]
+            bad = row.min() if row.min() < 0 else row.max()
+            raise DataError(f"groups name row {bad}, but the rows are 0 to {data.n_rows - 1}")
+        return row.astype(np.int64), names
     if len(listed) != data.n_rows:
         raise DataError(f"groups have {len(listed)} entries, but the dataset has {data.n_rows} rows")
-    kept = [i for i, name in enumerate(listed) if name is not None and name == name]  # NaN differs from itself
-    return np.array(kept, np.int64), [listed[i] for i in kept]
+    return np.arange(data.n_rows), listed
+
+
+def _numbered(names: Sequence[Any]) -> tuple[np.ndarray, Sequence[Any]]:
+    """The number of each name, counted from 0 in the order of first appearance, and the distinct names."""
+    if isinstance(names, np.ndarray):
+        first, code = first_appearances(names)
+        return code, names[first].tolist()
+    known = dict.fromkeys(names)
+    number = dict(zip(known, range(len(known)), strict=True))
+    return np.fromiter(map(number.__getitem__, names), np.int64, len(names)), list(known)

@@ -18,7 +18,7 @@ from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend, spread_within_lists
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational._base import relation_of
+from plackett.rankers.relational._base import check_numbers, relation_of
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
 from plackett.scorers.linear import LinearScorer
@@ -174,6 +174,9 @@ class SequentialDiversity(Ranker):
             found.scorer_ = BlendScorer((member,), weights)
         found._note(data, Monitor())
         return found
+
+    def _check_learned(self) -> None:
+        check_numbers(self, "novelty_", len(NOVELTY), -np.inf)
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         relevance = self.scorer_.rankers[0]._score_rows(data)

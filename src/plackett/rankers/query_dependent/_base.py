@@ -15,6 +15,7 @@ from plackett.data.dense import dense
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
+from plackett.rankers.query_dependent._near import near
 from plackett.rankers.query_dependent.features import column_number
 from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.query_map import QueryMap
@@ -95,7 +96,7 @@ class QueryDependent(UsesQueryFeatures, Wrapper):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LocalRankers(QueryDependent):
-    """Base class of rankers with one global member and local ones, each for a part of the queries.
+    r"""Base class of rankers with one global member and local ones, each for a part of the queries.
 
     Parameters
     ----------
@@ -104,6 +105,11 @@ class LocalRankers(QueryDependent):
         guards against over-fitting of rankers trained on few queries. ``"auto"`` chooses 1, 0.75, 0.5, 0.25 or 0 by
         `eval_measure` on the validation data, and so falls back to the global ranker unless something else is better;
         without validation data it is 0.
+    rho
+        Strength of the penalty :math:`\frac{\rho}{2} \lVert w - w_g \rVert^2` that keeps the weights w of each
+        local ranker near the weights :math:`w_g` of the global one, added to the objective of the base ranker: 0 trains
+        local rankers by themselves, a very large value leaves the global ranker. Only for linear base rankers with a
+        smooth loss; `shrink`, which mixes scores, is for all, and both can be used together.
     min_queries
         Parts with fewer queries use the global ranker.
 
@@ -118,6 +124,7 @@ class LocalRankers(QueryDependent):
     search_space: ClassVar[SearchSpace] = {"shrink": Real(0.0, 1.0)}
 
     shrink: float | str = "auto"
+    rho: float = 0.0
     min_queries: int = 1
 
     def _check_local(self) -> None:
@@ -125,6 +132,14 @@ class LocalRankers(QueryDependent):
             raise DataError(f"shrink={self.shrink!r}; give a number from 0 to 1, or 'auto'")
         if self.min_queries < 1:
             raise DataError(f"min_queries={self.min_queries}; give 1 or more")
+        if isinstance(self.rho, str) or not 0.0 <= self.rho < np.inf:
+            raise DataError(f"rho={self.rho!r}; give 0 or more")
+
+    def _local_ranker(self, data: RankingDataset, valid: RankingDataset | None, overall: Ranker) -> Ranker:
+        """A ranker of some of the queries, near the global one with ``rho``."""
+        if self.rho == 0.0:
+            return self._trained(data, valid, like=overall)
+        return near(self._member(overall), data, overall, self.rho)
 
     def _local(
         self, parts: list[np.ndarray], data: RankingDataset, monitor: Monitor
@@ -144,7 +159,7 @@ class LocalRankers(QueryDependent):
                 if part.size < self.min_queries or part.size == 0:
                     continue
                 known[key] = len(members)
-                members.append(self._trained(data.select(part), monitor.valid, like=members[0]))
+                members.append(self._local_ranker(data.select(part), monitor.valid, members[0]))
             member[i] = known[key]
         return members, member
 

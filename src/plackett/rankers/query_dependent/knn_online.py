@@ -71,6 +71,8 @@ class KNNOnline(QueryDependent):
             sample_weight=data.sample_weight,
             query_weight=data.query_weight,
             query_features=data.query_features,
+            preferences=data.preferences,
+            relations=data.relations,
         )
         self.scorer_ = KNNOnlineScorer(base, kept, query_map, points, k, self.max_models)
         self._trained(data.select([0]), None)  # bad parameters of the base ranker show now, not at the first query

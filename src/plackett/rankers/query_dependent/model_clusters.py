@@ -112,7 +112,7 @@ class ModelClusters(LocalRankers):
         if len(parts) == 1:
             return [like]
         large = [part for part in parts if part.size >= self.min_queries]
-        return [self._trained(data.select(part), monitor.valid, like) for part in large] or [like]
+        return [self._local_ranker(data.select(part), monitor.valid, like) for part in large] or [like]
 
     @staticmethod
     def _table(experts: list[Ranker], data: RankingDataset) -> np.ndarray:

@@ -20,27 +20,35 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.relational._functions import RelationalFunction
+from plackett.rankers.relational._functions import RelationalFunction, without_noise
 from plackett.rankers.relational._through import differentiable, trained_through
 from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.related import RelatedScorer
-from plackett.solvers.laplacian import checked
+from plackett.solvers.laplacian import STRONGEST, checked
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["STRONGEST", "RelationalWrapper", "WrapsRanker", "is_strength", "parsed", "relation_of"]
+__all__ = ["RelationalWrapper", "WrapsRanker", "check_numbers", "is_strength", "parsed", "relation_of"]
 
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5
-#: Largest strength: f would be lost in the rounding of anything stronger.
-STRONGEST = 1e12
 #: With fewer queries than this the folds say too little.
 _LEAST_QUERIES = 10
 
 
 def is_strength(beta: Any) -> bool:
     """Whether this is a number that a relation may be multiplied by."""
-    return isinstance(beta, (int, float, np.integer, np.floating)) and 0.0 <= beta <= STRONGEST
+    number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
+    return number and 0.0 <= beta <= STRONGEST
+
+
+def check_numbers(ranker: Ranker, name: str, size: int, least: float = 0.0) -> None:
+    """Reject learned numbers of a model file that are not that many, or not finite and at least ``least``."""
+    found = getattr(ranker, name, None)
+    if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.shape != (size,):
+        raise DataError(f"{name} is damaged: {size} numbers were expected")
+    if not (np.isfinite(found).all() and (found >= least).all()):
+        raise DataError(f"{name} is damaged: {found[~(np.isfinite(found) & (found >= least))][0]} is not possible")
 
 
 def parsed(relation: Any) -> Any:
@@ -118,7 +126,8 @@ class WrapsRanker(Wrapper):
         kind = type(base)
         if make is not None:
             if monitor.valid is not None:
-                monitor.final = make(monitor.valid).scores
+                final, offsets = make(monitor.valid).scores, monitor.valid.offsets
+                monitor.final = lambda f: without_noise(final(f), f, offsets)
             if through and differentiable(base):
                 base = trained_through(base, make)
         try:
@@ -154,7 +163,8 @@ class RelationalWrapper(WrapsRanker):
         Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)`` (also as text), which makes it from
         the features of whatever is scored.
     beta
-        Strength of the relation; 0 is the ranker f alone. ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold
+        Strength of the relation, from 0, which is the ranker f alone, to 1e12, beyond which f would be lost in rounding
+        (weights of pairs have the same limit). ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold
         cross-validation over the training queries with `eval_measure`: f is trained without the relation in each fold.
         For fewer than ten queries it is 0.1. The choice is in ``beta_`` and in the model card.
     through
@@ -238,6 +248,10 @@ class RelationalWrapper(WrapsRanker):
                     worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
         return _STRENGTHS[int(np.argmax(worth))]
 
+    def _check_learned(self) -> None:
+        if not is_strength(getattr(self, "beta_", None)):
+            raise DataError(f"the strength of the relation is damaged: {getattr(self, 'beta_', None)!r:.50}")
+
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         f = self.base_._score_rows(data)
         make = self._maker(self.beta_)  # also without strength: data without the relation are an error, not a surprise
@@ -245,7 +259,7 @@ class RelationalWrapper(WrapsRanker):
             if not callable(parsed(self.relation)):
                 relation_of(data, self.relation, type(self).__name__)
             return f
-        return make(data).scores(f)
+        return without_noise(make(data).scores(f), f, data.offsets)
 
     def settled(self) -> dict[str, Any]:
         """The settled parameters of the ranker inside, and the strength."""

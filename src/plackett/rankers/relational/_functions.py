@@ -9,10 +9,24 @@ import numpy as np
 
 from plackett.solvers.laplacian import Forest, Laplacian
 
-__all__ = ["ExponentialLift", "QuadraticFunction", "RelationalFunction"]
+__all__ = ["ExponentialLift", "QuadraticFunction", "RelationalFunction", "without_noise"]
 
 #: Newton steps at most, and the size of the gradient, relative to the spread of the scores, at which they stop.
 _STEPS, _TOLERANCE = 100, 1e-10
+
+
+def without_noise(scores: np.ndarray, f: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Scores rounded to 2⁻³⁶ of the largest one of each query, except those that are the f of their document.
+
+    Solvers are exact to less than that. What is left would break ties between documents of equal scores and equal
+    relations by the order of the rows.
+    """
+    if scores.size == 0 or not np.isfinite(scores).all():
+        return scores
+    full = np.flatnonzero(np.diff(offsets))
+    largest = np.maximum.reduceat(np.abs(scores), offsets[full])
+    unit = np.repeat(np.exp2(np.frexp(largest)[1] - 37.0), np.diff(offsets)[full])
+    return np.where(scores == f, scores, np.round(scores / unit) * unit)
 
 
 class RelationalFunction(Protocol):

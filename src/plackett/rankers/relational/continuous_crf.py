@@ -19,7 +19,7 @@ from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational._base import relation_of
+from plackett.rankers.relational._base import check_numbers, relation_of
 from plackett.rankers.relational.topic_distillation import lift
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
@@ -181,6 +181,11 @@ class ContinuousCRF(Ranker):
             found.scorer_ = LinearScorer((share * slope)[:, None], np.array([share @ intercept]))
         found._note(data, Monitor())
         return found
+
+    def _check_learned(self) -> None:
+        check_numbers(self, "alpha_", max(np.size(getattr(self, "alpha_", ())), 1))
+        check_numbers(self, "beta_", len(self.similar))
+        check_numbers(self, "gamma_", len(self.parents))
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         f = self.scorer_.rankers[0]._score_rows(data)

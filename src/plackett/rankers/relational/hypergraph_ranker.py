@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
-from plackett.rankers.relational._base import RelationalWrapper
+from plackett.rankers.relational._base import RelationalWrapper, parsed
 from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
 from plackett.solvers.laplacian import Hypergraph
 
@@ -50,6 +50,11 @@ class HypergraphRanker(RelationalWrapper):
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=1), "beta": 0.1}
 
     relation: Any = "hyperedge"
+
+    @property
+    def _reads_groups(self) -> bool:
+        """Whether the groups are given: a builder makes them from the documents that are there."""
+        return not callable(parsed(self.relation))
 
     def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
         return QuadraticFunction(Hypergraph.of(data, relation, beta, self.n_jobs))

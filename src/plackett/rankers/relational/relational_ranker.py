@@ -14,12 +14,12 @@ from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.relational._base import STRONGEST, WrapsRanker, is_strength, parsed, relation_of
-from plackett.rankers.relational._functions import QuadraticFunction
+from plackett.rankers.relational._base import WrapsRanker, check_numbers, is_strength, parsed, relation_of
+from plackett.rankers.relational._functions import QuadraticFunction, without_noise
 from plackett.rankers.relational._through import differentiable
 from plackett.rankers.relational.topic_distillation import lift
 from plackett.scorers.related import RelatedScorer
-from plackett.solvers.laplacian import Laplacian
+from plackett.solvers.laplacian import STRONGEST, Laplacian
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["RelationalRanker"]
@@ -41,8 +41,8 @@ class RelationalRanker(WrapsRanker):
     Parameters
     ----------
     similar, parents
-        Strength of each relation of a kind, by its name or by a builder such as ``Neighbours(k=10)``. None for
-        ``similar`` is ``{"similarity": 0.3}``, or nothing if ``parents`` are given.
+        Strength of each relation of a kind (0 to 1e12), by its name or by a builder such as ``Neighbours(k=10)``. None
+        for ``similar`` is ``{"similarity": 0.3}``, or nothing if ``parents`` are given.
     through
         Train f through the function where it minimises a loss; False trains it alone.
     learn
@@ -166,8 +166,12 @@ class RelationalRanker(WrapsRanker):
         )  # fmt: skip
         return np.exp(found.x)
 
+    def _check_learned(self) -> None:
+        check_numbers(self, "strengths_", len(self._terms()))
+
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return self._maker(self.strengths_)(data).scores(self.base_._score_rows(data))
+        f = self.base_._score_rows(data)
+        return without_noise(self._maker(self.strengths_)(data).scores(f), f, data.offsets)
 
 
 def _name(number: int) -> str:

@@ -87,6 +87,9 @@ class KernelFeatures(Wrapper):
                 qids=data.qids,
                 sample_weight=data.sample_weight,
                 query_weight=data.query_weight,
+                query_features=data.query_features,
+                preferences=data.preferences,
+                relations=data.relations,
             )
             self.scorer_ = TransductiveScorer(base, kept, tuple(self.kernels), self.n_components, scale)
         monitor.judge(self._score_rows)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.relations import Relation
 from plackett.losses.pairwise.base import total_pair_weight
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours
 from plackett.rankers.semi_supervised.similarity_propagation import propagated_labels
+from plackett.rankers.wrapper import needs_whole_lists
 
 __all__ = ["SemiSupervisedRankBoost", "separated"]
 
@@ -73,6 +77,11 @@ class SemiSupervisedRankBoost(SemiSupervised):
         self._more["automatic labels"] = int(((labels >= 0) & (data.labels < 0)).sum())
         if self.trade_off == 0.0 or data.preferences is not None:
             return None
+        if needs_whole_lists(self.base_ranker()):
+            raise DataError(
+                "SemiSupervisedRankBoost splits each list in two, and groups of documents (hyperedges) with it; "
+                "use SimilarityPropagation, or HypergraphRanker around SemiSupervisedRankBoost"
+            )
         return separated(data, labels, self.trade_off)
 
 
@@ -103,4 +112,18 @@ def separated(data: RankingDataset, labels: np.ndarray, trade_off: float) -> Ran
         query_weight=(weight[:, None] * np.array([1.0, share])).ravel()[full],
         query_features=None if data.query_features is None else np.repeat(data.query_features, 2, axis=0)[full],
         feature_names=data.feature_names,
+        relations=_within(data, order, automatic[order]),
     )
+
+
+def _within(data: RankingDataset, order: np.ndarray, automatic: np.ndarray) -> Mapping[str, Relation] | None:
+    """The pairs of each relation with both documents in the same part."""
+    if data.relations is None:
+        return None
+    found = {}
+    for name, relation in data.relations.items():
+        moved = relation.moved(order)
+        kept = automatic[moved.row] == automatic[moved.other]
+        weight = None if moved.weight is None else moved.weight[kept]
+        found[name] = Relation(moved.row[kept], moved.other[kept], weight)
+    return MappingProxyType(found)

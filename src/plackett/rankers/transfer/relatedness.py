@@ -52,6 +52,8 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
     """
     if a.n_features != b.n_features:
         raise DataError(f"the tasks have {a.n_features} and {b.n_features} features; they must have the same")
+    if a.n_rows == 0 or b.n_rows == 0:
+        raise DataError("one of the tasks has no documents")
     make = SingleMember(base=base).base_ranker()
     tasks = [canonical_order(task) for task in (a, b)]
     rankers = [train_quietly(make, task) for task in tasks]

@@ -1,0 +1,80 @@
+"""Relations and query features that stand in files of their own, or are built from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from plackett.data.dataset import RankingDataset
+from plackett.data.relations import Relation
+
+__all__ = ["with_query_features", "with_relations"]
+
+
+def _knn(data: RankingDataset, text: str) -> Relation:
+    from plackett.data.relation_builders.neighbours import Neighbours
+
+    if not text.isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"knn:{text}; give the number of neighbours: knn:10", param_hint="--relation")
+    return Neighbours(k=int(text))(data)
+
+
+def _url(data: RankingDataset, text: str) -> Relation:
+    from plackett.graph.relations import parent_relation
+
+    return parent_relation(data)
+
+
+def _links(data: RankingDataset, text: str) -> Relation:
+    from plackett.graph.links import read_links
+    from plackett.graph.relations import link_relation
+
+    return link_relation(data, read_links(text))
+
+
+def _groups(data: RankingDataset, text: str) -> Relation:
+    from plackett.data.side_files import read_groups
+
+    return read_groups(text, data)
+
+
+#: What may stand after ``--relation NAME=`` instead of a file.
+BUILDERS: dict[str, Callable[[RankingDataset, str], Relation]] = {
+    "knn": _knn,
+    "url": _url,
+    "links": _links,
+    "groups": _groups,
+}
+
+
+def with_relations(data: RankingDataset, given: tuple[str, ...]) -> RankingDataset:
+    """The dataset with the relations that ``--relation NAME=…`` describes."""
+    from plackett.data.side_files import read_relation
+
+    found: dict[str, Any] = dict(data.relations or {})
+    for text in given:
+        name, equals, source = text.partition("=")
+        kind, _, rest = source.partition(":")
+        if not (name.strip() and equals and source):
+            raise typer.BadParameter(
+                f"{text!r}; write NAME=FILE, NAME=knn:10, NAME=url, NAME=links:FILE or NAME=groups:FILE",
+                param_hint="--relation",
+            )
+        build = BUILDERS.get(kind)
+        if build is None and not Path(source).exists():
+            raise typer.BadParameter(
+                f"{text!r}: there is no file {source}, and what is built is {', '.join(BUILDERS)}",
+                param_hint="--relation",
+            )
+        found[name.strip()] = read_relation(source, data) if build is None else build(data, rest)
+    return data.replace(relations=found)
+
+
+def with_query_features(data: RankingDataset, path: str) -> RankingDataset:
+    """The dataset with query features from a file."""
+    from plackett.data.side_files import read_query_features
+
+    return data.replace(query_features=read_query_features(path, data))

@@ -1,0 +1,229 @@
+"""Files next to a dataset: relations and groups of its documents, features and domains of its queries."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plackett._errors import DataError, reading
+from plackett.data._bytes import bare_suffix, read_bytes
+from plackett.data._tables import id_series, is_alias
+from plackett.data.dataset import RankingDataset
+from plackett.data.relation_builders.hyperedges import hyperedges
+from plackett.data.relations import Relation
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["read_groups", "read_query_features", "read_query_names", "read_relation"]
+__public__ = ["read_groups", "read_query_features", "read_relation"]
+
+_PAIRS = "query document other-document [weight]"
+
+
+def read_relation(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
+    r"""Read a relation between the documents of a dataset: a pair of documents per line.
+
+    A line is ``query document other-document [weight]``, separated by blanks, tabs or commas (`.gz`, `.xz` and `.zst`
+    are decompressed; blank lines and lines that begin with ``#`` are skipped, and so is a header). A parquet file has
+    these columns in this order. Documents are named by their ids or, if the dataset has none, by their place in the
+    list of the query: 1 is the first. Lines of queries that are not in the dataset are skipped, so that one file can
+    serve training and test data; a document that its query does not have is an error. Weights are 0 or more, by
+    default 1; those of a pair that is given twice are added.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "alike.txt"
+    >>> _ = path.write_text("7 x y 0.8\n7 z x\n")
+    >>> data = RankingDataset.from_arrays(None, None, qid=[7, 7, 7], docids=["x", "y", "z"])
+    >>> relation = read_relation(path, data)
+    >>> relation.to_pairs().tolist(), relation.weights.tolist()
+    ([[0, 1], [2, 0]], [0.8, 1.0])
+    """
+    lines = _Lines.read(path, _PAIRS, 3, 4).of_queries(data)
+    row, other = (lines.rows(data, column) for column in (1, 2))
+    weight = lines.numbers(3, 1.0)
+    low = np.flatnonzero(weight < 0)
+    if low.size:
+        raise lines.error(int(low[0]), f"the weight is {weight[low[0]]:g}; give 0 or more")
+    return Relation(row, other, weight if lines.fields[3].null_count() < len(lines.line) else None).regrouped(
+        None, data.offsets
+    )
+
+
+def read_groups(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
+    r"""Read groups of documents for `HypergraphRanker`: lines ``query document group``, the rest as in `read_relation`.
+
+    A document may be in several groups. See `plackett.hyperedges`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "brands.csv"
+    >>> _ = path.write_text("qid,docid,brand\n7,x,Acme\n7,z,Acme\n7,y,Other\n")
+    >>> data = RankingDataset.from_arrays(None, None, qid=[7, 7, 7], docids=["x", "y", "z"])
+    >>> read_groups(path, data).to_pairs().tolist()
+    [[0, 0], [2, 0]]
+    """
+    lines = _Lines.read(path, "query document group", 3, 3).of_queries(data)
+    members = list(zip(lines.rows(data, 1).tolist(), lines.fields[2].to_list(), strict=True))
+    with reading(path, "the file of groups"):
+        return hyperedges(data, members) if members else Relation.from_pairs([])
+
+
+def read_query_features(path: str | os.PathLike[str], data: RankingDataset) -> np.ndarray:
+    r"""Read features of the queries of a dataset: lines ``query number number …``, in the form of `read_relation`.
+
+    Every query of the dataset needs a line; lines of other queries are skipped. The result is a table with a row per
+    query, in the order of ``data.qids``, for ``data.replace(query_features=…)``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "queries.csv"
+    >>> _ = path.write_text("qid,words,has_code\n8,1,1\n7,3,0\n")
+    >>> data = RankingDataset.from_arrays(None, None, qid=[7, 7, 8])
+    >>> read_query_features(path, data).tolist()
+    [[3.0, 0.0], [1.0, 1.0]]
+    """
+    lines = _Lines.read(path, "query number …", 2, None).once_per_query(data)
+    return np.stack([lines.numbers(i) for i in range(1, len(lines.fields))], axis=1).astype(np.float32)
+
+
+def read_query_names(path: str | os.PathLike[str], data: RankingDataset) -> list[str]:
+    """A name of each query of a dataset, such as its domain: lines ``query name``, in the form of `read_relation`."""
+    return list(_Lines.read(path, "query name", 2, 2).once_per_query(data).fields[1].to_list())
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Fields of a file by column, as text, and the number of the line (or row) that each entry stands in."""
+
+    path: Any
+    layout: str
+    fields: list[pl.Series]
+    line: np.ndarray
+    unit: str = "line"
+
+    @classmethod
+    def read(cls, path: Any, layout: str, least: int, most: int | None) -> _Lines:
+        """Read a file whose lines have this number of fields; without ``most`` as many as the first one."""
+        if bare_suffix(path) == ".parquet":
+            return cls._parquet(path, layout, least, most)
+        import polars as pl
+
+        raw = read_bytes(path).tobytes()
+        try:
+            text = pl.Series(raw.decode("utf-8-sig").split("\n"), dtype=pl.String).str.strip_chars()
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            raise DataError(f"{path}, line {line}: the text is not UTF-8") from None
+        kept = ((text != "") & ~text.str.starts_with("#")).arg_true()
+        text, number = text.gather(kept), kept.to_numpy().astype(np.int64) + 1
+        first = text[0] if len(text) else ""
+        if "\t" in first or "," in first:
+            separator = "\t" if "\t" in first else ","
+        else:
+            separator, text = " ", text.str.replace_all(r"\s+", " ")
+        parts = text.str.split(separator)
+        count = parts.list.len().to_numpy()
+        width = most if most is not None else int(count[0]) if count.size else least
+        wrong = np.flatnonzero((count < (least if most is not None else max(width, least))) | (count > width))
+        if wrong.size:
+            bad = int(wrong[0])
+            raise DataError(
+                f"{path}, line {number[bad]}: expected {layout!r}, found {count[bad]} fields: {text[bad]!r}"
+            )
+        fields = [parts.list.get(i, null_on_oob=True).str.strip_chars() for i in range(width)]
+        head = int(len(text) > 0 and is_alias(str(fields[0][0]), "qid"))
+        return cls(path, layout, [field[head:] for field in fields], number[head:])
+
+    @classmethod
+    def _parquet(cls, path: Any, layout: str, least: int, most: int | None) -> _Lines:
+        import polars as pl
+
+        with reading(path, "the parquet file"):
+            table = pl.read_parquet(Path(path))
+            if table.width < least or (most is not None and table.width > most):
+                raise DataError(f"expected the columns {layout!r}, found {', '.join(table.columns)}")
+            fields = [column.cast(pl.String) for column in table]
+        while most is not None and len(fields) < most:
+            fields.append(pl.Series([None] * table.height, dtype=pl.String))
+        return cls(path, layout, fields, np.arange(1, table.height + 1), "row")
+
+    def error(self, entry: int, problem: str) -> DataError:
+        """An error that names the line of an entry."""
+        return DataError(f"{self.path}, {self.unit} {self.line[entry]}: {problem}")
+
+    def numbers(self, column: int, default: float | None = None) -> np.ndarray:
+        """A column of finite numbers; what is missing is the default."""
+        import polars as pl
+
+        text = self.fields[column]
+        values = text.cast(pl.Float64, strict=False)
+        wrong = (values.is_null() & (text.is_not_null() if default is not None else True)) | ~values.is_finite()
+        wrong = wrong.fill_null(False)
+        if wrong.any():
+            entry = wrong.arg_max() or 0
+            raise self.error(entry, f"{text[entry]!r} is not a number; expected {self.layout!r}")
+        return (values if default is None else values.fill_null(default)).to_numpy()
+
+    def of_queries(self, data: RankingDataset) -> _Lines:
+        """The lines of queries that are in the dataset."""
+        known = id_series("qid", data.qids).cast(self.fields[0].dtype)
+        kept = self.fields[0].is_in(known.implode())
+        if len(kept) and data.n_queries and not kept.any():
+            raise self.error(0, f"there is no query {self.fields[0][0]!r}, nor any other of this file, in the dataset, "
+                                f"whose queries are like {known[0]!r}")  # fmt: skip
+        fields = [field.filter(kept) for field in self.fields]
+        return _Lines(self.path, self.layout, fields, self.line[kept.to_numpy()], self.unit)
+
+    def once_per_query(self, data: RankingDataset) -> _Lines:
+        """The line of each query of the dataset, in their order."""
+        import polars as pl
+
+        found = self.of_queries(data)
+        double = ~found.fields[0].is_first_distinct()
+        if double.any():
+            entry = double.arg_max() or 0
+            raise found.error(entry, f"query {found.fields[0][entry]!r} has a line already")
+        wanted = id_series("qid", data.qids).cast(pl.String).to_frame()
+        table = pl.DataFrame({"qid": found.fields[0]}).with_row_index("entry")
+        found_at = wanted.join(table, on="qid", how="left", maintain_order="left")["entry"]
+        if found_at.null_count():
+            query = data.qids[found_at.is_null().arg_max() or 0]
+            raise DataError(f"{self.path}: there is no line for query {query}; expected {self.layout!r}")
+        order = found_at.to_numpy()
+        return _Lines(self.path, self.layout, [f.gather(order) for f in found.fields], found.line[order], self.unit)
+
+    def rows(self, data: RankingDataset, column: int) -> np.ndarray:
+        """The row of the document that a column names."""
+        import polars as pl
+
+        of = data.query_of_row
+        if data.docids is None:
+            names = pl.Series(np.arange(data.n_rows) - data.offsets[of] + 1)
+        else:
+            names = id_series("docid", np.asarray(data.docids))
+        qid = id_series("qid", data.qids).cast(pl.String).gather(of)
+        known = pl.DataFrame({"qid": qid, "docid": names.cast(pl.String), "row": np.arange(data.n_rows)})
+        wanted = pl.DataFrame({"qid": self.fields[0], "docid": self.fields[column]})
+        known = known.group_by("qid", "docid").agg(pl.col("row").first(), times=pl.len())
+        joined = wanted.join(known, on=["qid", "docid"], how="left", maintain_order="left")
+        if joined["row"].null_count():
+            entry = joined["row"].is_null().arg_max() or 0
+            query, document = joined.row(entry)[:2]
+            by = (
+                "" if data.docids is not None else " (the dataset has no document ids: places in the list count from 1)"
+            )
+            raise self.error(entry, f"query {query!r} has no document {document!r}{by}")
+        if (joined["times"] > 1).any():
+            entry = (joined["times"] > 1).arg_max() or 0
+            query, document = joined.row(entry)[:2]
+            raise self.error(entry, f"query {query!r} has document {document!r} more than once")
+        return joined["row"].to_numpy().astype(np.int64)

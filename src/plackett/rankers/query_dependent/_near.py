@@ -1,0 +1,58 @@
+"""Linear rankers trained near another one: their own objective, and a penalty for the distance between the weights."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from plackett._errors import DataError
+from plackett.data.dataset import RankingDataset
+from plackett.models.linear import Linear, spread, train_near
+from plackett.rankers.base import GradientTrained, Ranker
+from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+from plackett.scorers.linear import LinearScorer
+
+__all__ = ["near"]
+
+
+def near(member: Ranker, data: RankingDataset, overall: Ranker, rho: float) -> Ranker:
+    r"""The ranker that minimises the objective of ``member`` on some data plus :math:`\frac{\rho}{2} \lVert w - w_g
+    \rVert^2`.
+
+    Weights are those of the features as the ranker standardises them; :math:`w_g` are those of ``overall``, a fitted
+    ranker of the same kind.
+    """
+    local = copy.copy(overall)
+    if isinstance(member, LinearPairSVM) and member.loss == "squared_hinge":
+        local.scorer_ = _near_svm(member, data, overall.scorer_, rho)
+        local.__dict__.pop("gap_", None)  # known for the objective alone
+        return local
+    if isinstance(member, GradientTrained) and isinstance(overall.scorer_, LinearScorer):
+        model, loss = member.make_model(), member.make_loss().settle(data)
+        if isinstance(model, Linear) and loss.has_value and loss.smooth and model.l1_ratio == 0.0:
+            local.scorer_ = train_near(model, loss, data, overall.scorer_, rho)
+            return local
+    raise DataError(
+        f"rho={rho} keeps the weights of local rankers near the global ones, which needs a linear base with a smooth "
+        f"loss, such as RankSVM or ListNet; for {type(member).__name__} use shrink, which mixes scores"
+    )
+
+
+def _near_svm(member: LinearPairSVM, data: RankingDataset, overall: LinearScorer, rho: float) -> LinearScorer:
+    """½‖w‖² + C Σ ξ² + ρ/2 ‖w − w_g‖² over the weights of the scaled features."""
+    from scipy.optimize import minimize
+
+    scale = spread(data.X, data.row_weight, member.n_jobs) if member.standardize else np.ones(data.n_features)
+    pairs = member.make_pairs(data)
+    centre = overall.weights[:, 0] * scale
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        total, slope = pairs.evaluate(np.asarray(data.X @ (w / scale), np.float64), True)
+        value = 0.5 * w @ w + member.C * total + 0.5 * rho * ((w - centre) @ (w - centre))
+        return float(value), w + member.C * (data.X.T @ slope) / scale + rho * (w - centre)
+
+    found = minimize(
+        objective, centre, jac=True, method="L-BFGS-B", options={"maxiter": member.max_iter, "ftol": 1e-12}
+    )
+    return LinearScorer((found.x / scale)[:, None], np.zeros(1))
