@@ -163,10 +163,10 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
         for name, kind in _COLUMNS.items()
     ]
 
-    def run(**words: Any) -> None:
-        named = {name: words.pop(name) for name in _COLUMNS}
+    def run(**options: Any) -> None:
+        named = {name: options.pop(name) for name in _COLUMNS}
         named |= {name: _names(named[name]) for name in ("features", "drop")}
-        command(**words, columns=TableColumns(**named))
+        command(**options, columns=TableColumns(**named))
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

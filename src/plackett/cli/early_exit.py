@@ -41,17 +41,17 @@ def early_exit(
         raise typer.BadParameter(f"{rule!r}; give one of {', '.join(RULES)}", param_hint="--rule")
     check_out(out, force)
     ranker, dataset = load_with(model, data, columns)
-    found = choose(ranker, dataset, max_loss=max_loss, measure=measure, rule=rule)
+    chosen = choose(ranker, dataset, max_loss=max_loss, measure=measure, rule=rule)
     rows = [
         (str(row["trees"]), str(row["keep"]), f"{row['slack']:.3g}", f"{row['work']:.0%}", f"{row['value']:.4f}",
          f"{row['loss']:+.4f}", f"{row['same_top']:.1%}")
-        for row in found.frame.filter(found.frame["frontier"]).rows(named=True)[:_SHOWN]
+        for row in chosen.frame.filter(chosen.frame["frontier"]).rows(named=True)[:_SHOWN]
     ]  # fmt: skip
-    names = ("after trees", "keep", "slack", "work", found.measure, "loss", "same first 10")
+    names = ("after trees", "keep", "slack", "work", chosen.measure, "loss", "same first 10")
     print_table(names, rows, title="exits that no other beats", numbers=range(len(names)))
-    if found.trees is None:
+    if chosen.trees is None:
         print(f"no exit loses at most {max_loss:g}; nothing is written")
         raise typer.Exit(1)
-    found.ranker.save(out)
-    work = found.ranker.card_["exit"]["work"]
-    print(f"{out}: after {found.trees} trees the best {found.keep} of a list go on; {work:.0%} of the work")
+    chosen.ranker.save(out)
+    work = chosen.ranker.card_["exit"]["work"]
+    print(f"{out}: after {chosen.trees} trees the best {chosen.keep} of a list go on; {work:.0%} of the work")

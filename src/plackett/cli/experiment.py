@@ -104,7 +104,7 @@ def experiment(
     if imputer is not None:
         entries = [entry.imputed(imputer) for entry in entries]
     try:
-        found = run(
+        result = run(
             data_of(data, columns, valid, test),
             {entry.name: entry for entry in entries},
             measures,
@@ -129,12 +129,12 @@ def experiment(
         where = "" if report is None else f": run the same command again to resume from {report}"
         print(f"interrupted{where}", file=sys.stderr)
         raise typer.Exit(130) from None
-    print(getattr(found, f"to_{form}")())
+    print(getattr(result, f"to_{form}")())
     if report is not None:
-        _write(found, report)
+        _write(result, report)
     if mlflow is not None:
-        log_to_mlflow(found, mlflow)
-    if found.failures:
+        log_to_mlflow(result, mlflow)
+    if result.failures:
         raise typer.Exit(1)  # the table names them
 
 
@@ -146,10 +146,10 @@ def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, 
     for name in names:
         _check_there(name)
     if test is None and valid is None:
-        found = {_name(name): _public(name) or _read(name, columns) for name in names}
-        if len(found) < len(names):
+        datasets = {_name(name): _public(name) or _read(name, columns) for name in names}
+        if len(datasets) < len(names):
             raise typer.BadParameter("two datasets have the same name", param_hint="DATA")
-        return found
+        return datasets
     if test is None or len(names) != 1:
         raise typer.BadParameter(
             "--valid and --test need exactly one training dataset, and --valid needs --test", param_hint="--test"

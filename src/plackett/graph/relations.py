@@ -50,13 +50,13 @@ def parent_relation(data: RankingDataset, urls: Any = None) -> Relation:
         number.setdefault((query[i], key), i)
     row, parent = [], []
     for i, above in enumerate(keys):
-        found = number[query[i], above] if number[query[i], above] != i else -1
-        while found == -1 and "/" in above:
+        nearest = number[query[i], above] if number[query[i], above] != i else -1
+        while nearest == -1 and "/" in above:
             above = above.rpartition("/")[0]
-            found = number.get((query[i], above), -1)
-        if found >= 0:
+            nearest = number.get((query[i], above), -1)
+        if nearest >= 0:
             row.append(i)
-            parent.append(found)
+            parent.append(nearest)
     return Relation(np.array(row, np.int64), np.array(parent, np.int64)).regrouped(None, data.offsets)
 
 
@@ -94,8 +94,8 @@ def link_relation(data: RankingDataset, graph: LinkGraph, names: Any = None) -> 
     begin, end = graph.out.indptr[node[rows]].astype(np.int64), graph.out.indptr[node[rows] + 1].astype(np.int64)
     count = end - begin
     source = np.repeat(rows, count)
-    place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)
-    target, weight = graph.out.indices[place].astype(np.int64), graph.out.data[place]
+    entry = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(begin, count)
+    target, weight = graph.out.indices[entry].astype(np.int64), graph.out.data[entry]
     n_nodes = max(graph.n_nodes, 1)
     key = data.query_of_row[rows] * n_nodes + node[rows]
     order = np.argsort(key, kind="stable")
