@@ -75,3 +75,15 @@ def test_training_is_rehearsed_with_few_rounds(ranker, validate):
 def test_the_second_process_ends_without_an_error():
     assert first_use._start(first_use._evaluate, ["nDCG@10", "AP"], "letor3").wait(120) == 0
     assert first_use._start(first_use._evaluate, ["no such measure"], None).wait(120) == 1
+
+
+def test_an_experiment_rehearses_the_measures_and_our_rankers(started):
+    from sklearn.linear_model import LinearRegression
+
+    ours = pk.LinearRegression()
+    with first_use.rehearse_experiment([LinearRegression(), ours], ["AP"]):
+        _compile_something()
+    assert started[0] == ("_experiment", [ours], ["AP"], None)
+    first_use._experiment([ours], ["AP"], None)
+    assert ours.max_iter == 3  # trained, but only a little
+    assert ours.history_

@@ -75,6 +75,7 @@ def experiment(
     columns: TableColumns,
 ) -> None:
     """Train, tune and compare rankers: means, confidence intervals, significance, and which ranker to choose."""
+    from plackett.cli.first_use import rehearse_experiment
     from plackett.experiments.cells.folder import FolderTakenError
     from plackett.experiments.contestants import contestants
     from plackett.experiments.experiment import experiment as run
@@ -103,9 +104,11 @@ def experiment(
             check_trials({entry.name: entry.space for entry in entries}, trials)
     if imputer is not None:
         entries = [entry.imputed(imputer) for entry in entries]
+    with rehearse_experiment([entry.ranker for entry in entries], measures, preset):
+        datasets = data_of(data, columns, valid, test)
     try:
         result = run(
-            data_of(data, columns, valid, test),
+            datasets,
             {entry.name: entry for entry in entries},
             measures,
             select=select,

@@ -11,7 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from plackett._cores import n_threads
 from plackett._kernel_folder import cache_root, on_first_compilation
 from plackett.cli.lean import is_own_process, lightgbm_alone, own_process
 
-__all__ = ["rehearse_evaluation", "rehearse_training"]
+__all__ = ["rehearse_evaluation", "rehearse_experiment", "rehearse_training"]
 
 #: Seconds that the command waits for the second process after it has read its data.
 _PATIENCE = 30
@@ -36,6 +36,16 @@ def rehearse_training(ranker: Any, *, validate: bool) -> contextlib.AbstractCont
 def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextlib.AbstractContextManager[None]:
     """The same for the evaluation of scores."""
     return _beside(_evaluate, list(measures), preset)
+
+
+def rehearse_experiment(
+    rankers: Iterable[Any], measures: Sequence[str], preset: str | None = None
+) -> contextlib.AbstractContextManager[None]:
+    """The same for several rankers that are trained and measured; those of other libraries are left out."""
+    from plackett.rankers.base import Ranker
+
+    ours = [ranker for ranker in rankers if isinstance(ranker, Ranker)]
+    return _beside(_experiment, ours, list(measures), preset)
 
 
 @contextlib.contextmanager
@@ -86,6 +96,12 @@ def _train(ranker: Any, validate: bool) -> None:
     ranker.set_params(**{name: rounds for name, rounds in _ROUNDS.items() if name in known})
     ranker.verbose = False
     fit(ranker, _data(), _data() if validate else None)
+
+
+def _experiment(rankers: list[Any], measures: list[str], preset: str | None) -> None:
+    _evaluate(measures, preset)
+    for ranker in rankers:
+        _train(ranker, validate=True)
 
 
 def _evaluate(measures: list[str], preset: str | None) -> None:
