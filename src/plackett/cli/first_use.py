@@ -30,7 +30,8 @@ _ROUNDS = {"n_estimators": 3, "max_iter": 3, "max_epochs": 1, "generations": 1, 
 
 def rehearse_training(ranker: Any, *, validate: bool) -> contextlib.AbstractContextManager[None]:
     """A context to read data in: if kernels must be compiled for that, those of the training are compiled beside it."""
-    return _beside(_train, ranker, validate)
+    trees = hasattr(ranker, "lightgbm_params")
+    return _beside(_train, ranker, validate, meanwhile=_score_with_trees if trees else None)
 
 
 def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextlib.AbstractContextManager[None]:
@@ -49,7 +50,7 @@ def rehearse_experiment(
 
 
 @contextlib.contextmanager
-def _beside(task: Callable[..., None], *args: Any) -> Iterator[None]:
+def _beside(task: Callable[..., None], *args: Any, meanwhile: Callable[[], None] | None = None) -> Iterator[None]:
     if not is_own_process() or n_threads() < 2 or cache_root() is None:
         yield
         return
@@ -57,6 +58,8 @@ def _beside(task: Callable[..., None], *args: Any) -> Iterator[None]:
     try:
         with on_first_compilation(lambda: started.append(_start(task, *args))):
             yield
+        if started and meanwhile is not None:  # what the second process would come to last
+            meanwhile()
         for process in started:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_PATIENCE)
@@ -96,6 +99,15 @@ def _train(ranker: Any, validate: bool) -> None:
     ranker.set_params(**{name: rounds for name, rounds in _ROUNDS.items() if name in known})
     ranker.verbose = False
     fit(ranker, _data(), _data() if validate else None)
+
+
+def _score_with_trees() -> None:
+    from plackett.scorers.trees.build import build_trees
+    from plackett.scorers.trees.scorer import TreeScorer
+
+    data = _data()
+    stump = build_trees(data.n_features, [1], [0], [0.0], [~0], [~1], [0.0, 1.0])
+    TreeScorer.of(stump).predict(data.X, data.offsets)
 
 
 def _experiment(rankers: list[Any], measures: list[str], preset: str | None) -> None:
