@@ -21,3 +21,7 @@ def test_rows_are_counted_as_by_a_plain_loop(monkeypatch, small):
         buffer = np.frombuffer(before + text + bytes(32), np.uint8)
         expected = sum(not line.strip(b" \t\r").startswith(b"#") and line.strip(b" \t\r") != b"" for line in lines)
         assert count.count_rows(buffer, len(before), len(before) + len(text)) == expected
+
+
+def test_no_lines_before_others_are_no_rows():
+    assert count.count_rows(np.frombuffer(b"1\n1\n" + bytes(32), np.uint8), 0, 0) == 0

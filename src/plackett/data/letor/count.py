@@ -33,11 +33,13 @@ def count_rows(buf: np.ndarray, lo: int, hi: int) -> int:
     A line that begins with a byte above '#' is a row. Any other needs a second look, and only a text that has such
     lines is walked line by line.
     """
+    if lo == hi:
+        return 0
     cut = lo if hi - lo < _SMALL else hi - 1 - (hi - 1 - lo) % 8  # the last newline is followed by nothing
     rows = _count_plain(buf, lo, cut) if cut > lo else 0
     rest = np.flatnonzero(buf[cut : hi - 1] == 10) + cut + 1
-    plain = rows >= 0 and (buf[rest] > 35).all() and (lo == hi or buf[lo] > 35)
-    return rows + rest.size + (lo < hi) if plain else _count_rows(buf, lo, hi)
+    plain = rows >= 0 and (buf[rest] > 35).all() and buf[lo] > 35
+    return rows + rest.size + 1 if plain else _count_rows(buf, lo, hi)
 
 
 @kernel
