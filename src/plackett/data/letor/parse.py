@@ -158,13 +158,10 @@ def parse_rows(  # type: ignore[no-untyped-def]
                 for j in range(base + column, base + here):
                     values[j] = fill
             place = base + here if dense else entry
-            if end > 0:
-                values[place] = value
-                at = end
-            else:
-                at = leave_open(buf, at, place, open_values, state)
-                if at < 0:
-                    break
+            values[place] = value  # 0 for now where it is left open: the place is taken
+            at = end if end > 0 else leave_open(buf, at, place, open_values, state)
+            if at < 0:
+                break
             if not dense:
                 columns[entry] = here
                 entry += 1
