@@ -18,6 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 import plackett as pk
+from plackett.cli.first_use import rehearse_experiment
+from plackett.cli.lean import own_process
 from plackett.text import Index, SearchPipeline, extract
 
 RANKERS = ["LinearRegression", "LambdaMART"]
@@ -95,7 +97,10 @@ def main() -> None:
     start = time.perf_counter()
     console.rule("[bold]plackett[/bold]: from documents to a ranker that you can trust")
     shutil.rmtree(OUT, ignore_errors=True)
-    with console.status("indexing, computing features …"):
+    own_process()
+    rankers = [pk.LinearRegression(), pk.LambdaMART()]
+    # the first time on a machine, a second process compiles what the experiment needs in the meantime
+    with console.status("indexing, computing features …"), rehearse_experiment(rankers, MEASURES):
         index, data = prepare(console)
     with console.status("training two rankers in five folds …"):
         found = pk.experiment(

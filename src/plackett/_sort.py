@@ -20,14 +20,13 @@ def argsort_descending(keys, rows, spare_keys, spare_rows, n):  # type: ignore[n
     The spares are scratch of at least the same length.
     """
     if n <= _COUNTED:
-        _by_counting(keys[:n], rows[:n], spare_keys[:n], spare_rows[:n])
+        _by_counting(keys, rows, spare_keys, spare_rows, n)
     else:
         _by_merging(keys, rows, spare_keys, spare_rows, n)
 
 
 @kernel
-def _by_counting(keys, rows, copy, rank):  # type: ignore[no-untyped-def]
-    n = keys.size
+def _by_counting(keys, rows, copy, rank, n):  # type: ignore[no-untyped-def]
     for i in range(n):
         key = keys[i]
         larger = 0
@@ -73,8 +72,8 @@ def _by_merging(keys, rows, spare_keys, spare_rows, n):  # type: ignore[no-untyp
             i = left
             j = middle
             out = left
-            while i < middle and j < right:
-                if keys[j] > spare_keys[i]:
+            while i < middle:  # what is left of the right run then stands where it belongs
+                if j < right and keys[j] > spare_keys[i]:
                     keys[out] = keys[j]
                     rows[out] = rows[j]
                     j += 1
@@ -82,11 +81,6 @@ def _by_merging(keys, rows, spare_keys, spare_rows, n):  # type: ignore[no-untyp
                     keys[out] = spare_keys[i]
                     rows[out] = spare_rows[i]
                     i += 1
-                out += 1
-            while i < middle:
-                keys[out] = spare_keys[i]
-                rows[out] = spare_rows[i]
-                i += 1
                 out += 1
         width *= 2
 

@@ -75,3 +75,39 @@ def test_training_is_rehearsed_with_few_rounds(ranker, validate):
 def test_the_second_process_ends_without_an_error():
     assert first_use._start(first_use._evaluate, ["nDCG@10", "AP"], "letor3").wait(120) == 0
     assert first_use._start(first_use._evaluate, ["no such measure"], None).wait(120) == 1
+
+
+def test_an_experiment_rehearses_the_measures_and_our_rankers(started):
+    from sklearn.linear_model import LinearRegression
+
+    ours = pk.LinearRegression()
+    with first_use.rehearse_experiment([LinearRegression(), ours], ["AP"]):
+        _compile_something()
+    assert started[0] == ("_experiment", [ours], ["AP"], None)
+    first_use._experiment([ours], ["AP"], None)
+    assert ours.max_iter == 3  # trained, but only a little
+    assert ours.history_
+
+
+def test_trees_are_scored_while_the_second_process_trains(started, monkeypatch):
+    monkeypatch.setattr(first_use, "_score_with_trees", lambda: started.append("scored"))
+    for ranker in (pk.LambdaMART(), pk.ListNet()):
+        with first_use.rehearse_training(ranker, validate=False):
+            _compile_something()
+    assert [each for each in started if isinstance(each, str)] == [
+        *("scored", "waited", "killed", "waited"),
+        *("waited", "killed", "waited"),
+    ]
+
+
+def test_scoring_a_stump_uses_the_kernels_of_trained_trees(monkeypatch):
+    from plackett.scorers.trees.scoring import TreeKernels
+
+    ways = []
+    score = TreeKernels._by_masks
+    monkeypatch.setattr(TreeKernels, "_by_masks", lambda *args: (ways.append(args[1].dtype), score(*args)))
+    first_use._score_with_trees()
+    data = first_use._data()
+    pk.LambdaMART(n_estimators=3).fit(data).predict(data)
+    assert len(ways) > 1
+    assert len(set(ways)) == 1

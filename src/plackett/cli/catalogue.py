@@ -18,20 +18,20 @@ def list_items(
     from plackett._names import hint
     from plackett.catalogue import items
 
-    found = items(kind)
-    if kind and not found:
+    listed = items(kind)
+    if kind and not listed:
         kinds = sorted({item.kind for item in items()})
         raise typer.BadParameter(f"no item of kind {kind!r}; {hint(kind, kinds)}", param_hint="--kind")
     if as_json:
         keys = ("kind", "name", "summary", "ids", "paper", "module", "aliases")
-        print_json([{key: getattr(item, key) for key in keys} for item in found])
+        print_json([{key: getattr(item, key) for key in keys} for item in listed])
     elif ids:
-        rows = [(item.kind, item.name, ", ".join(item.ids), item.module) for item in found]
+        rows = [(item.kind, item.name, ", ".join(item.ids), item.module) for item in listed]
         print_table(("kind", "name", "ids", "module"), rows)
     else:
-        shown = [(item.name, item.summary, item.paper) for item in found]
+        shown = [(item.name, item.summary, item.paper) for item in listed]
         if kind is None:
-            rows = [(item.kind, *row) for item, row in zip(found, shown, strict=True)]
+            rows = [(item.kind, *row) for item, row in zip(listed, shown, strict=True)]
             print_table(("kind", "name", "what it is", "paper"), rows)
         else:
             print_table(("name", "what it is", "paper"), shown)

@@ -154,19 +154,19 @@ def convert(
 
     check_out(out, force)
     if distinct:  # in parts: memory grows with the distinct pages
-        found: ClickLog | None = None
+        pages: ClickLog | None = None
         with waiting(f"reading {log.name}"):
             for part in iter_clicks(log, format=form, **_options(column, application)):
                 small = (part if top is None else part.truncate(top)).collapse()
-                found = small if found is None else ClickLog.concat([found, small]).collapse()
+                pages = small if pages is None else ClickLog.concat([pages, small]).collapse()
                 last = part
-        if found is None:
+        if pages is None:
             raise DataError(f"{log}: no result pages")
         _say_how_it_was_read(last, log)
     else:
-        found = _read(log, form, column, application, top)
-    found.save(out)
-    print(f"{out}: {found}")
+        pages = _read(log, form, column, application, top)
+    pages.save(out)
+    print(f"{out}: {pages}")
 
 
 def fit(
@@ -233,14 +233,14 @@ def compare(
     _check_plot(plot, force)
     train = _read(log, form, column, application, top)
     other = None if test is None else _read(test, form, column, application, top)
-    found = compare_models(train, other, model or None, grades=qrels, verbose=True)
+    comparison = compare_models(train, other, model or None, grades=qrels, verbose=True)
     if plot is not None:
-        _write_plot(found.plot(), plot)
+        _write_plot(comparison.plot(), plot)
     if as_json:
-        print_json(found.frame.to_dicts())
+        print_json(comparison.frame.to_dicts())
         return
-    columns = [name for name in found.frame.columns if name not in ("several_clicks", "satisfaction")]
-    rows = [[_cell(row[name]) for name in columns] for row in found.frame.iter_rows(named=True)]
+    columns = [name for name in comparison.frame.columns if name not in ("several_clicks", "satisfaction")]
+    rows = [[_cell(row[name]) for name in columns] for row in comparison.frame.iter_rows(named=True)]
     print_table(columns, rows, numbers=range(1, len(columns)))
 
 
@@ -275,15 +275,15 @@ def labels(
     if method not in known:
         raise typer.BadParameter(f"{method!r}; give {', '.join(known)}", param_hint="--method")
     made = make_model(model)
-    found = _read(log, form, column, application, top)
+    pages = _read(log, form, column, application, top)
     if method == "model" and made.needs_moves:
-        _say_what_is_fixed(found)
+        _say_what_is_fixed(pages)
     ways: dict[str, Any] = {
-        "model": lambda: model_labels(made.fit(found.collapse(), verbose=True), grades=grades, min_shown=min_pages),
-        "random-walk": lambda: smooth_clicks(found),
-        "discount": lambda: discount_clicks(found),
+        "model": lambda: model_labels(made.fit(pages.collapse(), verbose=True), grades=grades, min_shown=min_pages),
+        "random-walk": lambda: smooth_clicks(pages),
+        "discount": lambda: discount_clicks(pages),
     }
-    frame = ways[method]() if method in ways else click_preferences(found, method, min_pages=min_pages)
+    frame = ways[method]() if method in ways else click_preferences(pages, method, min_pages=min_pages)
     _write(frame, out)
     print(f"{out}: {frame.height} rows with {', '.join(frame.columns)}")
 
@@ -312,18 +312,18 @@ def propensities(
     }
     if method not in ways:
         raise typer.BadParameter(f"{method!r}; give {', '.join(ways)}", param_hint="--method")
-    found = ways[method](_read(log, form, column, application, top))
-    lower, upper = found.interval()
+    curve = ways[method](_read(log, form, column, application, top))
+    lower, upper = curve.interval()
     if plot is not None:
-        _write_plot(found.plot(), plot)
+        _write_plot(curve.plot(), plot)
     if as_json:
-        print_json({"method": found.method, "examination": found.examination, "lower": lower, "upper": upper})
+        print_json({"method": curve.method, "examination": curve.examination, "lower": lower, "upper": upper})
         return
     rows = [
         (str(i + 1), f"{each:.4f}", f"{a:.4f}", f"{b:.4f}")
-        for i, (each, a, b) in enumerate(zip(found.examination, lower, upper, strict=True))
+        for i, (each, a, b) in enumerate(zip(curve.examination, lower, upper, strict=True))
     ]
-    print_table(("rank", "examination", "lower", "upper"), rows, title=found.method, numbers=range(4))
+    print_table(("rank", "examination", "lower", "upper"), rows, title=curve.method, numbers=range(4))
 
 
 def simulate(
@@ -404,10 +404,10 @@ def evaluate(
     from plackett.clicks.loading import make_model
     from plackett.clicks.off_policy.evaluate import compare_off_policy
 
-    found = _read(log, form, column, application, top)
-    fitted = make_model(model).fit(found) if method == "model" or "robust" in method else None
+    pages = _read(log, form, column, application, top)
+    fitted = make_model(model).fit(pages) if method == "model" or "robust" in method else None
     named = dict(zip(file_names(runs, ()), runs, strict=True))
-    frame = compare_off_policy(found, named, method, model=fitted, k=k, normalise=normalise, reward=reward, warn=False)
+    frame = compare_off_policy(pages, named, method, model=fitted, k=k, normalise=normalise, reward=reward, warn=False)
     if as_json:
         print_json(frame.to_dicts())
         return

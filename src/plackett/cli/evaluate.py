@@ -105,8 +105,8 @@ def _evaluate_dataset(
 
     values = read_scores(scores)
     if values.size != dataset.n_rows:
-        found, expected = plural(values.size, "score"), plural(dataset.n_rows, "document")
-        raise DataError(f"{scores} has {found}, but {data} has {expected}; a score file has one line per document")
+        given, expected = plural(values.size, "score"), plural(dataset.n_rows, "document")
+        raise DataError(f"{scores} has {given}, but {data} has {expected}; a score file has one line per document")
     return evaluate_scores(dataset, dataset.from_input_order(values), measures, preset=preset)
 
 

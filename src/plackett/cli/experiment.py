@@ -75,6 +75,7 @@ def experiment(
     columns: TableColumns,
 ) -> None:
     """Train, tune and compare rankers: means, confidence intervals, significance, and which ranker to choose."""
+    from plackett.cli.first_use import rehearse_experiment
     from plackett.experiments.cells.folder import FolderTakenError
     from plackett.experiments.contestants import contestants
     from plackett.experiments.experiment import experiment as run
@@ -103,9 +104,11 @@ def experiment(
             check_trials({entry.name: entry.space for entry in entries}, trials)
     if imputer is not None:
         entries = [entry.imputed(imputer) for entry in entries]
+    with rehearse_experiment([entry.ranker for entry in entries], measures, preset):
+        datasets = data_of(data, columns, valid, test)
     try:
-        found = run(
-            data_of(data, columns, valid, test),
+        result = run(
+            datasets,
             {entry.name: entry for entry in entries},
             measures,
             select=select,
@@ -129,12 +132,12 @@ def experiment(
         where = "" if report is None else f": run the same command again to resume from {report}"
         print(f"interrupted{where}", file=sys.stderr)
         raise typer.Exit(130) from None
-    print(getattr(found, f"to_{form}")())
+    print(getattr(result, f"to_{form}")())
     if report is not None:
-        _write(found, report)
+        _write(result, report)
     if mlflow is not None:
-        log_to_mlflow(found, mlflow)
-    if found.failures:
+        log_to_mlflow(result, mlflow)
+    if result.failures:
         raise typer.Exit(1)  # the table names them
 
 
@@ -146,10 +149,10 @@ def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, 
     for name in names:
         _check_there(name)
     if test is None and valid is None:
-        found = {_name(name): _public(name) or _read(name, columns) for name in names}
-        if len(found) < len(names):
+        datasets = {_name(name): _public(name) or _read(name, columns) for name in names}
+        if len(datasets) < len(names):
             raise typer.BadParameter("two datasets have the same name", param_hint="DATA")
-        return found
+        return datasets
     if test is None or len(names) != 1:
         raise typer.BadParameter(
             "--valid and --test need exactly one training dataset, and --valid needs --test", param_hint="--test"

@@ -40,25 +40,27 @@ def explain(
     from plackett.explanations.explain import explain as explained
 
     ranker, dataset = load_with(model, data, columns)
-    found = explained(ranker, dataset, query)
+    explanation = explained(ranker, dataset, query)
     tables: dict[str, Any] = {}
     if document is None:
         if above is not None:
             raise typer.BadParameter("also give --document, the document that is ranked below", param_hint="--above")
-        tables[f"query {query}"] = found.ranking()
+        tables[f"query {query}"] = explanation.ranking()
     elif above is None:
-        named = _named(found, document, "--document")
-        tables[f"document {named} of query {query}"] = found.document(named)
+        named = _named(explanation, document, "--document")
+        tables[f"document {named} of query {query}"] = explanation.document(named)
     else:
-        pair = _named(found, document, "--document"), _named(found, above, "--above")
+        pair = _named(explanation, document, "--document"), _named(explanation, above, "--above")
         document, above = map(str, pair)
-        tables[f"why {above} is above {document}"] = found.pair(pair[1], pair[0])
-        lower, higher = (found.scores[found.documents.index(name)] for name in pair)
+        tables[f"why {above} is above {document}"] = explanation.pair(pair[1], pair[0])
+        lower, higher = (explanation.scores[explanation.documents.index(name)] for name in pair)
         if lower > higher:
             raise DataError(f"--above: {above} is ranked below {document}; swap the two")
-        tables[f"changes that would lift {document} above {above}"] = found.to_pass(*pair)
+        tables[f"changes that would lift {document} above {above}"] = explanation.to_pass(*pair)
     if as_json:
-        print_json({"method": found.method, "tables": {title: frame.to_dicts() for title, frame in tables.items()}})
+        print_json(
+            {"method": explanation.method, "tables": {title: frame.to_dicts() for title, frame in tables.items()}}
+        )
         return
     for title, frame in tables.items():
         shown = frame.head(top)
@@ -79,15 +81,15 @@ def _named(explanation: Any, text: str, option: str) -> Any:
     for document in documents:
         if str(document) == text:
             return document
-    place = text.removeprefix("#")
-    if not place.isdecimal():
+    rank = text.removeprefix("#")
+    if not rank.isdecimal():
         near = nearest(text, map(str, documents))
         said = question(near) if near else f"it has {plural(len(documents), 'document')}: {_some(documents)}"
         raise DataError(f"{option}: query {explanation.qid} has no document {text!r}; {said}")
-    if not 1 <= int(place) <= len(documents):
+    if not 1 <= int(rank) <= len(documents):
         positions = f"and its positions are 1 to {len(documents)}"
         raise DataError(f"{option}: query {explanation.qid} has no document {text}, {positions}")
-    return explanation.ranking()["document"][int(place) - 1]
+    return explanation.ranking()["document"][int(rank) - 1]
 
 
 def _some(documents: list[Any]) -> str:

@@ -114,7 +114,7 @@ def import_model(
     from plackett._load import foreign_reader
     from plackett.rankers.storage import save
 
-    known = {found.name: found for found in formats() if found.first_line}
+    known = {each.name: each for each in formats() if each.first_line}
     if tool is not None and tool not in known:
         why = (
             "its files are pickles, which run code when they are read; " if tool in ("sklearn", "scikit-learn") else ""

@@ -169,8 +169,8 @@ def _candidates(given: list[str] | None) -> Any:
     """What the option means: models, ``judged``, or a run."""
     from plackett.text.features.declaration import model_of
 
-    found = _given(given)
-    return found if found is not None or not given else [model_of(name, {}) for name in given]
+    chosen = _given(given)
+    return chosen if chosen is not None or not given else [model_of(name, {}) for name in given]
 
 
 def _given(given: list[str] | None) -> Any:

@@ -11,7 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from plackett._cores import n_threads
 from plackett._kernel_folder import cache_root, on_first_compilation
 from plackett.cli.lean import is_own_process, lightgbm_alone, own_process
 
-__all__ = ["rehearse_evaluation", "rehearse_training"]
+__all__ = ["rehearse_evaluation", "rehearse_experiment", "rehearse_training"]
 
 #: Seconds that the command waits for the second process after it has read its data.
 _PATIENCE = 30
@@ -30,7 +30,8 @@ _ROUNDS = {"n_estimators": 3, "max_iter": 3, "max_epochs": 1, "generations": 1, 
 
 def rehearse_training(ranker: Any, *, validate: bool) -> contextlib.AbstractContextManager[None]:
     """A context to read data in: if kernels must be compiled for that, those of the training are compiled beside it."""
-    return _beside(_train, ranker, validate)
+    trees = hasattr(ranker, "lightgbm_params")
+    return _beside(_train, ranker, validate, meanwhile=_score_with_trees if trees else None)
 
 
 def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextlib.AbstractContextManager[None]:
@@ -38,8 +39,18 @@ def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextl
     return _beside(_evaluate, list(measures), preset)
 
 
+def rehearse_experiment(
+    rankers: Iterable[Any], measures: Sequence[str], preset: str | None = None
+) -> contextlib.AbstractContextManager[None]:
+    """The same for several rankers that are trained and measured; those of other libraries are left out."""
+    from plackett.rankers.base import Ranker
+
+    ours = [ranker for ranker in rankers if isinstance(ranker, Ranker)]
+    return _beside(_experiment, ours, list(measures), preset)
+
+
 @contextlib.contextmanager
-def _beside(task: Callable[..., None], *args: Any) -> Iterator[None]:
+def _beside(task: Callable[..., None], *args: Any, meanwhile: Callable[[], None] | None = None) -> Iterator[None]:
     if not is_own_process() or n_threads() < 2 or cache_root() is None:
         yield
         return
@@ -47,6 +58,8 @@ def _beside(task: Callable[..., None], *args: Any) -> Iterator[None]:
     try:
         with on_first_compilation(lambda: started.append(_start(task, *args))):
             yield
+        if started and meanwhile is not None:  # what the second process would come to last
+            meanwhile()
         for process in started:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_PATIENCE)
@@ -86,6 +99,21 @@ def _train(ranker: Any, validate: bool) -> None:
     ranker.set_params(**{name: rounds for name, rounds in _ROUNDS.items() if name in known})
     ranker.verbose = False
     fit(ranker, _data(), _data() if validate else None)
+
+
+def _score_with_trees() -> None:
+    from plackett.scorers.trees.build import build_trees
+    from plackett.scorers.trees.scorer import TreeScorer
+
+    data = _data()
+    stump = build_trees(data.n_features, [1], [0], [0.0], [~0], [~1], [0.0, 1.0])
+    TreeScorer.of(stump).predict(data.X, data.offsets)
+
+
+def _experiment(rankers: list[Any], measures: list[str], preset: str | None) -> None:
+    _evaluate(measures, preset)
+    for ranker in rankers:
+        _train(ranker, validate=True)
 
 
 def _evaluate(measures: list[str], preset: str | None) -> None:

@@ -68,15 +68,18 @@ def fuse(
         scores = chosen.scores(lists)
         rows[_ROWS[0]] = parsed.worth(judged.value(scores, parsed))
     write_run(lists.run(scores), out, tag=tag)
-    found = dict(zip(names, chosen.list_weights(lists).tolist(), strict=True))
+    list_weights = dict(zip(names, chosen.list_weights(lists).tolist(), strict=True))
     if as_json:
-        record = {"run": str(out), "method": chosen.name, "weights": found, "queries": lists.n_queries}
+        record = {"run": str(out), "method": chosen.name, "weights": list_weights, "queries": lists.n_queries}
         print_json(record | ({str(parsed): rows} if rows else {}))
         return
     counts = plural(lists.n_queries, "query", "queries"), plural(lists.n_rows, "document")
     print(f"{out}: {', '.join(counts)}, {chosen.name} of {len(runs)} runs")
     if rows:
-        table = [(name, f"{value:.4f}", f"{found[name]:.3g}" if name in found else "") for name, value in rows.items()]
+        table = [
+            (name, f"{value:.4f}", f"{list_weights[name]:.3g}" if name in list_weights else "")
+            for name, value in rows.items()
+        ]
         print_table(
             ("run", str(parsed), "weight"), table, title="on the queries used to fit the weights", numbers=[1, 2]
         )

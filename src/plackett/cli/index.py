@@ -64,9 +64,9 @@ def index(
     )
     if analyzer is not None:
         analyzer.tokens("")  # a stemmer that does not exist is found before the long work
-    found = chain.from_iterable(read_documents(source, format=form, id_field=id_field) for source in documents)
+    records = chain.from_iterable(read_documents(source, format=form, id_field=id_field) for source in documents)
     with IndexWriter(out, analyzer=analyzer, kinds=kinds) as writer:
-        writer.add(with_anchors(found) if anchors else found, verbose=True)
+        writer.add(with_anchors(records) if anchors else records, verbose=True)
     built = Index.open(out)
     fields = {name: built.field(name) for name in built.fields}
     if as_json:

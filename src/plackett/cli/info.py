@@ -58,14 +58,14 @@ def _model(path: Path, as_json: bool) -> None:
 
     foreign = foreign_reader(path)
     if foreign is None:
-        words = card(path)
+        record = card(path)
     else:
         ranker = foreign(path)
-        words = {"card": ranker.card_, "parameters": ranker.get_params(deep=False)}
+        record = {"card": ranker.card_, "parameters": ranker.get_params(deep=False)}
     if as_json:
-        print_json(words)
+        print_json(record)
     else:
-        print_card(words["card"], words["parameters"], title=str(path), steps=words.get("pipeline", ()))
+        print_card(record["card"], record["parameters"], title=str(path), steps=record.get("pipeline", ()))
 
 
 def _trec_kind(path: Path) -> str | None:
@@ -77,12 +77,12 @@ def _trec_kind(path: Path) -> str | None:
         return None
     text = next(pieces(str(path)), b"")[:100_000].decode("utf-8", "replace")
     lines = (line.split() for line in text.splitlines())
-    words = next((line for line in lines if line and not line[0].startswith("#")), [])
-    if any(word.startswith("qid:") for word in words):
+    tokens = next((line for line in lines if line and not line[0].startswith("#")), [])
+    if any(word.startswith("qid:") for word in tokens):
         return None
-    if len(words) == 4 and _is_number(words[3]):
+    if len(tokens) == 4 and _is_number(tokens[3]):
         return "qrels"
-    return "run" if len(words) >= 5 and _is_number(words[3]) and _is_number(words[4]) else None
+    return "run" if len(tokens) >= 5 and _is_number(tokens[3]) and _is_number(tokens[4]) else None
 
 
 def _is_number(text: str) -> bool:

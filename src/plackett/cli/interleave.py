@@ -63,18 +63,18 @@ def score(
     """Say which ranker is ahead. May be run every day: the p-value stays valid however often it is looked at."""
     from plackett.online.interleaving.files import score_events
 
-    found = score_events(events, shown, alpha=alpha)
+    result = score_events(events, shown, alpha=alpha)
     if as_json:
-        print_json(found.record())
+        print_json(result.record())
         return
-    print(f"{found.n_events} pages, {found.n_clicked} with clicks, {found.n_repeated} repeated events ignored")
+    print(f"{result.n_events} pages, {result.n_clicked} with clicks, {result.n_repeated} repeated events ignored")
     rows = [
         (f"{a} – {b}", str(won), str(lost), f"{mean:+.4f}", f"{lower:+.4f} to {upper:+.4f}", f"{p:.4g}")
-        for a, b, won, lost, mean, lower, upper, p in found.rows
+        for a, b, won, lost, mean, lower, upper, p in result.rows
     ]
     header = ("rankers", "wins", "losses", "mean preference", f"{1 - alpha:.0%} at any time", "p at any time")
     print_table(header, rows, numbers=[1, 2, 3, 5])
-    print(found.advice)
+    print(result.advice)
 
 
 for _command in (lists, score):

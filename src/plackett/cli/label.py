@@ -19,16 +19,16 @@ Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
 
 def _runs(paths: list[Path]) -> list[Path]:
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
             if not inside:
                 raise typer.BadParameter(f"{path}: the folder has no files", param_hint="POOL")
-            found.extend(inside)
+            files.extend(inside)
         else:
-            found.append(path)
-    return found
+            files.append(path)
+    return files
 
 
 @interruptible
@@ -192,36 +192,45 @@ def agree(
     from plackett.selection.judges.ratings import Ratings
 
     check_out(out, force)
-    found = Ratings.of(file, judge or None)
-    alpha = {level: krippendorff_alpha(found, level=level) for level in LEVELS}
-    complete = not np.isnan(found.labels).any()
-    fleiss = fleiss_kappa(found) if complete else None
+    ratings = Ratings.of(file, judge or None)
+    alpha = {level: krippendorff_alpha(ratings, level=level) for level in LEVELS}
+    complete = not np.isnan(ratings.labels).any()
+    fleiss = fleiss_kappa(ratings) if complete else None
     pairs = [
         {
-            "a": found.judges[i],
-            "b": found.judges[j],
-            "kappa": cohen_kappa(found.labels[:, i], found.labels[:, j]),
-            "quadratic": cohen_kappa(found.labels[:, i], found.labels[:, j], weights="quadratic"),
+            "a": ratings.judges[i],
+            "b": ratings.judges[j],
+            "kappa": cohen_kappa(ratings.labels[:, i], ratings.labels[:, j]),
+            "quadratic": cohen_kappa(ratings.labels[:, i], ratings.labels[:, j], weights="quadratic"),
         }
-        for i, j in combinations(range(len(found.judges)), 2)
+        for i, j in combinations(range(len(ratings.judges)), 2)
     ]
-    labelled = ~np.isnan(found.labels).all(axis=1)
-    known = Ratings(found.labels[labelled], found.judges)
+    labelled = ~np.isnan(ratings.labels).all(axis=1)
+    known = Ratings(ratings.labels[labelled], ratings.judges)
     with option("--rule"):
         kept = aggregate_labels(known, rule)
     model = dawid_skene(known)
     if out is not None:
-        items = found.items if found.items is not None else pl.DataFrame({"item": np.arange(1, len(found.labels) + 1)})
+        items = (
+            ratings.items
+            if ratings.items is not None
+            else pl.DataFrame({"item": np.arange(1, len(ratings.labels) + 1)})
+        )
         table = items.filter(pl.Series(labelled)).with_columns(pl.Series("label", kept))
         with replacing(out) as stream:
             table.write_csv(stream)
-    accuracy = dict(zip(found.judges, model.accuracy.tolist(), strict=True))
+    accuracy = dict(zip(ratings.judges, model.accuracy.tolist(), strict=True))
     if as_json:
-        record = {"items": len(found.labels), "grades": found.grades.tolist(), "krippendorff": alpha, "fleiss": fleiss}
+        record = {
+            "items": len(ratings.labels),
+            "grades": ratings.grades.tolist(),
+            "krippendorff": alpha,
+            "fleiss": fleiss,
+        }
         print_json(record | {"pairs": pairs, "accuracy": accuracy})
         return
-    words = ", ".join(f"{value:.3f} {level}" for level, value in alpha.items())
-    print(f"{len(found.labels)} items, {len(found.judges)} judges. Krippendorff's alpha: {words}")
+    values = ", ".join(f"{value:.3f} {level}" for level, value in alpha.items())
+    print(f"{len(ratings.labels)} items, {len(ratings.judges)} judges. Krippendorff's alpha: {values}")
     print(f"Fleiss' kappa: {fleiss:.3f}" if fleiss is not None else "Fleiss' kappa needs every judge on every item")
     rows = [[str(p["a"]), str(p["b"]), f"{p['kappa']:.3f}", f"{p['quadratic']:.3f}"] for p in pairs]
     print_table(["judge", "judge", "Cohen's kappa", "quadratic"], rows, title="pairs of judges", numbers=[2, 3])

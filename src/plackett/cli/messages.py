@@ -63,7 +63,7 @@ def interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make Ctrl-C end a command with the exit code that shells expect, 130; messages name the command's options."""
 
     @wraps(command)
-    def run(*args: Any, **words: Any) -> Any:
+    def run(*args: Any, **options: Any) -> Any:
         import typer
 
         from plackett._errors import shell_options
@@ -71,7 +71,7 @@ def interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
 
         try:
             with shell_options(SHELL_OPTIONS):
-                return command(*args, **words)
+                return command(*args, **options)
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             raise typer.Exit(130) from None
@@ -83,11 +83,11 @@ def without_repeats(compute: Callable[[], Any]) -> Any:
     """Compute a result with ``doubts``, which its table shows, without warnings that say the same."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PlackettWarning)
-        found = compute()
+        result = compute()
     for warning in caught:
-        if str(warning.message) not in found.doubts.values():
+        if str(warning.message) not in result.doubts.values():
             warnings.warn(warning.message, warning.category, stacklevel=2)
-    return found
+    return result
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def load_with(model: Path, data: Path, columns: TableColumns) -> tuple[Any, Rank
         first = ranker.steps[0][1] if hasattr(ranker, "steps") else ranker
         names = getattr(first, "feature_names_in_", None)
         return ranker, read_like(data, columns, first.n_features_in_, names, labels_needed=False)
-    used, found = foreign(model).n_features_in_, read_data(data, columns, labels_needed=False)
-    if found.n_features < used:
-        found = read_like(data, columns, used, None, labels_needed=False)
-    return foreign(model, n_features=found.n_features), found
+    used, dataset = foreign(model).n_features_in_, read_data(data, columns, labels_needed=False)
+    if dataset.n_features < used:
+        dataset = read_like(data, columns, used, None, labels_needed=False)
+    return foreign(model, n_features=dataset.n_features), dataset

@@ -97,11 +97,11 @@ def model_of(name: str) -> Any:
     if name.lower() == "bm25":
         return None
     item = find("text", name)
-    found = getattr(import_module(item.module), item.symbol)
+    model = getattr(import_module(item.module), item.symbol)
     if not item.module.startswith("plackett.text.retrieval."):
         known = [each.name for each in items("text") if each.module.startswith("plackett.text.retrieval.")]
         raise typer.BadParameter(f"{name!r} is no retrieval model; there are {', '.join(known)}", param_hint="--model")
-    return found()
+    return model()
 
 
 def _pipeline(index: Path, ranker: Path | None, features: Path | None, model: Any, candidates: int) -> Any:

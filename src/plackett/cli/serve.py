@@ -66,10 +66,10 @@ def serve(
             raise typer.BadParameter(f"{path} is not a file", param_hint=option)
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("give --tls-cert and --tls-key together", param_hint="--tls-cert")
-    found = sources(models)
-    if not found:
+    given = sources(models)
+    if not given:
         raise typer.BadParameter(f"no .plackett files in {', '.join(models)}", param_hint="MODEL")
-    for source in found:
+    for source in given:
         if not source.path.is_file():
             raise typer.BadParameter(f"{source.path} is not a file", param_hint="MODEL")
     settings = Settings(

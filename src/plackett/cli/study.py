@@ -67,39 +67,39 @@ def study(
         raise typer.BadParameter(f"{out}; the suffix must be one of {', '.join(_FORMS)}", param_hint="--out")
     check_out(out, force)
     known = inspect.signature(function).parameters
-    words: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if data:
         if "data" not in known:
             raise typer.BadParameter(f"{name} generates its own data and takes none", param_hint="--data")
-        words["data"] = data_of(data, columns)
+        arguments["data"] = data_of(data, columns)
     if algorithm:
         if "rankers" not in known:
             raise typer.BadParameter(f"{name} uses its own rankers and takes none", param_hint="--algorithm")
         with option("--algorithm / -a"):
             entries = contestants(algorithm, random_state=seed or 0)
-        words["rankers"] = {entry.name: entry.ranker for entry in entries}
+        arguments["rankers"] = {entry.name: entry.ranker for entry in entries}
     options = {"preset": preset, "n_trials": trials, "random_state": seed, "n_jobs": jobs}
     given = {word: value for word, value in options.items() if value is not None}
     for word in ("preset", "n_trials"):
         if word in given and word not in known:
             raise typer.BadParameter(f"{name} does not use this option", param_hint=f"--{word.removeprefix('n_')}")
-    words |= {word: value for word, value in given.items() if word in known}
+    arguments |= {word: value for word, value in given.items() if word in known}
     own = {
         each.name: each.default
         for each in known.values()
         if each.kind is each.KEYWORD_ONLY and each.name not in ("preset", "n_trials", "n_jobs", "verbose")
     }
-    words |= dict(parameter_value(text, own, name) for text in parameter or [])
+    arguments |= dict(parameter_value(text, own, name) for text in parameter or [])
     if "verbose" in known:  # it shows its own progress
-        words["verbose"] = sys.stderr.isatty()
-        found = function(**words)
+        arguments["verbose"] = sys.stderr.isatty()
+        result = function(**arguments)
     else:
         with waiting(name):
-            found = function(**words)
-    print(found)
+            result = function(**arguments)
+    print(result)
     if out is not None:
         try:
-            text = getattr(found, f"to_{_FORMS[out.suffix]}")()
+            text = getattr(result, f"to_{_FORMS[out.suffix]}")()
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--out") from None
         out.write_text(text + "\n", encoding="utf-8")

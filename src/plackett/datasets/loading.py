@@ -215,9 +215,9 @@ class _Files:
         if self.dataset.split and role not in self.dataset.split:
             return None
         names = [pattern.format(fold=fold, part=name) for pattern in self.dataset.files for name in PART_NAMES[role]]
-        found = self._first(names)
-        if found:
-            return [found]
+        path = self._first(names)
+        if path:
+            return [path]
         if fold is not None:
             n = self.dataset.n_folds
             steps = {"train": range(n - 2), "valid": [n - 2], "test": [n - 1]}[role]
@@ -230,10 +230,10 @@ class _Files:
         """File of one of the parts S1 to S5, which is also the test part of the next fold."""
         fold = number % self.dataset.n_folds + 1
         names = [f"S{number}.txt", *(p.format(fold=fold, part="test") for p in self.dataset.files)]
-        found = self._first(names)
-        if found is None:
+        path = self._first(names)
+        if path is None:
             raise self._missing(names)
-        return [found]
+        return [path]
 
     def _first(self, names: list[str]) -> Path | None:
         candidates = (folder / (name + suffix) for folder in self.folders() for name in names for suffix in _SUFFIXES)

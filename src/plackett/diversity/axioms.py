@@ -77,8 +77,8 @@ def check_axioms(
     Examples
     --------
     >>> from plackett.diversity import MaxSum
-    >>> found = check_axioms(lambda f, d, *_: MaxSum.value(f, d, 0.5), n_instances=40)
-    >>> [axiom for axiom, violation in found.items() if violation]
+    >>> violations = check_axioms(lambda f, d, *_: MaxSum.value(f, d, 0.5), n_instances=40)
+    >>> [axiom for axiom, violation in violations.items() if violation]
     ['stability']
 
     References

@@ -156,9 +156,9 @@ def similar_to(row, first, last, vectors, pointers, other, weight, out):  # type
 
 
 @kernel
-def the_rest(order, place, rows, taken, n):  # type: ignore[no-untyped-def]
-    """Write the candidates that were not taken to ``order`` from ``place`` on, in their old order."""
+def the_rest(order, rank, rows, taken, n):  # type: ignore[no-untyped-def]
+    """Write the candidates that were not taken to ``order`` from ``rank`` on, in their old order."""
     for i in range(n):
         if not taken[i]:
-            order[place] = rows[i]
-            place += 1
+            order[rank] = rows[i]
+            rank += 1

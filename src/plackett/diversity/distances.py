@@ -33,9 +33,9 @@ class WithDistance(Reranker):
         if not 0.0 < self.trade_off <= 1.0:
             raise DataError(f"trade_off={self.trade_off}; give a number above 0 (distance) up to 1 (relevance)")
 
-    def _arguments(self, found: Candidates) -> tuple[Any, ...]:
-        near = (found.vectors, found.pointers, found.other, found.weight)
-        return found.relevance, found.chosen, found.candidates, *near, distance_weight(self.trade_off)
+    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+        near = (pool.vectors, pool.pointers, pool.other, pool.weight)
+        return pool.relevance, pool.chosen, pool.candidates, *near, distance_weight(self.trade_off)
 
 
 def distance_weight(trade_off: float) -> float:
@@ -46,9 +46,9 @@ def distance_weight(trade_off: float) -> float:
 @kernel
 def relevance_first(order, first, rows, taken, n):  # type: ignore[no-untyped-def]
     """Write the documents that were taken, then the others, both in the order of ``rows``."""
-    place = first
+    rank = first
     for i in range(n):
         if taken[i]:
-            order[place] = rows[i]
-            place += 1
-    the_rest(order, place, rows, taken, n)
+            order[rank] = rows[i]
+            rank += 1
+    the_rest(order, rank, rows, taken, n)

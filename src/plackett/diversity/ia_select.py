@@ -51,10 +51,10 @@ class IASelect(Reranker):
     def _kernel(self) -> Any:
         return _select
 
-    def _arguments(self, found: Candidates) -> tuple[Any, ...]:
-        assert found.aspects is not None
-        value = found.aspects if self.relevance == "none" else found.aspects * found.relevance[:, None]
-        return value, found.aspect_weight, found.chosen, found.candidates
+    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+        assert pool.aspects is not None
+        value = pool.aspects if self.relevance == "none" else pool.aspects * pool.relevance[:, None]
+        return value, pool.aspect_weight, pool.chosen, pool.candidates
 
 
 @fulfils("diverse.pobjective", paper="Agrawal et al. 2009")

@@ -61,9 +61,9 @@ class Repulsion(Reranker):
     def _kernel(self) -> Any:
         return _push
 
-    def _arguments(self, found: Candidates) -> tuple[Any, ...]:
-        near = (found.vectors, found.pointers, found.other, found.weight)
-        return found.relevance, found.chosen, found.candidates, *near, self.strength
+    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+        near = (pool.vectors, pool.pointers, pool.other, pool.weight)
+        return pool.relevance, pool.chosen, pool.candidates, *near, self.strength
 
 
 @kernel

@@ -102,17 +102,17 @@ class Reranker:
     ) -> np.ndarray:
         """Rows of the dataset in the diversified order, query by query; parameters as in `rerank`."""
         self._check()
-        found = Candidates.of(data, scores, self.k, self.depth, self.relevance)
+        pool = Candidates.of(data, scores, self.k, self.depth, self.relevance)
         if self.needs_aspects:
-            found = found.with_aspects(aspects, aspect_weight)
+            pool = pool.with_aspects(aspects, aspect_weight)
         elif aspects is not None:
             raise DataError(f"{type(self).__name__} does not use aspects; leave them out, or use IASelect")
         if self.needs_similarity:
-            found = found.with_similarity(similarity)
+            pool = pool.with_similarity(similarity)
         elif similarity is not None:
             raise DataError(f"{type(self).__name__} does not use a similarity; leave it out, or use MMR")
-        order = found.order.copy()
-        over_queries(self._kernel(), data.offsets, *self._arguments(found), order, n_jobs=n_jobs)
+        order = pool.order.copy()
+        over_queries(self._kernel(), data.offsets, *self._arguments(pool), order, n_jobs=n_jobs)
         return order
 
     def _check(self) -> None:
@@ -127,6 +127,6 @@ class Reranker:
         """The kernel ``(lo, hi, offsets, *arguments, order)`` that puts the chosen documents first."""
         raise NotImplementedError
 
-    def _arguments(self, found: Candidates) -> tuple[Any, ...]:
+    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
         """The arguments of the kernel."""
         raise NotImplementedError

@@ -69,8 +69,8 @@ def diversify(
     import polars as pl
 
     chosen = find_reranker(method, **parameters)
-    found = as_run(run)
-    data = RankingDataset.from_arrays(None, None, id_array(found["qid"]), docids=id_array(found["docid"]))
+    frame = as_run(run)
+    data = RankingDataset.from_arrays(None, None, id_array(frame["qid"]), docids=id_array(frame["docid"]))
     given: dict[str, Any] = {}
     if aspects is not None:
         given["aspects"], given["aspect_weight"] = _aspects(data, as_diversity_qrels(aspects))
@@ -82,9 +82,9 @@ def diversify(
         given["similarity"] = _vectors(data, vectors)
     if chosen.needs_similarity and "similarity" not in given:
         raise DataError(f"{type(chosen).__name__} needs to know which documents are alike: give similarity or vectors")
-    scores = data.from_input_order(found["score"].to_numpy())
+    scores = data.from_input_order(frame["score"].to_numpy())
     new = chosen.rerank(data, scores, n_jobs=n_jobs, **given)
-    return found.with_columns(pl.Series("score", data.to_input_order(new)))
+    return frame.with_columns(pl.Series("score", data.to_input_order(new)))
 
 
 def read_similarities(source: Any) -> pl.DataFrame:
@@ -123,12 +123,12 @@ def _aspects(data: RankingDataset, given: pl.DataFrame) -> tuple[np.ndarray, np.
     width = int(known["column"].max() or 0) + 1 if known.height else 0  # type: ignore[arg-type]
     table, weight = np.zeros((data.n_rows, width)), np.zeros((data.n_queries, width))
     rows = _rows(data)
-    found = (
+    judged = (
         given.with_columns(pl.col("qid", "subtopic", "docid").cast(pl.String))
         .join(known, on=["qid", "subtopic"])
         .join(rows, on=["qid", "docid"])
     )
-    table[found["row"].to_numpy(), found["column"].to_numpy()] = found["label"].to_numpy()
+    table[judged["row"].to_numpy(), judged["column"].to_numpy()] = judged["label"].to_numpy()
     counts = dict(known.group_by("qid").len().rows())
     for number, qid in enumerate(data.qids.astype(np.dtypes.StringDType()).tolist()):
         size = counts.get(qid, 0)
@@ -139,12 +139,12 @@ def _aspects(data: RankingDataset, given: pl.DataFrame) -> tuple[np.ndarray, np.
 def _similarity(data: RankingDataset, given: pl.DataFrame) -> Relation:
     rows = _rows(data)
     other = rows.rename({"docid": "other", "row": "other_row"})
-    found = given.join(rows, on=["qid", "docid"]).join(other, on=["qid", "other"])
-    if given.height and not found.height:
+    joined = given.join(rows, on=["qid", "docid"]).join(other, on=["qid", "other"])
+    if given.height and not joined.height:
         raise DataError(
             "similarity: none of its pairs are documents of the run; are its columns query, document, document?"
         )
-    return Relation(found["row"].to_numpy(), found["other_row"].to_numpy(), found["weight"].to_numpy())
+    return Relation(joined["row"].to_numpy(), joined["other_row"].to_numpy(), joined["weight"].to_numpy())
 
 
 def _vectors(data: RankingDataset, vectors: RankingDataset) -> np.ndarray:
@@ -153,17 +153,17 @@ def _vectors(data: RankingDataset, vectors: RankingDataset) -> np.ndarray:
     import polars as pl
 
     known = _rows(vectors).rename({"row": "source"}).unique(["qid", "docid"], keep="first", maintain_order=True)
-    found = _rows(data).join(known, on=["qid", "docid"], how="left").sort("row")
-    if found["source"].null_count():  # a document has the same vector for every query
+    joined = _rows(data).join(known, on=["qid", "docid"], how="left").sort("row")
+    if joined["source"].null_count():  # a document has the same vector for every query
         alone = known.unique("docid", keep="first", maintain_order=True).select(
             "docid", pl.col("source").alias("alone")
         )
-        found = found.join(alone, on="docid", how="left").with_columns(pl.coalesce("source", "alone").alias("source"))
-        found = found.sort("row")
-    missing = found.filter(found["source"].is_null())
+        joined = joined.join(alone, on="docid", how="left").with_columns(pl.coalesce("source", "alone").alias("source"))
+        joined = joined.sort("row")
+    missing = joined.filter(joined["source"].is_null())
     if missing.height:
         raise DataError(
             f"vectors: {missing.height} of {data.n_rows} documents of the run are not in the dataset, the first is "
             f"{missing['docid'][0]!r} of query {missing['qid'][0]!r}"
         )
-    return vectors.dense()[found["source"].to_numpy()]
+    return vectors.dense()[joined["source"].to_numpy()]

@@ -28,16 +28,16 @@ def gauss_seidel(
     into = graph.into
     weights = np.empty(0) if graph.unweighted else into.data
     control = (tol, max_iter)
-    found = start / (1.0 - damping)
-    done = _sweeps(into.indptr, into.indices, weights, share, teleport, found, *control)
+    solution = start / (1.0 - damping)
+    done = _sweeps(into.indptr, into.indices, weights, share, teleport, solution, *control)
     if graph.dangling.any():
         if np.array_equal(teleport, lost):
-            return found / found.sum(), bool(done)
+            return solution / solution.sum(), bool(done)
         leak = lost.copy()
         done &= _sweeps(into.indptr, into.indices, weights, share, lost, leak, *control)
-        mass = (1.0 - damping) * found[graph.dangling].sum() / (1.0 - damping * leak[graph.dangling].sum())
-        found = damping * mass * leak + (1.0 - damping) * found
-    return found / found.sum(), bool(done)
+        mass = (1.0 - damping) * solution[graph.dangling].sum() / (1.0 - damping * leak[graph.dangling].sum())
+        solution = damping * mass * leak + (1.0 - damping) * solution
+    return solution / solution.sum(), bool(done)
 
 
 @kernel

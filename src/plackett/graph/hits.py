@@ -34,8 +34,8 @@ def hits(
 
     Examples
     --------
-    >>> found = hits(LinkGraph.from_edges([(0, 2), (0, 3), (1, 2)], names=range(4)))
-    >>> found.authority.round(3).tolist(), found.hub.round(3).tolist()
+    >>> result = hits(LinkGraph.from_edges([(0, 2), (0, 3), (1, 2)], names=range(4)))
+    >>> result.authority.round(3).tolist(), result.hub.round(3).tolist()
     ([0.0, 0.0, 0.618, 0.382], [0.618, 0.382, 0.0, 0.0])
 
     References
@@ -62,11 +62,11 @@ def base_set(graph: LinkGraph, results: Any, *, most_in: int = 50) -> np.ndarray
     Of the pages that link to a result, at most ``most_in`` are taken.
     """
     roots = np.unique(np.asarray(results, np.int64))
-    found = [roots]
+    parts = [roots]
     for i in roots:
-        found.append(graph.out.indices[graph.out.indptr[i] : graph.out.indptr[i + 1]])
-        found.append(graph.into.indices[graph.into.indptr[i] : graph.into.indptr[i + 1]][:most_in])
-    return np.unique(np.concatenate(found))
+        parts.append(graph.out.indices[graph.out.indptr[i] : graph.out.indptr[i + 1]])
+        parts.append(graph.into.indices[graph.into.indptr[i] : graph.into.indptr[i + 1]][:most_in])
+    return np.unique(np.concatenate(parts))
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:

@@ -264,11 +264,11 @@ def read_links(path: Any, *, self_links: bool = True, names: Iterable[Any] | Non
     columns = []
     for side in ("u", "v"):
         joined = pairs.select(side).join(number, left_on=side, right_on="name", how="left", maintain_order="left")
-        found = joined["n"]
-        if found.null_count():
-            line = int(found.is_null().arg_max() or 0) + 1
+        numbers = joined["n"]
+        if numbers.null_count():
+            line = int(numbers.is_null().arg_max() or 0) + 1
             raise DataError(f"{path}: link {line}: node {joined[side][line - 1]!r} is not among the names")
-        columns.append(found.to_numpy())
+        columns.append(numbers.to_numpy())
     weights = None
     if frame.width > 2:
         given = frame.to_series(2).cast(pl.Float64, strict=False)

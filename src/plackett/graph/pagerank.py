@@ -102,11 +102,11 @@ def pagerank(
         raise DataError(f"dangling={dangling!r}; give 'uniform', 'teleport' or 'remove'")
     lost = target if dangling == "teleport" else np.full(n, 1.0 / n)
     begin = target if start is None else distribution(start, graph, "start")
-    found, converged = SOLVERS[solver](graph, damping, target, lost, begin, tol, max_iter, n_jobs)
+    rank, converged = SOLVERS[solver](graph, damping, target, lost, begin, tol, max_iter, n_jobs)
     if not converged:
         advice = "a walk without teleport may be periodic" if damping == 1 else "raise max_iter"
         warnings.warn(f"PageRank still changed after {max_iter} steps; {advice}", PlackettWarning, stacklevel=2)
-    return found
+    return rank
 
 
 def distribution(weights: Any, graph: LinkGraph, name: str) -> np.ndarray:

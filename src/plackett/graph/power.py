@@ -81,9 +81,9 @@ def _quadratic(x0: np.ndarray, x1: np.ndarray, x2: np.ndarray, x3: np.ndarray) -
     basis = np.column_stack([x1 - x0, x2 - x0])
     weights, *_ = np.linalg.lstsq(basis, -(x3 - x0), rcond=None)
     g1, g2 = float(weights[0]), float(weights[1])
-    found = (g1 + g2 + 1.0) * x1 + (g2 + 1.0) * x2 + x3
-    total = found.sum()
+    combined = (g1 + g2 + 1.0) * x1 + (g2 + 1.0) * x2 + x3
+    total = combined.sum()
     if not np.isfinite(total) or abs(total) < 1e-300:
         return x3
-    found = np.maximum(found / total, 0.0)
-    return found / found.sum()
+    combined = np.maximum(combined / total, 0.0)
+    return combined / combined.sum()

@@ -57,11 +57,11 @@ class SiteMap:
         parent = []
         for i, key in enumerate(keys):
             above = key.rstrip("/")
-            found = number[above] if number[above] != i else -1  # two spellings of one page: the first is above
-            while found == -1 and "/" in above:
+            nearest = number[above] if number[above] != i else -1  # two spellings of one page: the first is above
+            while nearest == -1 and "/" in above:
                 above = above.rpartition("/")[0]
-                found = number.get(above, -1)
-            parent.append(found)
+                nearest = number.get(above, -1)
+            parent.append(nearest)
         return cls(parent)
 
     @property

@@ -46,14 +46,14 @@ def link_table(
     """
     import polars as pl
 
-    counts, found = link_counts(graph), hits(graph, n_jobs=n_jobs)
+    counts, scores = link_counts(graph), hits(graph, n_jobs=n_jobs)
     columns: dict[str, Any] = {
         "docid": [str(name) for name in graph.names],
         "inlinks": counts.inlinks,
         "outlinks": counts.outlinks,
         "pagerank": pagerank(graph, damping=damping, teleport=teleport, n_jobs=n_jobs),
-        "authority": found.authority,
-        "hub": found.hub,
+        "authority": scores.authority,
+        "hub": scores.hub,
     }
     if seeds is not None:
         columns["trustrank"] = trustrank(graph, seeds, damping=damping, n_jobs=n_jobs)

@@ -17,25 +17,25 @@ class CheckFailed(AssertionError):  # noqa: N818
     """A rule is broken. The message names what was checked, the rule, and what was found instead."""
 
 
-def require(condition: Any, found: str) -> None:
+def require(condition: Any, message: str) -> None:
     """Fail with what was found unless the condition holds."""
     if not condition:
-        raise CheckFailed(found)
+        raise CheckFailed(message)
 
 
-def close(found: Any, expected: Any, what: str, *, rtol: float = 1e-7, atol: float = 0.0) -> None:
+def close(actual: Any, expected: Any, what: str, *, rtol: float = 1e-7, atol: float = 0.0) -> None:
     """Fail unless two arrays agree up to rounding; NaN equals NaN."""
-    _compare(np.testing.assert_allclose, found, expected, what, rtol=rtol, atol=atol, equal_nan=True)
+    _compare(np.testing.assert_allclose, actual, expected, what, rtol=rtol, atol=atol, equal_nan=True)
 
 
-def equal(found: Any, expected: Any, what: str) -> None:
+def equal(actual: Any, expected: Any, what: str) -> None:
     """Fail unless two arrays are equal to the last bit; NaN equals NaN."""
-    _compare(np.testing.assert_array_equal, found, expected, what)
+    _compare(np.testing.assert_array_equal, actual, expected, what)
 
 
-def _compare(compare: Any, found: Any, expected: Any, what: str, **options: Any) -> None:
+def _compare(compare: Any, actual: Any, expected: Any, what: str, **options: Any) -> None:
     try:
-        compare(found, expected, **options)
+        compare(actual, expected, **options)
     except AssertionError as error:
         details = str(error).strip().replace("ACTUAL", "found").replace("DESIRED", "expected")
         raise CheckFailed(f"{what}\n{details}") from None

@@ -165,14 +165,16 @@ def _against_definition(
     query_weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
     for q in range(data.n_queries):
         r = part(data, q)
-        found = definition(loss, scores[r], data.labels[r], weights[r])
+        defined = definition(loss, scores[r], data.labels[r], weights[r])
         what = f"of labels {data.labels[r].tolist()} and scores {scores[r].tolist()} is not that of the definition"
         if loss.has_value:
-            close(value[q], query_weight[q] * found, f"the value {what}", **({"rtol": 1e-9, "atol": 1e-11} | tolerance))
+            close(
+                value[q], query_weight[q] * defined, f"the value {what}", **({"rtol": 1e-9, "atol": 1e-11} | tolerance)
+            )
         else:
-            wide = {"rtol": 1e-4, "atol": 1e-5 * max(1.0, np.abs(found[0]).max(initial=0.0))} | tolerance
-            close(gradient[r], query_weight[q] * found[0], f"the gradient {what}", **wide)
-            close(curvature[r], query_weight[q] * found[1], f"the curvature {what}", **wide)
+            wide = {"rtol": 1e-4, "atol": 1e-5 * max(1.0, np.abs(defined[0]).max(initial=0.0))} | tolerance
+            close(gradient[r], query_weight[q] * defined[0], f"the gradient {what}", **wide)
+            close(curvature[r], query_weight[q] * defined[1], f"the curvature {what}", **wide)
 
 
 # ----------------------------------------------------------------------------------------------------------- the checks
@@ -199,9 +201,9 @@ def check_gradient(loss: Loss, rng: np.random.Generator) -> None:
         if levels is not None:
             scores *= 0.37  # ties, but no difference at the kink of a squared hinge
         gradient = evaluate(loss, data, scores)[1]
-        found = differences(lambda s: evaluate(loss, data, s)[0].sum(), scores)
+        numeric = differences(lambda s: evaluate(loss, data, s)[0].sum(), scores)
         atol = 1e-6 * max(1.0, np.abs(gradient).max())
-        close(gradient, found, "the gradient differs from central differences of the value", rtol=1e-5, atol=atol)
+        close(gradient, numeric, "the gradient differs from central differences of the value", rtol=1e-5, atol=atol)
 
 
 def differences(function: Callable[[np.ndarray], float], scores: np.ndarray, step: float = 1e-5) -> np.ndarray:
@@ -232,14 +234,14 @@ def check_curvature(loss: Loss, rng: np.random.Generator) -> None:
         stuck = int(((np.abs(gradient) > 1e-9) & ~(curvature > 0)).sum())
         require(stuck == 0, f"{stuck} scores have a gradient but no curvature")
         return
-    found = np.empty(scores.shape)
+    numeric = np.empty(scores.shape)
     for i in np.ndindex(scores.shape):
         up, down = scores.copy(), scores.copy()
         up[i] += 1e-5
         down[i] -= 1e-5
-        found[i] = (evaluate(loss, data, up)[1][i] - evaluate(loss, data, down)[1][i]) / 2e-5
+        numeric[i] = (evaluate(loss, data, up)[1][i] - evaluate(loss, data, down)[1][i]) / 2e-5
     atol = 1e-6 * max(1.0, np.abs(curvature).max())
-    close(curvature, found, "the curvature differs from differences of the gradient", rtol=1e-5, atol=atol)
+    close(curvature, numeric, "the curvature differs from differences of the gradient", rtol=1e-5, atol=atol)
 
 
 def check_nothing_to_learn(loss: Loss, rng: np.random.Generator) -> None:
@@ -360,9 +362,9 @@ def check_query_weight(loss: Loss, rng: np.random.Generator) -> None:
     value, gradient, curvature = evaluate(loss, ones, scores)
     weight = np.asarray(data.query_weight)
     rows = weight[data.query_of_row].reshape((-1,) + (1,) * (gradient.ndim - 1))
-    found = evaluate(loss, data, scores)
+    weighted = evaluate(loss, data, scores)
     expected = weight * value, rows * gradient, rows * curvature
-    for name, first, second in zip(PARTS, expected, found, strict=True):
+    for name, first, second in zip(PARTS, expected, weighted, strict=True):
         close(second, first, f"the {name} is not multiplied by the weight of its query", rtol=1e-12)
 
 
@@ -394,8 +396,8 @@ def check_without_value(loss: Loss, rng: np.random.Generator) -> None:
     _, again, curved = bound.evaluate(scores, value=False)
     equal(again, gradient, "evaluate(…, value=False) has another gradient")
     equal(curved, curvature, "evaluate(…, value=False) has another curvature")
-    for name, found, expected in zip(PARTS[1:], loss.gradient(scores, data), (gradient, curvature), strict=True):
-        equal(found, expected, f"loss.gradient(scores, data) has another {name} than evaluate")
+    for name, alone, expected in zip(PARTS[1:], loss.gradient(scores, data), (gradient, curvature), strict=True):
+        equal(alone, expected, f"loss.gradient(scores, data) has another {name} than evaluate")
     if loss.has_value:
         total = loss(scores, data)
         require(total == value.sum(), f"loss(scores, data) is {total}, but the queries sum to {value.sum()}")
@@ -546,8 +548,8 @@ def check_preferences(loss: Loss, rng: np.random.Generator) -> None:
             value, gradient, _ = evaluate(loss, data, scores)
             if loss.name in PHI:
                 close(value, expected, "the value of listed pairs is not the sum over them", rtol=1e-12)
-            found = differences(partial(_total, loss, data), scores)
-            close(gradient, found, "the gradient of listed pairs differs from differences", rtol=1e-5, atol=1e-7)
+            numeric = differences(partial(_total, loss, data), scores)
+            close(gradient, numeric, "the gradient of listed pairs differs from differences", rtol=1e-5, atol=1e-7)
             sums = np.add.reduceat(gradient, [0, 3])
             close(sums, np.zeros(2), "the gradients of a query do not sum to 0", atol=1e-12)
 

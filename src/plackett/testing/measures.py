@@ -162,8 +162,8 @@ def check_definition(measure: Measure, rng: np.random.Generator, definition: Def
     for case in _hard_cases(int(rng.integers(2**31))):
         for ties in TIES:
             values = measure(ties=ties).per_query(case.scored)
-            for found, orders in zip(values, case.orders[ties], strict=True):
-                _against_definition(measure, definition, float(found), ties, orders)
+            for value, orders in zip(values, case.orders[ties], strict=True):
+                _against_definition(measure, definition, float(value), ties, orders)
         values = measure.per_query(case.scored)
         kept = [float(value) for value in values if not math.isnan(value)]
         mean = MEANS.get(measure.name, lambda numbers: sum(numbers) / len(numbers))
@@ -171,7 +171,7 @@ def check_definition(measure: Measure, rng: np.random.Generator, definition: Def
 
 
 def _against_definition(
-    measure: Measure, definition: Definition, found: float, ties: str, orders: list[RankedList]
+    measure: Measure, definition: Definition, value: float, ties: str, orders: list[RankedList]
 ) -> None:
     values = np.array([definition(measure, order) for order in orders])
     first = orders[0]
@@ -180,13 +180,13 @@ def _against_definition(
         f"the first {first.depth} documents retrieved, "
     )
     if ties == "random":
-        right = np.isnan(values).all() if math.isnan(found) else (np.abs(values - found) < 1e-9).any()
-        require(right, f"{text}is {found}, which no order of the tied documents has")
+        right = np.isnan(values).all() if math.isnan(value) else (np.abs(values - value) < 1e-9).any()
+        require(right, f"{text}is {value}, which no order of the tied documents has")
     elif ties == "expected" and not measure.exact_ties:
         error = 5 * values.std() / math.sqrt(TIE_SAMPLES)
-        close(found, values.mean(), f"{text}differs from the mean of the definition", rtol=0, atol=error + 1e-9)
+        close(value, values.mean(), f"{text}differs from the mean of the definition", rtol=0, atol=error + 1e-9)
     else:
-        close(found, values.mean(), f"{text}differs from the definition", rtol=1e-9, atol=1e-11)
+        close(value, values.mean(), f"{text}differs from the definition", rtol=1e-9, atol=1e-11)
 
 
 class _Case(NamedTuple):
@@ -303,13 +303,13 @@ def check_ties_expected(measure: Measure, rng: np.random.Generator) -> None:
     for trial in range(12):
         data, scores = random_lists(rng, [int(rng.integers(2, 7))], levels=3)
         retrieved = np.ones(data.n_rows, bool) if trial % 2 else rng.random(data.n_rows) < 0.7
-        found = per_query(measure(empty="skip"), data, scores, retrieved)[0]
+        value = per_query(measure(empty="skip"), data, scores, retrieved)[0]
         values = _every_order(measure(empty="skip", ties="stable"), data, scores, retrieved)
         if measure.exact_ties:
-            close(found, values.mean(), _mean_of(data, scores), **CLOSE)
+            close(value, values.mean(), _mean_of(data, scores), **CLOSE)
         else:
             error = values.std() / np.sqrt(TIE_SAMPLES)
-            close(found, values.mean(), _mean_of(data, scores), rtol=0, atol=5 * error + 1e-9)
+            close(value, values.mean(), _mean_of(data, scores), rtol=0, atol=5 * error + 1e-9)
 
 
 def _mean_of(data: RankingDataset, scores: np.ndarray) -> str:
@@ -338,17 +338,17 @@ def check_tie_rules_order(measure: Measure, rng: np.random.Generator) -> None:
         retrieved = np.ones(6, bool)
         values = _every_order(measure(empty="skip", ties="stable"), data, scores, retrieved)
         for ties in TIES:
-            found = per_query(measure(empty="skip", ties=ties), data, scores)[0]
-            both = np.isnan(found) == np.isnan(values).any()
-            require(both, f"ties={ties!r} gives {found}, but the orders have {values.tolist()}")
-            if not np.isnan(found):
-                between = values.min() - 1e-12 <= found <= values.max() + 1e-12
-                require(between, f"ties={ties!r} gives {found}; the orders have {values.min()} to {values.max()}")
+            value = per_query(measure(empty="skip", ties=ties), data, scores)[0]
+            both = np.isnan(value) == np.isnan(values).any()
+            require(both, f"ties={ties!r} gives {value}, but the orders have {values.tolist()}")
+            if not np.isnan(value):
+                between = values.min() - 1e-12 <= value <= values.max() + 1e-12
+                require(between, f"ties={ties!r} gives {value}; the orders have {values.min()} to {values.max()}")
                 if ties in ("pessimistic", "optimistic") and _grows_with_labels(measure):
                     best = (ties == "optimistic") == measure.ascending
                     extreme = values.max() if best else values.min()
                     close(
-                        found, extreme, f"ties={ties!r} differs from the {'best' if best else 'worst'} order", **CLOSE
+                        value, extreme, f"ties={ties!r} differs from the {'best' if best else 'worst'} order", **CLOSE
                     )
 
 
@@ -444,8 +444,8 @@ def check_fractional_labels(measure: Measure, rng: np.random.Generator) -> None:
     if hasattr(measure, "max_label"):
         measure = measure(max_label=4)
     whole = per_query(measure, data, scores)
-    found = per_query(measure, extra, np.append(scores, [1.0, 0.0]))[:2]
-    close(found, whole, "a label of 2.5 in another query changes the values", **CLOSE)
+    changed = per_query(measure, extra, np.append(scores, [1.0, 0.0]))[:2]
+    close(changed, whole, "a label of 2.5 in another query changes the values", **CLOSE)
 
 
 def check_evaluate(measure: Measure, rng: np.random.Generator) -> None:

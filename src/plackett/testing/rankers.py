@@ -249,8 +249,8 @@ def check_odd_lists(make: Make) -> None:
     scores = ranker.predict(X, qid=qid)
     require(np.isfinite(scores).all(), "scores that are not finite")
     judged = y >= 0
-    found = ndcg(scores[judged], y[judged], qid[judged])
-    require(found > 0.85, f"nDCG {found:.4f} on the training data, expected more than 0.85")
+    reached = ndcg(scores[judged], y[judged], qid[judged])
+    require(reached > 0.85, f"nDCG {reached:.4f} on the training data, expected more than 0.85")
 
 
 def check_nothing_to_learn(make: Make) -> None:
@@ -266,8 +266,8 @@ def check_nothing_to_learn(make: Make) -> None:
             scores = ranker.predict(X, qid=qid)
             same = np.isfinite(scores).all() and np.ptp(scores) < 1e-6
             require(same, f"equal documents have the scores {scores.tolist()}")
-    found = make().fit([[1.0]], [1.0], qid=["a"]).predict([[1.0]], qid=["b"])
-    require(np.isfinite(found).all(), f"trained on one document, it scores {found}")
+    scores = make().fit([[1.0]], [1.0], qid=["a"]).predict([[1.0]], qid=["b"])
+    require(np.isfinite(scores).all(), f"trained on one document, it scores {scores}")
 
 
 def check_real_labels(make: Make) -> None:
@@ -281,8 +281,8 @@ def check_real_labels(make: Make) -> None:
             continue
         scores = ranker.predict(X, qid=qid)
         require(np.isfinite(scores).all(), f"scores that are not finite for labels up to {labels.max():g}")
-        found = ndcg(scores, y, qid)
-        require(found > 0.8, f"nDCG {found:.4f} for labels up to {labels.max():g}, expected more than 0.8")
+        reached = ndcg(scores, y, qid)
+        require(reached > 0.8, f"nDCG {reached:.4f} for labels up to {labels.max():g}, expected more than 0.8")
 
 
 def check_nan_features(make: Make) -> None:
@@ -390,8 +390,8 @@ def check_dataset_order(make: Make) -> None:
     data = RankingDataset.from_arrays(X[rows], y[rows], qid[rows])
     ranker = make().fit(data)
     for name, call in (("predict", ranker.predict), ("rank", ranker.rank)):
-        found, expected = data.to_input_order(call(data)), call(X[rows], qid=qid[rows])
-        equal(found, expected, f"`{name}` of a dataset, turned to the order of the input, is not that of the arrays")
+        grouped, expected = data.to_input_order(call(data)), call(X[rows], qid=qid[rows])
+        equal(grouped, expected, f"`{name}` of a dataset, turned to the order of the input, is not that of the arrays")
 
 
 def check_predict_alone(make: Make) -> None:
@@ -415,18 +415,18 @@ def check_query_weight(make: Make) -> None:
     kept = qid % 3 != 0
     weight = (np.arange(qid.max() + 1) % 3 != 0).astype(float)
     expected = make().fit(X[kept], y[kept], qid=qid[kept], query_weight=weight[weight > 0]).predict(X, qid=qid)
-    found = make().fit(X, y, qid=qid, query_weight=weight).predict(X, qid=qid)
-    equal(found, expected, "queries of weight 0 are not the same as queries left out")
+    weighted = make().fit(X, y, qid=qid, query_weight=weight).predict(X, qid=qid)
+    equal(weighted, expected, "queries of weight 0 are not the same as queries left out")
     one_batch = _one_batch(make)
     if one_batch is None:
         return
     make = one_batch
     twice = np.vstack([X, X[kept]]), np.append(y, y[kept]), np.append(qid, qid[kept] + 1000)
     expected = make().fit(twice[0], twice[1], qid=twice[2]).predict(X, qid=qid)
-    found = make().fit(X, y, qid=qid, query_weight=weight + 1).predict(X, qid=qid)
+    weighted = make().fit(X, y, qid=qid, query_weight=weight + 1).predict(X, qid=qid)
     # up to rounding, which may turn a split of a tree: far nearer than without the weights
     plain = make().fit(X, y, qid=qid).predict(X, qid=qid)
-    off, moved = np.linalg.norm(found - expected), np.linalg.norm(found - plain)
+    off, moved = np.linalg.norm(weighted - expected), np.linalg.norm(weighted - plain)
     require(off <= 0.25 * moved, f"weight 2 is {off:g} away from the query twice, {moved:g} from no weights at all")
 
 
@@ -463,8 +463,8 @@ def check_sample_weight(make: Make) -> None:
     y_wrong = np.where(wrong, 2 - y, y)
     weighted = make().fit(X, y_wrong, qid=qid, sample_weight=1.0 - wrong).predict(X, qid=qid)
     plain = make().fit(X, y_wrong, qid=qid).predict(X, qid=qid)
-    found = ndcg(weighted, y, qid)
-    require(found > 0.9, f"wrong labels of weight 0 leave nDCG {found:.4f}, expected more than 0.9")
+    reached = ndcg(weighted, y, qid)
+    require(reached > 0.9, f"wrong labels of weight 0 leave nDCG {reached:.4f}, expected more than 0.9")
     require(not np.array_equal(weighted, plain), "sample weights of 0 and 1 change nothing")
 
 
@@ -479,8 +479,8 @@ def check_eval_set(make: Make) -> None:
     valid_y = np.where(rng.random(valid_y.size) < 0.4, rng.integers(0, 3, valid_y.size), valid_y).astype(float)
     ranker = make().fit(X, y, qid=qid, eval_set=[(valid_X, valid_y)], eval_qid=[valid_qid])
     require(len(ranker.history_) >= 1, "history_ is empty although there was validation data")
-    found, best = ranker.score(valid_X, valid_y, qid=valid_qid), max(ranker.history_)
-    close(found, best, "the ranker that was kept is not the best of history_ on the validation data", rtol=1e-9)
+    kept, best = ranker.score(valid_X, valid_y, qid=valid_qid), max(ranker.history_)
+    close(kept, best, "the ranker that was kept is not the best of history_ on the validation data", rtol=1e-9)
     noted = ranker.card_["validation"]["value"]
     require(noted == best, f"the card has the value {noted}, the best of history_ is {best}")
     again = make().fit(X, y, qid=qid, eval_set=RankingDataset.from_arrays(valid_X, valid_y, valid_qid))
@@ -500,8 +500,8 @@ def check_parameters_count(make: Make) -> None:
         if ranker.best_iteration_:  # 0 is the model that training began with
             there = ranker.evals_result_["valid_0"][measure][ranker.best_iteration_ - 1]
             require(there == best, f"evals_result_ has {there} at best_iteration_, the best value is {best}")
-        found = sign * ranker.score(valid_X, valid_y, qid=valid_qid)
-        close(best, found, f"eval_measure={measure!r}: the noted value is not that of `score`", rtol=1e-9)
+        measured = sign * ranker.score(valid_X, valid_y, qid=valid_qid)
+        close(best, measured, f"eval_measure={measure!r}: the noted value is not that of `score`", rtol=1e-9)
     whole = make().fit(X, y, qid=qid)
     part = make(validation_fraction=0.5).fit(X, y, qid=qid)
     queries = whole.card_["data"]["queries"], part.card_["data"]["queries"]
@@ -595,11 +595,11 @@ def check_interrupt(make: Make) -> None:
                 ranker = make(validation_fraction=0.3).fit(X, y, qid=qid)
         if not raised:  # there were no more rounds than that
             return
-        words = [str(w.message) for w in caught if "positions" not in str(w.message)]
-        require(len(words) == 1 and "interrupted" in words[0], f"after an interrupt the warnings are {words}")
+        messages = [str(w.message) for w in caught if "positions" not in str(w.message)]
+        require(len(messages) == 1 and "interrupted" in messages[0], f"after an interrupt the warnings are {messages}")
         require(len(ranker.history_) == after, f"interrupted after {after} rounds, history_ is {ranker.history_}")
-        found, chance = ndcg(ranker.predict(X, qid=qid), y, qid), ndcg(np.zeros(y.size), y, qid)
-        require(found > chance, f"interrupted after {after} rounds: nDCG {found:.4f}, equal scores {chance:.4f}")
+        reached, chance = ndcg(ranker.predict(X, qid=qid), y, qid), ndcg(np.zeros(y.size), y, qid)
+        require(reached > chance, f"interrupted after {after} rounds: nDCG {reached:.4f}, equal scores {chance:.4f}")
 
 
 def check_verbose(make: Make) -> None:
@@ -609,8 +609,8 @@ def check_verbose(make: Make) -> None:
     X, y, qid = easy_task(n_queries=6)
     expected = make().fit(X, y, qid=qid).predict(X, qid=qid)
     with Progress():  # a display of the caller's must not get in the way
-        found = make(verbose=True).fit(X, y, qid=qid).predict(X, qid=qid)
-    equal(found, expected, "verbose=True changes the scores")
+        scores = make(verbose=True).fit(X, y, qid=qid).predict(X, qid=qid)
+    equal(scores, expected, "verbose=True changes the scores")
 
 
 # ---------------------------------------------------------------------------------------------------------- copies
@@ -633,12 +633,12 @@ def check_copies(make: Make, folder: Path) -> None:
     for way, copied in copies.items():
         equal(copied.predict(X, qid=qid), expected, f"{way}: other scores")
         require(type(copied) is type(ranker), f"{way}: a {type(copied).__name__}, not a {type(ranker).__name__}")
-        for name, found, kept in (
+        for name, copy_has, kept in (
             ("parameters", repr(copied.get_params()), repr(ranker.get_params())),
             ("history_", copied.history_, ranker.history_),
             ("card_", copied.card_, ranker.card_),
         ):
-            require(found == kept, f"{way}: {name} differ:\n{found}\n{kept}")
+            require(copy_has == kept, f"{way}: {name} differ:\n{copy_has}\n{kept}")
         equal(copied.fit(X, y, qid=qid).predict(X, qid=qid), expected, f"{way}: it learns something else")
     with refuses(NotFittedError, "", "save before fit"):
         make().save(path)

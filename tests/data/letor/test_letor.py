@@ -284,6 +284,7 @@ def test_many_values_for_python(put):
         (f"1 qid:1 1:1 {10**30}:1", 13, "a feature id is larger than 2147483647"),
         ("1 qid:1 1:1 1:1", 13, "a feature appears twice in one line: '1:1'"),
         ("1 qid:1 3:1 1:1 3:2", 17, "a feature appears twice in one line: '3:2'"),
+        ("1 qid:1 3:+2 9:1 3:2", 18, "a feature appears twice in one line: '3:2'"),
         ("1 qid:1 1:1 2:2 3:3 1:4", 21, "a feature appears twice in one line: '1:4'"),
         ("1 qid:1 1:inf", 11, "infinite or too large"),
         ("1 qid:1 1:-Infinity", 11, "infinite or too large"),

@@ -23,7 +23,6 @@ from plackett.data.letor.parse import patterns
 from plackett.data.letor.parts import Arrays, Part, compact, parse_part, split
 from plackett.data.letor.spans import cut_out, run_starts
 from plackett.data.letor.tokens import MAX_FEATURE
-from plackett.data.letor.words import find_newline
 from plackett.data.strings import Strings
 
 __all__ = ["Block", "Options", "parse_block"]
@@ -168,7 +167,7 @@ def _sampled_width(segments: list[Segment]) -> int:
     largest = 0
     for segment in segments:
         for place in np.linspace(segment.lo, max(segment.hi - 1, segment.lo), _SAMPLED_LINES).astype(np.int64):
-            end = find_newline(segment.text, place) if segment.lo < segment.hi else segment.lo
+            end = segment.line_end(int(place)) if segment.lo < segment.hi else segment.lo
             line = segment.text[max(segment.lo, end - 4096) : end].tobytes()
             line = line[line.rfind(b"\n") + 1 :].split(b"#", 1)[0]
             ids = re.findall(rb"[ \t](\d{1,9}):", line)

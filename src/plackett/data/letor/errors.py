@@ -69,11 +69,20 @@ class Segment:
         end = at
         while end > self.lo:
             start = max(self.lo, end - step)
-            found = np.flatnonzero(self.text[start:end] == 10)
-            if found.size:
-                return start + int(found[-1]) + 1
+            newlines = np.flatnonzero(self.text[start:end] == 10)
+            if newlines.size:
+                return start + int(newlines[-1]) + 1
             end, step = start, step * 4
         return self.lo
+
+    def line_end(self, at: int) -> int:
+        """The newline that ends the line that the byte ``at`` belongs to."""
+        step = 1024
+        while True:
+            length = self.text[at : at + step].tobytes().find(b"\n")
+            if length >= 0:
+                return at + length
+            at, step = at + step, step * 4
 
 
 def _excerpt(text: np.ndarray, at: int) -> str:

@@ -12,7 +12,7 @@ from plackett._kernel import kernel
 from plackett.data.letor import faults as fault
 from plackett.data.letor import slots as slot
 from plackett.data.letor.floats import NONE
-from plackett.data.letor.tokens import NOWHERE, blank, common_value, fail, read_any, read_id, read_qid
+from plackett.data.letor.tokens import NOWHERE, blank, common_value, fail, leave_open, read_id, read_qid
 from plackett.data.letor.words import find_newline, load
 
 __all__ = ["parse_rows", "patterns"]
@@ -58,7 +58,7 @@ def _expected_features(buf, at, column, place, dense, words, masks, sizes, value
 @kernel
 def parse_rows(  # type: ignore[no-untyped-def]
     buf, hi, dense, width, fixed, fill, words, masks, sizes,
-    y, qid, qid_place, comment, values, columns, ends, open_values, state,
+    y, qid, qid_place, comment, values, bits, columns, ends, open_values, state,
 ):  # fmt: skip
     """Parse the lines from ``state[AT]`` to ``hi`` into the rows from ``state[ROW]`` on.
 
@@ -67,13 +67,12 @@ def parse_rows(  # type: ignore[no-untyped-def]
     that a wider array is needed. Sparse: entries go to ``values`` and ``columns`` from ``state[ENTRY]`` on, the end of
     each row to ``ends``.
 
-    Values that only Python can read exactly are noted in ``open_values`` (begin and end of the text, place of the
-    value). Where that is full, the kernel returns with ``state[FULL]`` set, at the start of a row, to be called again.
+    Numbers of an unusual form are noted in ``open_values`` (begin and end of the text, place of the value). Where that
+    is full, the kernel returns with ``state[FULL]`` set, at the start of a row, to be called again.
 
     An id that is not larger than the one before makes the row start again in a careful mode that looks for repeated
-    ids.
+    ids; ``bits`` are those of ``values``.
     """
-    unset = values.view(np.uint32)
     known = words.size - 1
     at = state[slot.AT]
     row = state[slot.ROW]
@@ -96,7 +95,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
             y[row] = buf[at] - 48
             at += 1
         else:
-            at = read_any(buf, at, -1 - row, y, values, open_values, state)
+            at = leave_open(buf, at, -1 - row, open_values, state)
             if at < 0:
                 state[slot.OPEN] = open_before
                 return
@@ -128,17 +127,18 @@ def parse_rows(  # type: ignore[no-untyped-def]
                 return
             largest = max(largest, number)
             here = number - 1
+            value, end = common_value(buf, at)
             if here >= width:
                 if fixed:
                     fail(state, fault.ID_BEYOND, token)
                     return
                 if dense:
-                    at = read_any(buf, at, NOWHERE, y, values, open_values, state)
+                    at = end if end > 0 else leave_open(buf, at, NOWHERE, open_values, state)
                     if at < 0:
                         break
                     continue
             if careful:
-                if unset[base + here] != _UNSET:
+                if bits[base + here] != _UNSET:
                     fail(state, fault.ID_TWICE, token)
                     return
             elif here < column:
@@ -149,7 +149,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
                     careful = True
                     state[slot.OPEN] = open_label
                     for j in range(base, base + width):
-                        unset[j] = _UNSET
+                        bits[j] = _UNSET
                     column = width
                     at = features
                     continue
@@ -158,14 +158,10 @@ def parse_rows(  # type: ignore[no-untyped-def]
                 for j in range(base + column, base + here):
                     values[j] = fill
             place = base + here if dense else entry
-            value, end = common_value(buf, at)
-            if end > 0:
-                values[place] = value
-                at = end
-            else:
-                at = read_any(buf, at, place, y, values, open_values, state)
-                if at < 0:
-                    break
+            values[place] = value  # 0 for now where it is left open: the place is taken
+            at = end if end > 0 else leave_open(buf, at, place, open_values, state)
+            if at < 0:
+                break
             if not dense:
                 columns[entry] = here
                 entry += 1
@@ -178,7 +174,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
             return
         if careful:
             for j in range(base, base + width):
-                if unset[j] == _UNSET:
+                if bits[j] == _UNSET:
                     values[j] = fill
         elif dense:
             for j in range(base + column, base + width):

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from plackett.data.letor import faults as fault
 from plackett.data.letor import slots as slot
 from plackett.data.letor.errors import Segment
+from plackett.data.letor.numbers import read_open
 from plackett.data.letor.parse import parse_rows
-from plackett.data.letor.words import find_newline
 
 __all__ = ["Arrays", "Part", "compact", "parse_part", "split"]
 
 #: Text per call of a kernel: small enough to keep all threads busy, large enough to make the calls cheap.
 _MIN_PART, _MAX_PART = 1 << 18, 1 << 23
+
+#: Room for numbers of an unusual form: they are read when it is full.
+_OPEN = 4096
 
 
 @dataclass
@@ -53,7 +55,7 @@ def split(segment: Segment, threads: int) -> list[Part]:
     parts = []
     lo = segment.lo
     while lo < segment.hi:
-        hi = segment.hi if segment.hi - lo <= size else find_newline(segment.text, lo + size - 1) + 1
+        hi = segment.hi if segment.hi - lo <= size else segment.line_end(lo + size - 1) + 1
         parts.append(Part(segment, lo, hi))
         lo = hi
     return parts or [Part(segment, segment.lo, segment.lo)]
@@ -64,39 +66,25 @@ def parse_part(part: Part, arrays: Arrays, width: int, fixed: bool, expected: An
     state = np.zeros(slot.SIZE, np.int64)
     state[slot.AT], state[slot.ROW], state[slot.ENTRY], state[slot.NO_QUERY] = part.lo, part.row, part.entry, -1
     part.state, part.error = state, None
-    open_values = np.empty((256, 3), np.int64)
+    open_values = np.empty((_OPEN, 3), np.int64)
     words, masks, sizes = expected
+    bits = arrays.values.view(np.uint32)
     while True:
         state[slot.FULL] = 0
         parse_rows(
             part.segment.text, part.hi, arrays.dense, width, fixed, fill, words, masks, sizes,
-            arrays.y, arrays.qid, arrays.qid_place, arrays.comment, arrays.values, arrays.columns, arrays.ends,
-            open_values, state,
+            arrays.y, arrays.qid, arrays.qid_place, arrays.comment, arrays.values, bits, arrays.columns,
+            arrays.ends, open_values, state,
         )  # fmt: skip
-        part.error = _read_open(part.segment.text, open_values[: state[slot.OPEN]], arrays)
+        n_open = state[slot.OPEN]
+        part.error = read_open(part.segment.text, open_values[:n_open], arrays.y, arrays.values, state)
         if part.error is None and state[slot.ERROR]:
             part.error = (int(state[slot.PLACE]), int(state[slot.ERROR]))
         if part.error is not None or not state[slot.FULL]:
             return
         state[slot.OPEN] = 0
-        open_values = np.empty((2 * len(open_values), 3), np.int64)
-
-
-def _read_open(text: np.ndarray, open_values: np.ndarray, arrays: Arrays) -> tuple[int, int] | None:
-    """Read with Python the few numbers that the kernel left open; place and kind of an error, if there is one."""
-    for start, end, place in open_values.tolist():
-        number = float(text[start:end].tobytes())
-        with np.errstate(over="ignore"):
-            single = np.float32(number)
-        if place < 0:
-            if np.isinf(number):
-                return start, fault.LABEL_INFINITE
-            arrays.y[-1 - place] = number
-        elif np.isinf(single):
-            return start, fault.VALUE_INFINITE
-        else:
-            arrays.values[place] = single
-    return None
+        if n_open == 0:  # not enough room for a single row
+            open_values = np.empty((2 * len(open_values), 3), np.int64)
 
 
 def compact(parts: list[Part], arrays: Arrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._kernel import kernel
 from plackett.data.letor import faults as fault
 from plackett.data.letor import slots as slot
-from plackett.data.letor.floats import INFINITE, LONG, MISSING, OK, POWERS, PYTHON, read_number
+from plackett.data.letor.floats import POWERS
 from plackett.data.letor.words import digits, leading_digits, load
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "common_value",
     "ends",
     "fail",
-    "read_any",
+    "leave_open",
     "read_id",
     "read_qid",
 ]
@@ -61,17 +61,22 @@ def fail(state, error, place):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _leave_open(open_values, state, at, end, place):  # type: ignore[no-untyped-def]
-    """Record a number for Python to read; false if there is no room for it."""
+def leave_open(buf, at, place, open_values, state):  # type: ignore[no-untyped-def]
+    """Note a number of any other form, to be read by `numbers`; the position after it, or -1 if there is no room.
+
+    Its place is an index into the values, `NOWHERE`, or ``-1 - row`` for the label of a row.
+    """
     n = state[slot.OPEN]
     if n == open_values.shape[0]:
         state[slot.FULL] = 1
-        return False
+        return -1
     open_values[n, 0] = at
-    open_values[n, 1] = end
+    while not ends(buf[at]):
+        at += 1
+    open_values[n, 1] = at
     open_values[n, 2] = place
     state[slot.OPEN] = n + 1
-    return True
+    return at
 
 
 @kernel
@@ -133,47 +138,11 @@ def read_id(buf, at, state):  # type: ignore[no-untyped-def]
     return number, at + 1
 
 
-@kernel
-def _number_fault(found, label):  # type: ignore[no-untyped-def]
-    if found == MISSING:
-        return fault.LABEL_MISSING
-    if found == INFINITE:
-        return fault.LABEL_INFINITE if label else fault.VALUE_INFINITE
-    if found == LONG:
-        return fault.LABEL_LONG if label else fault.VALUE_LONG
-    return fault.LABEL if label else fault.VALUE
-
-
-@kernel
-def read_any(buf, at, place, y, values, open_values, state):  # type: ignore[no-untyped-def]
-    """Read a number of any form; returns the position after it, or -1.
-
-    It goes to ``values[place]``, nowhere where that is `NOWHERE`, and as a label to ``y[-1 - place]`` where ``place``
-    is negative. (One function for both, because the reader of numbers is long and compiled into it.)
-    """
-    found, value, end = read_number(buf, at)
-    label = place < 0
-    if not ends(buf[end]):
-        return fail(state, fault.LABEL if label else fault.VALUE, at)
-    if found > MISSING or (label and found == MISSING):
-        return fail(state, _number_fault(found, label), at)
-    single = np.float32(value)
-    if found == OK and not label and np.isinf(single):
-        return fail(state, fault.VALUE_INFINITE, at)
-    if found == PYTHON and place != NOWHERE and not _leave_open(open_values, state, at, end, place):
-        return -1
-    if label:
-        y[-1 - place] = value
-    elif place != NOWHERE:
-        values[place] = single
-    return end
-
-
 @kernel(inline=True)
 def common_value(buf, at):  # type: ignore[no-untyped-def]
     """Read a value of a common form: up to seven digits before and up to seven after the point.
 
-    Returns the value and the position after it, or -1 for all other forms, which `read_any` reads.
+    Returns the value and the position after it, or -1 for all other forms, which `leave_open` notes.
     """
     word = load(buf, at)
     negative = word & _255 == _MINUS

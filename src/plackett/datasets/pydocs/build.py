@@ -83,8 +83,8 @@ def _records(version: tuple[int, ...]) -> tuple[dict[str, Any], ...]:
 
 def summary(text: str) -> str:
     """The first sentence of a docstring, without the call that it may begin with."""
-    found = _SENTENCE.match(_CALL.sub("", text))
-    return " ".join(found.group(1).split()) if found else ""
+    sentence = _SENTENCE.match(_CALL.sub("", text))
+    return " ".join(sentence.group(1).split()) if sentence else ""
 
 
 def words(text: str) -> list[str]:
@@ -178,8 +178,8 @@ def _query(record: dict[str, Any], sentence: str) -> list[str] | None:
 
 def _without_summary(text: str) -> str:
     rest = _CALL.sub("", text)
-    found = _SENTENCE.match(rest)
-    return rest[found.end() :].lstrip(" .!?\n") if found else rest
+    sentence = _SENTENCE.match(rest)
+    return rest[sentence.end() :].lstrip(" .!?\n") if sentence else rest
 
 
 @lru_cache(2)

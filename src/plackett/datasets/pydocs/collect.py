@@ -39,10 +39,10 @@ def modules() -> Iterator[str]:
         if name == "os":
             yield "os.path"  # whatever it is called on this platform
         try:
-            found = importlib.import_module(name)
+            package = importlib.import_module(name)
         except Exception:
             continue
-        for entry in sorted(pkgutil.iter_modules(getattr(found, "__path__", []), f"{name}."), key=lambda e: e.name):
+        for entry in sorted(pkgutil.iter_modules(getattr(package, "__path__", []), f"{name}."), key=lambda e: e.name):
             parts = entry.name.split(".")
             if not any(part.startswith("_") for part in parts) and not SKIPPED.match(entry.name):
                 yield entry.name
@@ -84,15 +84,15 @@ def kind_of(value: Any) -> str | None:
     return None
 
 
-def members(module: str, found: Any) -> Iterator[tuple[dict[str, str], Any]]:
+def members(module: str, loaded: Any) -> Iterator[tuple[dict[str, str], Any]]:
     """Documents of the functions and classes that a module defines, and of their methods."""
-    named = getattr(found, "__all__", None)
-    names = sorted(set(named) if named else {n for n in vars(found) if not n.startswith("_")})
+    named = getattr(loaded, "__all__", None)
+    names = sorted(set(named) if named else {n for n in vars(loaded) if not n.startswith("_")})
     for name in names:
         if not isinstance(name, str) or name.startswith("_"):
             continue
         try:
-            value = getattr(found, name)
+            value = getattr(loaded, name)
         except Exception:
             continue
         kind = kind_of(value)
@@ -116,7 +116,7 @@ def members(module: str, found: Any) -> Iterator[tuple[dict[str, str], Any]]:
 
 def collect() -> list[dict[str, str]]:
     """All documents in the order of their ids; an object that several modules offer is taken once."""
-    found: dict[str, dict[str, str]] = {}
+    records: dict[str, dict[str, str]] = {}
     homes: dict[int, str] = {}
     for module in modules():
         try:
@@ -125,18 +125,18 @@ def collect() -> list[dict[str, str]]:
             continue  # a module of another platform
         text = text_of(loaded)
         if len(text) >= _SHORTEST:
-            found[module] = record(module, module, "module", module, module.rpartition(".")[0], loaded, text)
+            records[module] = record(module, module, "module", module, module.rpartition(".")[0], loaded, text)
         for entry, value in members(module, loaded):
             before = homes.get(id(value))
             own = getattr(value, "__module__", None) == module
-            if before is not None and before in found and not own:
+            if before is not None and before in records and not own:
                 continue
             if before is not None and own:
-                found.pop(before, None)
+                records.pop(before, None)
             homes[id(value)] = entry["id"]
             keep.append(value)
-            found[entry["id"]] = entry
-    return [found[name] for name in sorted(found)]
+            records[entry["id"]] = entry
+    return [records[name] for name in sorted(records)]
 
 
 #: Objects seen: their ids are compared, so they must live on.

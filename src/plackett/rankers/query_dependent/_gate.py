@@ -1,4 +1,4 @@
-"""Multinomial logistic regression from query features to classes."""
+"""Classes of queries: by clusters of their features, and multinomial logistic regression from features to classes."""
 
 from __future__ import annotations
 
@@ -32,41 +32,19 @@ def fit_softmax(
 
     n_classes = targets.shape[1]
     start = np.zeros((z.shape[1] + 1) * n_classes)
-    found = minimize(
+    solution = minimize(
         log_loss, start, args=(z, targets, weight, penalty), jac=True, method="L-BFGS-B", options={"maxiter": 500}
     )
-    table = found.x.reshape(-1, n_classes)
+    table = solution.x.reshape(-1, n_classes)
     return np.ascontiguousarray(table[:-1]), table[-1].copy()
 
 
-def k_means(z: np.ndarray, n: int, weight: np.ndarray, seed: int | None, n_starts: int = 4) -> np.ndarray:
-    """Number of the cluster of each point: Lloyd's algorithm from k-means++ starts, the best of a few."""
-    rng = np.random.default_rng(seed)
-    best, assigned = np.inf, np.zeros(z.shape[0], np.int64)
-    for _ in range(n_starts):
-        centres = _first_centres(z, n, weight, rng)
-        previous = np.inf
-        for _ in range(100):
-            far = ((z[:, None] - centres) ** 2).sum(axis=2)
-            nearest = far.argmin(axis=1)
-            value = float(weight @ far[np.arange(z.shape[0]), nearest])
-            if value >= previous * (1.0 - 1e-12):
-                break
-            previous = value
-            for j in range(centres.shape[0]):
-                mine = nearest == j
-                if weight[mine].sum() > 0:
-                    centres[j] = np.average(z[mine], axis=0, weights=weight[mine])
-        if previous < best:
-            best, assigned = previous, nearest
-    return np.unique(assigned, return_inverse=True)[1].ravel()
+def k_means(z: np.ndarray, n: int, weight: np.ndarray, seed: int | None) -> np.ndarray:
+    """Number of the cluster of each point, by scikit-learn; fewer than ``n`` clusters where points coincide."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
-
-def _first_centres(z: np.ndarray, n: int, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    chosen = [int(rng.choice(z.shape[0], p=weight / weight.sum()))]
-    for _ in range(n - 1):
-        far = ((z[:, None] - z[chosen]) ** 2).sum(axis=2).min(axis=1) * weight
-        if far.sum() <= 0.0:
-            break
-        chosen.append(int(rng.choice(z.shape[0], p=far / far.sum())))
-    return z[chosen].astype(np.float64)
+    n = max(1, min(n, np.unique(z[weight > 0], axis=0).shape[0]))
+    with threadpool_limits(1, "openmp"):  # several threads add up in any order, and the last bits would change
+        clusters = KMeans(n, n_init=4, random_state=seed).fit(z, sample_weight=weight)
+    return np.unique(clusters.labels_, return_inverse=True)[1].ravel()

@@ -120,12 +120,12 @@ def listnet_top_k(loss, scores, labels, weights):
             return target[list(rest)]
         drawn = tuple(sorted(labels[j] for j in rest if weights[j] > 0))
         weight = np.zeros(len(rest))
-        for place, i in enumerate(rest):
+        for index, i in enumerate(rest):
             if weights[i] > 0:
                 others = list(drawn)
                 others.remove(labels[i])
                 higher = sum(label > labels[i] for label in others)
-                weight[place] = weights[i] * worth(higher) * ways(tuple(others))
+                weight[index] = weights[i] * worth(higher) * ways(tuple(others))
         with np.errstate(divide="ignore"):
             return np.log(weight)
 
@@ -428,11 +428,11 @@ def stochastic_smoothing(loss, scores, labels, weights):
             noisy[i] = centre[i] + loss.sigma * radius * np.cos(2 * np.pi * unit(state))
         for i in range(n):
             others = [j for j in np.lexsort((np.argsort(order), -noisy)) if j != i]
-            inserted = [value([*others[:place], i, *others[place:]]) for place in range(n)]
-            for place, j in enumerate(others):
+            inserted = [value([*others[:position], i, *others[position:]]) for position in range(n)]
+            for position, j in enumerate(others):
                 x = (noisy[j] - centre[i]) / loss.sigma
                 density = np.exp(-x * x / 2) / np.sqrt(2 * np.pi) / loss.sigma
-                gradient[i] -= (inserted[place] - inserted[place + 1]) * density / loss.n_samples
+                gradient[i] -= (inserted[position] - inserted[position + 1]) * density / loss.n_samples
     return gradient, np.zeros(n)
 
 

@@ -128,9 +128,9 @@ def f_measure(m: Any, q: RankedList) -> float:
     if total == 0:
         return NOTHING
     places = q.depth if m.k is None else m.k
-    found = count(top(q, m.k), m.rel)
-    p, r = (found / places if places else 0.0), found / total
-    return (1 + m.beta**2) * p * r / (m.beta**2 * p + r) if found else 0.0
+    hits = count(top(q, m.k), m.rel)
+    p, r = (hits / places if places else 0.0), hits / total
+    return (1 + m.beta**2) * p * r / (m.beta**2 * p + r) if hits else 0.0
 
 
 def r_precision(m: Any, q: RankedList) -> float:
@@ -142,10 +142,10 @@ def r_precision(m: Any, q: RankedList) -> float:
 
 
 def set_ap(m: Any, q: RankedList) -> float:
-    total, found = count(q.labels, m.rel), count(top(q, None), m.rel)
+    total, hits = count(q.labels, m.rel), count(top(q, None), m.rel)
     if total == 0:
         return NOTHING
-    return found / q.depth * found / total if q.depth else 0.0
+    return hits / q.depth * hits / total if q.depth else 0.0
 
 
 def success(m: Any, q: RankedList) -> float:
@@ -249,8 +249,8 @@ def interpolated_precision(m: Any, q: RankedList, level: float | None = None) ->
         return NOTHING
     level = m.recall if level is None else level
     needed = math.floor(level * total + (0.9 if m.reach == "up" else 0.5))
-    found = [count(q.labels[:rank], m.rel) for rank in range(1, q.depth + 1)]
-    return max((hits / rank for rank, hits in enumerate(found, 1) if hits >= needed), default=0.0)
+    counts = [count(q.labels[:rank], m.rel) for rank in range(1, q.depth + 1)]
+    return max((hits / rank for rank, hits in enumerate(counts, 1) if hits >= needed), default=0.0)
 
 
 def interpolated_average(m: Any, q: RankedList) -> float:
@@ -283,8 +283,8 @@ def judged_share(m: Any, q: RankedList) -> float:
 
 def utility(m: Any, q: RankedList) -> float:
     labels = top(q, m.k)
-    found = count(labels, m.rel)
-    return m.a * found + m.b * (len(labels) - found) + m.c * (count(q.labels, m.rel) - found)
+    hits = count(labels, m.rel)
+    return m.a * hits + m.b * (len(labels) - hits) + m.c * (count(q.labels, m.rel) - hits)
 
 
 def winner_takes_all(m: Any, q: RankedList) -> float:
@@ -544,9 +544,9 @@ def intent_aware(plain: Definition, **fixed: Any) -> Definition:
         total = used = 0.0
         for t, probability in enumerate(q.subtopic_weight):
             labels = [0.0 if math.isnan(grades[t]) else float(grades[t]) for grades in q.subtopics]
-            found = plain(_With(m, fixed), q._replace(labels=labels))
-            if not math.isnan(found):
-                total += probability * found
+            mean = plain(_With(m, fixed), q._replace(labels=labels))
+            if not math.isnan(mean):
+                total += probability * mean
                 used += probability
         if used == 0:
             return NOTHING
