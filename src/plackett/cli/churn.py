@@ -43,8 +43,8 @@ def churn(
             scores.append(predict(ranker, dataset))
     if dataset is None:
         dataset = read_data(data, columns, labels_needed=False, drop_text=True)  # features do not matter
-    ready = [dataset.from_input_order(read_scores(each)) if isinstance(each, Path) else each for each in scores]
-    found = compare(*ready, dataset, k=k, measure=measure)
+    before, after = (dataset.from_input_order(read_scores(each)) if isinstance(each, Path) else each for each in scores)
+    found = compare(before, after, dataset, k=k, measure=measure)
     if form in ("csv", "json"):
         print(getattr(found, f"to_{form}")())
         return

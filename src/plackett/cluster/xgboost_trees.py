@@ -123,8 +123,8 @@ def _is_flat(bound: BoundLoss, curvature: str) -> bool:
     if curvature == "none":
         return True
     scores = np.random.default_rng(0).normal(size=bound.data.n_rows)
-    bends = [bound.evaluate(at, value=False)[2].copy() for at in (np.zeros_like(scores), scores)]
-    return bool(np.allclose(*bends))
+    flat, bent = (bound.evaluate(at, value=False)[2].copy() for at in (np.zeros_like(scores), scores))
+    return bool(np.allclose(flat, bent))
 
 
 class _OnHost:

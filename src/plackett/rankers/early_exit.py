@@ -170,10 +170,10 @@ def early_exit(
         trees = sorted({max(1, round(share * total)) for share in _SHARES} - {total})
     if keep is None:
         keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
-    for name, values, most in (("trees", trees, total - 1), ("keep", keep, None)):
-        bad = [value for value in values if value < 1 or (most is not None and value > most)]
-        if bad or not len(values):
-            raise DataError(f"{name}={list(values)}; give numbers from 1{'' if most is None else f' to {most}'}")
+    for name, given, last in (("trees", trees, total - 1), ("keep", keep, None)):
+        bad = [value for value in given if value < 1 or (last is not None and value > last)]
+        if bad or not len(given):
+            raise DataError(f"{name}={list(given)}; give numbers from 1{'' if last is None else f' to {last}'}")
     data = getattr(ranker, "_columns", Columns()).aligned(data)
     chosen = parse(measure)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,12 @@ def scoring_frontier(
     found: dict[tuple[str, str], list[tuple[np.ndarray, float, float]]] = {}
     for fold in folds:
         train, valid, test = (fold.train, fold.valid, fold.test)
-        words = {"n_estimators": n_estimators, "num_leaves": num_leaves, "learning_rate": learning_rate, "n_jobs": 1}
+        words: dict[str, Any] = {
+            "n_estimators": n_estimators,
+            "num_leaves": num_leaves,
+            "learning_rate": learning_rate,
+            "n_jobs": 1,
+        }
         full = LambdaMART(**words).fit(train)
         for (way, setting), score in _ways(full, train, valid, max_loss, words).items():
             values = per_query(test, score(test), "nDCG@10")
@@ -110,6 +116,10 @@ def scoring_frontier(
 Score = Callable[[RankingDataset], np.ndarray]
 
 
+def _by_part(part: TreeScorer, data: RankingDataset) -> np.ndarray:
+    return part.predict(data.X, data.offsets, 1)
+
+
 def _ways(
     full: LambdaMART, train: RankingDataset, valid: RankingDataset, max_loss: float, words: dict[str, Any]
 ) -> dict[tuple[str, str], Score]:
@@ -118,7 +128,7 @@ def _ways(
     total = full.scorer_.trees.n_trees
     for share in _SHARES:
         part = TreeScorer.of(full.scorer_.trees.head(max(1, round(share * total))))
-        ways["fewer trees", f"{share:.0%} of them"] = lambda data, part=part: part.predict(data.X, data.offsets, 1)
+        ways["fewer trees", f"{share:.0%} of them"] = partial(_by_part, part)
     for rule in RULES:
         for loss in (max_loss, 5 * max_loss):
             exit_ = early_exit(full, valid, rule=rule, max_loss=loss, sure=True, n_jobs=1)
