@@ -40,7 +40,7 @@ _LEAST_QUERIES = 10
 
 def is_strength(beta: Any) -> bool:
     """Whether this is a number that a relation may be multiplied by."""
-    return isinstance(beta, (int, float, np.integer, np.floating)) and 0.0 <= beta <= STRONGEST
+    return isinstance(beta, (int, float, np.integer, np.floating)) and bool(0.0 <= beta <= STRONGEST)
 
 
 def parsed(relation: Any) -> Any:

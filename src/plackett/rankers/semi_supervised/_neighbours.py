@@ -26,7 +26,7 @@ def check_neighbours(ranker: Any) -> None:
 
 def is_count(number: Any) -> bool:
     """Whether this is a whole number of 0 or more."""
-    return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and number >= 0
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and bool(number >= 0)
 
 
 def scaled(data: RankingDataset, metric: str) -> np.ndarray:
