@@ -124,3 +124,18 @@ def test_ratings_take_any_ids(ids):
     assert ratings.rows_in(some).sum() == 50
     with pytest.raises(pk.DataError, match="missing from the catalogue"):
         Ratings.from_arrays(users, ids, catalogue=ids[1:])
+
+
+def test_ids_that_cannot_be_kept_are_named():
+    made = pk.RankingDataset.from_arrays
+    for missing in (None, np.nan):
+        gaps = np.array(["a", "b", missing], StringDType(na_object=missing))
+        with pytest.raises(pk.DataError, match=r"qid\[2\] is missing"):
+            made(None, np.zeros(3), qid=gaps)
+        assert made(None, np.zeros(2), qid=gaps[:2]).qids.dtype == StringDType()
+    for broken in (["a", "\ud800"], np.array(["a", "\ud800"], object), np.array([b"a", b"\xff"])):
+        with pytest.raises(pk.DataError, match=r"qid\[1\] is .*, which cannot be written as UTF-8"):
+            made(None, np.zeros(2), qid=broken)
+    large = np.array([3, 2**64 - 1, 3, 2**63], np.uint64)
+    assert made(None, np.zeros(4), qid=large).qids.tolist() == ["3", str(2**64 - 1), str(2**63)]
+    assert made(None, np.zeros(2), qid=large[[0, 2]]).qids.tolist() == [3]
