@@ -52,6 +52,54 @@ def test_ids_are_found_where_they_are(n):
     assert find(np.arange(9), np.array(["7", "x"], StringDType())).tolist() == [7, -1]
 
 
+#: Ids that are alike at the start, of all widths, beyond ASCII, and the same text in two normal forms.
+TEXTS = ["b", "", "a", "a\0", "a\0b", "A", "é", "e\u0301", "x" * 15, "x" * 16, "x" * 16 + "y", "\uffff", "\U00010000",
+         "日本語", "日本語" * 9, "7", "07", " 7", "Ω", "Ω", "a" * 3000]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["T", "U", "O"])
+@pytest.mark.parametrize("n", [0, 2, 4, 5, 60])
+def test_texts_of_any_type_are_handled_as_python_does(kind, n):
+    if kind == "U":  # cannot hold NUL at the end
+        texts = [text for text in TEXTS if not text.endswith("\0")]
+    else:
+        texts = TEXTS
+    rng = np.random.default_rng(n)
+    known, wanted = ([str(t) for t in rng.choice(np.array(texts, object), size)] for size in (40, n))  # with repeats
+    wanted = [*wanted, "nowhere"][:n]
+    dtype = {"T": StringDType(), "U": None, "O": object}[kind]
+    first, second = np.array(known, dtype), np.array(wanted, dtype if wanted else dtype or "U1")
+    places = [known.index(text) if text in known else -1 for text in wanted]
+    assert find(first, second).tolist() == places
+    assert find(first, second.astype(StringDType())).tolist() == places
+    assert find(first.astype(StringDType()), second).tolist() == places
+    assert find(second, first).tolist() == [wanted.index(text) if text in wanted else -1 for text in known]
+    assert common(first, second).tolist() == common(second, first).tolist() == sorted({*known} & {*wanted})
+    assert order_of(first).tolist() == sorted(range(40), key=known.__getitem__)
+    values, number = distinct(first)
+    assert values.tolist() == sorted({*known}) and values[number].tolist() == known
+
+
+@pytest.mark.parametrize("n", [0, 3, 30])
+def test_numbers_are_found_among_numbers_and_texts(n):
+    rng = np.random.default_rng(n)
+    known, wanted = (2**62 + rng.integers(-9, 9, size) for size in (12, n))
+    known[::3] *= -1
+    places = [known.tolist().index(each) if each in known.tolist() else -1 for each in wanted.tolist()]
+    for first in (known, known.astype(StringDType()), known.astype("U"), known.astype(object)):
+        for second in (wanted, wanted.astype(np.uint64), wanted.astype(StringDType()), wanted.astype(object)):
+            assert find(first, second).tolist() == places
+            assert {int(each) for each in common(first, second)} == {*known.tolist()} & {*wanted.tolist()}
+
+
+def test_domains_take_any_names(ids):
+    n = ids.size
+    data = pk.RankingDataset.from_arrays(np.arange(n)[:, None], np.arange(n) % 3, qid=np.arange(n))
+    parts = pk.domains(data, np.strings.add(ids, "!"))
+    assert list(parts) == [f"{name}!" for name in sorted(ids.tolist())]
+    assert all(part.qids.size == 1 and ids[part.qids[0]] == name[:-1] for name, part in parts.items())
+
+
 def test_datasets_take_any_ids(ids):
     n = ids.size
     data = pk.RankingDataset.from_arrays(np.arange(n)[:, None], np.arange(n) % 3, qid=ids, docids=ids[::-1])
@@ -76,3 +124,18 @@ def test_ratings_take_any_ids(ids):
     assert ratings.rows_in(some).sum() == 50
     with pytest.raises(pk.DataError, match="missing from the catalogue"):
         Ratings.from_arrays(users, ids, catalogue=ids[1:])
+
+
+def test_ids_that_cannot_be_kept_are_named():
+    made = pk.RankingDataset.from_arrays
+    for missing in (None, np.nan):
+        gaps = np.array(["a", "b", missing], StringDType(na_object=missing))
+        with pytest.raises(pk.DataError, match=r"qid\[2\] is missing"):
+            made(None, np.zeros(3), qid=gaps)
+        assert made(None, np.zeros(2), qid=gaps[:2]).qids.dtype == StringDType()
+    for broken in (["a", "\ud800"], np.array(["a", "\ud800"], object), np.array([b"a", b"\xff"])):
+        with pytest.raises(pk.DataError, match=r"qid\[1\] is .*, which cannot be written as UTF-8"):
+            made(None, np.zeros(2), qid=broken)
+    large = np.array([3, 2**64 - 1, 3, 2**63], np.uint64)
+    assert made(None, np.zeros(4), qid=large).qids.tolist() == ["3", str(2**64 - 1), str(2**63)]
+    assert made(None, np.zeros(2), qid=large[[0, 2]]).qids.tolist() == [3]

@@ -13,7 +13,7 @@ __all__ = ["first_appearances", "group_rows", "ids_array"]
 
 
 def ids_array(values: Any, name: str = "ids") -> np.ndarray:
-    """Ids as an array of int64 or of strings, as they were given.
+    """Ids as an array of int64 or of strings, as they were given; whole numbers too large for int64 become strings.
 
     >>> ids_array(["q1", "q2"]).dtype.kind, ids_array([3, 4]).dtype.kind
     ('T', 'i')
@@ -22,16 +22,37 @@ def ids_array(values: Any, name: str = "ids") -> np.ndarray:
     if array.ndim != 1:
         raise DataError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.dtype.kind in "iub":
+        if array.dtype.kind == "u" and array.max(initial=0) > np.iinfo(np.int64).max:
+            return array.astype(StringDType())
         return array.astype(np.int64, copy=False)
     if array.dtype.kind == "f":
-        whole = array.astype(np.int64)
+        with np.errstate(invalid="ignore"):
+            whole = array.astype(np.int64)
         if not (whole == array).all():
             bad = int(np.flatnonzero(whole != array)[0])
             raise DataError(f"{name}[{bad}] is {array[bad]}; ids are whole numbers or strings")
         return whole
-    if array.dtype.kind == "S":
-        return np.strings.decode(array, "utf-8").astype(StringDType())
-    return array if array.dtype.kind == "T" else array.astype(StringDType())
+    if array.dtype == StringDType():
+        return array
+    try:
+        if array.dtype.kind == "S":
+            return np.strings.decode(array, "utf-8").astype(StringDType())
+        if array.dtype.kind == "T":  # with a mark for missing entries
+            array = array.astype(object)
+            if missing := [i for i, each in enumerate(array) if not isinstance(each, str)]:
+                raise DataError(f"{name}[{missing[0]}] is missing; every entry needs an id")
+        return array.astype(StringDType())
+    except (TypeError, UnicodeError):
+        for i, each in enumerate(array.tolist()):
+            _check_text(each, f"{name}[{i}]")
+        raise
+
+
+def _check_text(value: Any, where: str) -> None:
+    try:
+        value.decode() if isinstance(value, bytes) else str(value).encode()
+    except UnicodeError:
+        raise DataError(f"{where} is {value!r}, which cannot be written as UTF-8") from None
 
 
 def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -38,24 +38,24 @@ def distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Place of each wanted id among distinct known ones, -1 where it is not there.
+    """Place of each wanted id among known ones, the first if there are several, -1 where it is not there.
 
-    Numbers and strings are compared as text, so that ``7`` finds ``"7"``.
+    Ids of different types are compared as text, so that ``7`` finds ``"7"``.
 
     >>> find(np.array(["b", "a"]), np.array(["a", "x"])).tolist()
     [1, -1]
     """
     known, wanted = _alike(known, wanted)
     if wanted.size <= _FEW and known.size:
-        return np.array([np.argmax(same) if (same := known == one).any() else -1 for one in wanted], np.int64)
-    values, number = distinct(np.concatenate([known, wanted]))
-    place = np.full(values.size, -1)
-    place[number[: known.size]] = np.arange(known.size)
-    return place[number[known.size :]]
+        # slices, as NumPy drops NUL characters at the end of single strings
+        matches = (known == wanted[i : i + 1] for i in range(wanted.size))
+        return np.array([np.argmax(same) if same.any() else -1 for same in matches], np.int64)
+    _, first, number = np.unique(np.concatenate([known, wanted]), return_index=True, return_inverse=True)
+    return np.where(first < known.size, first, -1)[number[known.size :]]
 
 
 def common(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The ids that are in both, in ascending order; numbers and strings are compared as text.
+    """The ids that are in both, in ascending order; ids of different types are compared as text.
 
     >>> common(np.array([3, 1, 3]), np.array([3, 4])).tolist()
     [3]
@@ -69,7 +69,7 @@ def common(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _alike(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both as they are, or both as text if only one has numbers."""
-    if (first.dtype.kind in "iu") == (second.dtype.kind in "iu"):
+    """Both as they are if they are of one kind, or else both as text."""
+    if first.dtype.kind == second.dtype.kind != "O":
         return first, second
     return first.astype(StringDType()), second.astype(StringDType())

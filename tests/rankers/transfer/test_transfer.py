@@ -192,6 +192,9 @@ def test_multi_task_is_the_same_program(target, source, test):
     three = pk.MultiTask(base=BASE).fit(pool, domain=names)
     assert three.task_weights_.shape == (3, 12) and list(three.card_["transfer"]["sources"]) == ["a", "b"]
     np.testing.assert_array_equal(three.for_domain("b").coef_, three.task_weights_[2])
+    for named in (np.array(names, object), np.array(names, np.dtypes.StringDType())):
+        again = pk.MultiTask(base=BASE).fit(pool, domain=named)
+        np.testing.assert_array_equal(again.task_weights_, three.task_weights_)
     with pytest.raises(DataError, match="no source domain 'd'"):
         three.for_domain("d")
 

@@ -39,7 +39,7 @@ _LEAST_QUERIES = 10
 def is_strength(beta: Any) -> bool:
     """Whether this is a number that a relation may be multiplied by."""
     number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
-    return number and 0.0 <= beta <= STRONGEST
+    return number and bool(0.0 <= beta <= STRONGEST)
 
 
 def check_numbers(ranker: Ranker, name: str, size: int, least: float = 0.0) -> None:

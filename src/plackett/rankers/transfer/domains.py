@@ -12,6 +12,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
+from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
 
 __all__ = ["domains", "plain", "pooled", "source_domains"]
@@ -49,7 +50,10 @@ def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
         raise DataError(
             f"domain has shape {given.shape}, but the data have {data.n_queries} queries: give one name each"
         )
-    return {name: data.select(np.flatnonzero(given == name)) for name in np.unique(given).tolist()}
+    each, number = distinct(given)
+    queries = np.argsort(number, kind="stable")
+    ends = np.cumsum(np.bincount(number, minlength=each.size))
+    return {name: data.select(queries[a:b]) for name, a, b in zip(each.tolist(), [0, *ends], ends, strict=False)}
 
 
 def source_domains(source: Any) -> dict[Any, RankingDataset]:

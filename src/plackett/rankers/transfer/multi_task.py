@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from plackett.data.ids import distinct
 from plackett.rankers.transfer.feature_transfer import FeatureTransfer
 
 __all__ = ["MultiTask"]
@@ -39,9 +42,7 @@ class MultiTask(FeatureTransfer):
         self, X: Any, y: Any = None, *, source: Any = None, domain: Any = None, target: Any = None, **arguments: Any
     ) -> Self:
         """Learn from the labelled documents of all domains; arguments as in `FeatureTransfer`, ``target`` optional."""
-        if domain is not None and target is None:
-            import numpy as np
-
-            names, counts = np.unique(np.asarray(domain), return_counts=True)
-            target = names[counts.argmax()].item()
+        if domain is not None and target is None and np.size(domain):
+            names, number = distinct(np.asarray(domain))
+            target = names.tolist()[np.bincount(number.ravel()).argmax()]
         return super().fit(X, y, source=source, domain=domain, target=target, **arguments)
