@@ -126,3 +126,43 @@ def test_garbled_events_are_refused_by_line_or_scored(runs, tmp_path, method):
     assert all(str(events) in each and "line" in each for each in said)
     assert all(found.n_events <= 5 and 0 <= found.rows[0][-1] <= 1 for found in scored)
     assert len(said) > 60 and scored
+
+
+def _shown(tmp_path, *lists):
+    path = tmp_path / "shown.jsonl"
+    common = {"rankers": ["A", "B"], "method": "team-draft", "documents": ["a", "b"], "credits": [[1, 0], [0, 1]]}
+    path.write_text("\n".join(json.dumps(common | each) for each in lists))
+    return path
+
+
+def _events(tmp_path, *clicks):
+    path = tmp_path / "events.jsonl"
+    path.write_text("\n".join(json.dumps({"id": "q/0", "clicks": each}) for each in clicks))
+    return path
+
+
+def test_the_ranker_that_wins_more_pages_is_better_whatever_the_weights(tmp_path):
+    events = _events(tmp_path, *[["a"]] * 80, *[{"b": 50}] * 20)
+    found = score_events(events, _shown(tmp_path, {"id": "q/0"}))
+    assert found.rows[0][2:4] == (80, 20) and found.credit["B"] > found.credit["A"]
+    assert found.advice == "A is better."
+
+
+def test_pages_with_clicks_are_counted_even_if_nobody_earns_credit(tmp_path):
+    shown = _shown(tmp_path, {"id": "q/0", "credits": [[0, 0], [0, 0]]})
+    assert score_events(_events(tmp_path, ["a"], [], ["a", "b"], {"a": 0}), shown).n_clicked == 2
+
+
+def test_two_lists_with_one_id_are_refused(tmp_path):
+    shown = _shown(tmp_path, {"id": "q/0"}, {"id": "q/0"}, {"id": "q/0", "credits": [[0, 1], [1, 0]]})
+    with pytest.raises(DataError, match="line 3: another list has the id 'q/0'"):
+        score_events(_events(tmp_path, ["a"]), shown)
+
+
+def test_clicks_given_as_text_are_refused(tmp_path):
+    with pytest.raises(DataError, match="line 2: clicks is the text 'ab'; give a list"):
+        score_events(_events(tmp_path, ["a"], "ab"), _shown(tmp_path, {"id": "q/0"}))
+
+
+def test_help_says_what_a_line_of_events_holds():
+    assert '"clicks": [documents]' in " ".join(command("score", "--help").output.replace("│", " ").split())

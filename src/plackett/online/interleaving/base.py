@@ -40,6 +40,8 @@ class Interleaved:
 
     def weights(self, clicks: Mapping[Any, float] | Iterable[Any]) -> dict[Any, float]:
         """Weight of each clicked document: 1 unless given, however often it was clicked."""
+        if isinstance(clicks, str | bytes):
+            raise DataError(f"clicks is the text {clicks!r}; give a list of documents, [{clicks!r}] for one click")
         found = dict(clicks) if isinstance(clicks, Mapping) else dict.fromkeys(clicks, 1.0)
         unknown = [document for document in found if document not in self.documents]
         if unknown:

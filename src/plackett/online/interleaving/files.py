@@ -53,10 +53,11 @@ class InterleavingScore:
     @property
     def advice(self) -> str:
         """One sentence on what to do."""
-        best = max(self.credit, key=lambda name: self.credit[name], default="")
-        tests = [row for row in self.rows if best in row[:2]]
-        if tests and max(row[-1] for row in tests) <= self.alpha / max(len(tests), 1):
-            return f"{best} is better."
+        for name in self.credit:
+            tests = [row for row in self.rows if name in row[:2]]
+            ahead = [row[4] > 0 if row[0] == name else row[4] < 0 for row in tests]
+            if all(ahead) and max(row[-1] for row in tests) <= self.alpha / len(tests):
+                return f"{name} is better."
         return "No ranker is better than all others yet: go on, or stop if the interval is narrow enough for you."
 
     def record(self) -> dict[str, Any]:
@@ -120,10 +121,11 @@ def score_events(
     alpha
         Error rate; with several rankers the p-values are to be divided among the pairs, as `advice` does.
     """
-    lists = None if shown is None else {_id(line, "id", shown, i): line for i, line in _lines(shown)}
+    lists = None if shown is None else _lists(shown)
     names: list[str] | None = None
     by_sign = True
     ids, values = array("Q"), array("d")  # 8 bytes per event, and per ranker
+    any_click = array("b")
     n_lines = 0
     for number, event in _lines(events):
         n_lines += 1
@@ -145,8 +147,9 @@ def score_events(
         method = _field(record, "method", events, number)
         by_sign &= method in _BY_SIGN
         try:
-            score = find_interleaving(method).restore(record).score(_field(event, "clicks", events, number))
-            score = [float(each) for each in score] or [0.0] * len(names)
+            page, clicks = find_interleaving(method).restore(record), _field(event, "clicks", events, number)
+            score = [float(each) for each in page.score(clicks)] or [0.0] * len(names)
+            any_click.append(bool(clicks) and any(page.weights(clicks).values()))
         except (DataError, TypeError, KeyError, IndexError, ValueError, AttributeError, OverflowError) as error:
             raise DataError(f"{where}: {error}") from None
         if len(score) != len(names) or not all(abs(each) < _MOST for each in score):  # also false for NaN
@@ -171,9 +174,22 @@ def score_events(
         )
         numbers = (float(x) for x in (test.estimate, test.lower, test.upper, test.p))
         rows.append((names[i], names[j], won, lost, *numbers))
-    clicked = int((credit != 0).any(axis=1).sum())
+    clicked = int(np.frombuffer(any_click, np.int8)[first].sum())
     mean = dict(zip(names, credit.mean(axis=0).tolist(), strict=True))
     return InterleavingScore(rows, n_events, clicked, n_repeated, mean, alpha)  # type: ignore[arg-type]
+
+
+def _lists(shown: str | os.PathLike[str]) -> dict[str | int, dict[str, Any]]:
+    """The lists that were shown, by their ids."""
+    lists: dict[str | int, dict[str, Any]] = {}
+    for number, line in _lines(shown):
+        name = _id(line, "id", shown, number)
+        if lists.setdefault(name, line) != line:
+            raise DataError(
+                f"{shown}, line {number}: another list has the id {name!r}; score the lists of each file apart, "
+                "or make their ids differ"
+            )
+    return lists
 
 
 def _id(record: Mapping[str, Any], name: str, path: Any, number: int) -> Any:
