@@ -78,7 +78,9 @@ class Bandit:
 
     def event(self, page: Page, clicks: Any) -> dict[str, Any]:
         """What happened on a page, as plain values for `Journal.record`."""
-        return {"order": page.order.tolist(), "detail": page.detail, "clicks": np.asarray(clicks, bool).tolist()}
+        n = int(page.order.max(initial=-1)) + 1
+        clicked = checked_clicks(page, clicks, n)
+        return {"order": page.order.tolist(), "detail": page.detail, "clicks": clicked.tolist()}
 
     def check(self, event: dict[str, Any]) -> None:
         """Raise `DataError` if this is not what `event` gives."""
