@@ -211,3 +211,37 @@ def test_wrong_input_is_named():
         interleave([["a"], ["b"]]).score(["z"])
     with pytest.raises(DataError, match="team-draft, balanced"):
         interleave([["a"], ["b"]], method="x")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: interleave([["a"], ["b"]], k=1.5),
+        lambda: interleave([["a"], ["b"]], k=float("nan")),
+        lambda: interleave([["a"], ["b"]], seed=(1, 2)),
+        lambda: interleave([["a"], ["b"]], method=["team-draft"]),
+        lambda: Probabilistic(tau=-1.0),
+        lambda: Probabilistic(tau=float("nan")),
+        lambda: Optimised(most_lists=0),
+        lambda: Optimised(credit="other"),
+        lambda: interleave([["a"], ["b"]]).score("a"),
+        lambda: interleave([["a"], ["b"]]).score({"a": "5"}),
+        lambda: interleave([["a"], ["b"]]).score({"a": None}),
+        lambda: interleave([["a"], ["b"]]).score({"a": float("nan")}),
+    ],
+)
+def test_what_means_nothing_is_refused(call):
+    with pytest.raises(DataError):
+        call()
+
+
+def test_names_and_seeds_may_be_written_in_several_ways():
+    lists = [list("abcdef"), list("fdbeca")]
+    assert interleave(lists, method="Team_Draft", seed=np.int64(7)) == interleave(lists, seed=7)
+
+
+def test_a_steep_probabilistic_list_is_drawn_to_its_end():
+    lists = [list(range(100)), list(range(99, -1, -1))]
+    shown = interleave(lists, method=Probabilistic(tau=400.0), k=100, seed=1)
+    assert sorted(shown.documents) == lists[0]
+    np.testing.assert_allclose(np.sum(shown.credits, axis=1), 1)

@@ -43,7 +43,7 @@ def lists(
     if len(runs) < 2:
         raise typer.BadParameter("give the runs of at least two rankers")
     with option("--method"):
-        find_interleaving(method)
+        method = find_interleaving(method).name
     check_out(out, force)
     names = file_names(runs, ())
     n = write_lists(dict(zip(names, runs, strict=True)), out, method=method, k=k, copies=copies, seed=seed)

@@ -233,6 +233,8 @@ class CounterfactualComparison:
         for name, each in (("first", first), ("second", second)):
             if len(each) < min(k, max(len(first), len(second))) or len(set(each)) != len(each):
                 raise DataError(f"query {query!r}: the {name} list must have {k} documents, as the other, each once")
+        if not len(first):
+            return Interleaved([], [])
         pool = list(dict.fromkeys([*first[:k], *second[:k]]))
         number = {document: i for i, document in enumerate(pool)}
         guess = self._guess(query) if self.update else {}

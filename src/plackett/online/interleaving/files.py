@@ -80,6 +80,7 @@ def write_lists(
 
     Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count.
     """
+    way = find_interleaving(method)
     by_ranker = [_rankings(run) for run in runs.values()]
     queries = dict.fromkeys(qid for each in by_ranker for qid in each)
     names, n = list(runs), 0
@@ -88,8 +89,8 @@ def write_lists(
             lists = [each.get(qid, []) for each in by_ranker]
             for copy in range(copies):
                 name = f"{qid}/{copy}"
-                shown = interleave(lists, k=k, method=method, seed=f"{seed}/{name}")
-                line = {"id": name, "qid": qid, "rankers": names, "method": method} | shown.record()
+                shown = interleave(lists, k=k, method=way, seed=f"{seed}/{name}")
+                line = {"id": name, "qid": qid, "rankers": names, "method": way.name} | shown.record()
                 file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
                 n += 1
     return n
@@ -145,9 +146,10 @@ def score_events(
             raise DataError(f"{where}: rankers {rankers}, but {names} before; score them apart")
         names = rankers
         method = _field(record, "method", events, number)
-        by_sign &= method in _BY_SIGN
         try:
-            page, clicks = find_interleaving(method).restore(record), _field(event, "clicks", events, number)
+            way = find_interleaving(method)
+            by_sign &= way.name in _BY_SIGN
+            page, clicks = way.restore(record), _field(event, "clicks", events, number)
             score = [float(each) for each in page.score(clicks)] or [0.0] * len(names)
             any_click.append(bool(clicks) and any(page.weights(clicks).values()))
         except (DataError, TypeError, KeyError, IndexError, ValueError, AttributeError, OverflowError) as error:

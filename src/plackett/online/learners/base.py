@@ -81,7 +81,7 @@ class OnlineLearner:
     weights: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.n_features < 1 or self.k < 1 or not self.learning_rate > 0 or not 0 <= self.least <= 1:
+        if self.n_features < 1 or self.k < 1 or not 0 < self.learning_rate < np.inf or not 0 <= self.least <= 1:
             raise DataError(
                 f"n_features={self.n_features}, k={self.k}, learning_rate={self.learning_rate}, least={self.least}: "
                 "n_features and k are at least 1, the learning rate is positive, least is between 0 and 1"
