@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett.cli.app import app
 from plackett.online.interleaving.files import score_events, write_lists
 
@@ -166,3 +166,15 @@ def test_clicks_given_as_text_are_refused(tmp_path):
 
 def test_help_says_what_a_line_of_events_holds():
     assert '"clicks": [documents]' in " ".join(command("score", "--help").output.replace("│", " ").split())
+
+
+def test_queries_that_a_run_does_not_have_are_named(runs, tmp_path):
+    less, other, out = tmp_path / "less.run", tmp_path / "other.run", tmp_path / "out.jsonl"
+    less.write_text("q0 Q0 d1 1 1 x\nq1 Q0 d1 1 1 x\n")
+    other.write_text("0 Q0 d1 1 1 x\n")
+    with pytest.warns(PlackettWarning, match="of 5 queries, less has no documents for 3, such as 'q2'"):
+        assert write_lists({"A": runs[0], "less": less}, out) == 5
+    with pytest.raises(
+        DataError, match="no query has documents of all rankers. Of 6 queries, A has no documents for 1"
+    ):
+        write_lists({"A": runs[0], "other": other}, out)

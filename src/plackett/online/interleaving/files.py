@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import warnings
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett._provenance import fulfils
 from plackett.data.trec import as_run
 from plackett.online._known import id_number
@@ -78,12 +79,14 @@ def write_lists(
 ) -> int:
     """Write interleaved lists of runs, a line of JSON per list; returns their number.
 
-    Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count.
+    Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count; a
+    warning says for how many of them a run has no documents.
     """
     way = find_interleaving(method)
     by_ranker = [_rankings(run) for run in runs.values()]
     queries = dict.fromkeys(qid for each in by_ranker for qid in each)
     names, n = list(runs), 0
+    _check_shared(dict(zip(names, by_ranker, strict=True)), list(queries))
     with replacing(out) as file:
         for qid in queries:
             lists = [each.get(qid, []) for each in by_ranker]
@@ -94,6 +97,24 @@ def write_lists(
                 file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
                 n += 1
     return n
+
+
+def _check_shared(by_ranker: dict[str, dict[str, list[str]]], queries: list[str]) -> None:
+    """Pages of queries for which a ranker has nothing compare nobody."""
+    missing = {name: [qid for qid in queries if qid not in each] for name, each in by_ranker.items()}
+    alone = len({qid for each in missing.values() for qid in each})
+    if not alone:
+        return
+    said = "; ".join(
+        f"{name} has no documents for {len(qids)}, such as {qids[0]!r}" for name, qids in missing.items() if qids
+    )
+    if alone == len(queries):
+        raise DataError(f"no query has documents of all rankers. Of {len(queries)} queries, {said}")
+    warnings.warn(
+        f"of {len(queries)} queries, {said}: their pages say little or nothing about which ranker is better",
+        PlackettWarning,
+        stacklevel=3,
+    )
 
 
 def _rankings(run: Any) -> dict[str, list[str]]:
