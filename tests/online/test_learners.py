@@ -394,3 +394,14 @@ def test_a_page_keeps_its_directions_while_others_are_made_and_learned_from():
     learner.show(X)
     assert learner.state()["memory"] == before  # pages carry what they need
     assert np.linalg.norm(page.detail["directions"], axis=1).tolist() == pytest.approx([1, 1])
+
+
+def test_users_and_arrivals_of_other_data_are_refused():
+    data = pk.datasets.make_ranking(n_queries=3, docs_per_query=5, n_features=2, random_state=0)
+    with pytest.raises(DataError, match="15 documents of which 10 are shown"):
+        user_model(user_model("perfect", data, k=5), data, k=10)
+    more = pk.datasets.make_ranking(n_queries=4, docs_per_query=5, n_features=2, random_state=0)
+    with pytest.raises(DataError, match="15 documents"):
+        user_model(user_model("perfect", more, k=5), data, k=5)
+    with pytest.raises(DataError, match="arrival has shape"):
+        simulate_online(PDGD(2, k=5), data, n_interactions=10, runs=1, arrival=np.zeros(20))
