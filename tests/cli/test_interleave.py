@@ -178,3 +178,23 @@ def test_queries_that_a_run_does_not_have_are_named(runs, tmp_path):
         DataError, match="no query has documents of all rankers. Of 6 queries, A has no documents for 1"
     ):
         write_lists({"A": runs[0], "other": other}, out)
+
+
+@pytest.mark.parametrize(("m", "copies"), [(2, 4), (3, 6)])
+@pytest.mark.parametrize("method", ["team-draft", "probabilistic", "optimised"])
+def test_the_copies_of_a_query_are_fair_to_clicks_by_rank(tmp_path, method, m, copies):
+    rng, out = np.random.default_rng(1), tmp_path / "shown.jsonl"
+    runs = {}
+    for name in range(m):
+        runs[f"R{name}"] = tmp_path / f"{name}.run"
+        runs[f"R{name}"].write_text("".join(f"q Q0 d{d} 0 {-i} x\n" for i, d in enumerate(rng.permutation(8))))
+    write_lists(runs, out, method=method, k=4, copies=copies)
+    credit = np.array([json.loads(line)["credits"] for line in out.read_text().splitlines()])  # copy, rank, ranker
+    assert np.abs(credit).sum() > 0.1
+    np.testing.assert_allclose(np.ptp(credit.mean(axis=0), axis=1), 0, atol=1e-12)
+    if method == "team-draft":
+        for ranks in ([0], [0, 1], [0, 2, 3]):  # who wins, too
+            wins = credit[:, ranks].sum(axis=1)
+            for i in range(m):
+                for j in range(i):
+                    assert (wins[:, i] > wins[:, j]).sum() == (wins[:, i] < wins[:, j]).sum()

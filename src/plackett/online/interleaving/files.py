@@ -8,7 +8,7 @@ import os
 import warnings
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from plackett._errors import DataError, PlackettWarning
 from plackett._provenance import fulfils
 from plackett.data.trec import as_run
 from plackett.online._known import id_number
+from plackett.online.interleaving.base import Interleaved, Interleaving
 from plackett.online.interleaving.interleave import find_interleaving, interleave
 from plackett.online.sequential import mean_sequence, sign_sequence
 
@@ -80,7 +81,8 @@ def write_lists(
     """Write interleaved lists of runs, a line of JSON per list; returns their number.
 
     Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count; a
-    warning says for how many of them a run has no documents.
+    warning says for how many of them a run has no documents. The copies of a query trade the places of the rankers, so
+    that they are fair together: give an even number of copies for two rankers, a multiple of 2 m for m of them.
     """
     way = find_interleaving(method)
     by_ranker = [_rankings(run) for run in runs.values()]
@@ -90,13 +92,38 @@ def write_lists(
     with replacing(out) as file:
         for qid in queries:
             lists = [each.get(qid, []) for each in by_ranker]
-            for copy in range(copies):
-                name = f"{qid}/{copy}"
-                shown = interleave(lists, k=k, method=way, seed=f"{seed}/{name}")
-                line = {"id": name, "qid": qid, "rankers": names, "method": way.name} | shown.record()
+            for copy, shown in enumerate(_fair_copies(lists, way, k, copies, f"{seed}/{qid}")):
+                line = {"id": f"{qid}/{copy}", "qid": qid, "rankers": names, "method": way.name} | shown.record()
                 file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
                 n += 1
     return n
+
+
+def _fair_copies(lists: list[list[str]], way: Interleaving, k: int, copies: int, seed: str) -> list[Interleaved]:
+    """Lists that are fair as they are, not only in expectation over their draw: each is shown to many visitors.
+
+    Copies of a group share their draw, in which the rankers trade places: clicks that depend on the rank alone give
+    each ranker of a pair as many wins as the other. Where credit is a number that depends on the documents, the mean
+    over all copies is taken off at each rank.
+    """
+    orders = _trades(len(lists))
+    found = []
+    for copy in range(copies):
+        order = orders[copy % len(orders)]
+        shown = interleave([lists[i] for i in order], k=k, method=way, seed=f"{seed}/{copy // len(orders)}")
+        place = np.argsort(order).tolist()
+        found.append(replace(shown, credits=[[row[i] for i in place] for row in shown.credits]))
+    if copies == 1 or way.name in _BY_SIGN or not found[0].documents:
+        return found
+    mean = np.mean([each.credits for each in found], axis=0)
+    mean -= mean.mean(axis=1, keepdims=True)
+    return [replace(each, credits=(np.array(each.credits) - mean).tolist()) for each in found]
+
+
+def _trades(m: int) -> list[list[int]]:
+    """Orders of m rankers in which every two of them have each two places as often one way as the other."""
+    shifts = [[(i + shift) % m for i in range(m)] for shift in range(m)]
+    return shifts if m == 2 else [*shifts, *(each[::-1] for each in shifts)]
 
 
 def _check_shared(by_ranker: dict[str, dict[str, list[str]]], queries: list[str]) -> None:
