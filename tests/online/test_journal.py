@@ -352,3 +352,16 @@ def test_a_reader_does_not_judge_what_is_written_after_it_opened_the_file(tmp_pa
     assert list(entries) == []
     with pytest.raises(DataError, match="line 2: damaged"):
         list(_entries(path))
+
+
+def test_a_copied_line_counts_once_when_restored_too(tmp_path):
+    with Journal(tmp_path, Sums(), snapshot_every=2) as journal:
+        for i in range(3):
+            journal.record(i, 10**i)
+    path = tmp_path / "events.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines, lines[0], lines[2]]))
+    learner = Sums()
+    assert restore(tmp_path, learner, before=time.time()) == 5 and learner.total == 111
+    with Journal(tmp_path, Sums()) as journal:
+        assert journal.learner.total == 111

@@ -265,12 +265,17 @@ def restore(folder: str | os.PathLike[str], learner: Learner, *, before: float) 
     path, latest = folder / _EVENTS, _latest(folder, before)
     count, end = (latest["events"], latest["end"]) if latest else (0, 0)
     _check_end(path, count, end)
+    known, seen = KnownIds(folder), set()
     if latest:
         learner.set_state(latest["state"])
+        known.load(latest["ids"])  # of an old snapshot they may be gone; reading the whole journal would take too long
     for number, entry, _ in _entries(path, count, end):
         if entry["stored"] > before:
             break
-        _apply(learner, entry, path, number)
+        id = id_number(entry["id"])
+        if id not in seen and id not in known:  # a line that somebody copied counts once
+            seen.add(id)
+            _apply(learner, entry, path, number)
         count = number
     return int(count)
 
