@@ -163,7 +163,7 @@ class Journal:
     def _check_open(self) -> None:
         if self._file is None:
             raise DataError(
-                f"{self.folder}: the journal is closed (it stays open in the process that opened it, not in its forks)"
+                f"{self.folder}: the journal is closed (forks and interrupted calls of record close it too); open it again"
             )
 
     def _record_all(self, events: Iterable[tuple[str | int, Any, float | None]]) -> list[bool]:
@@ -187,11 +187,17 @@ class Journal:
         if new:
             self._append(b"".join(lines))
         before = self._count
-        for number in fresh:
-            self._known.add(number)
-        for entry in new:
-            self._count += 1
-            _apply(self.learner, entry, self.folder / _EVENTS, self._count)
+        try:
+            for number in fresh:
+                self._known.add(number)
+            for entry in new:
+                self._count += 1
+                _apply(self.learner, entry, self.folder / _EVENTS, self._count)
+        except BaseException:  # interrupted: the learner is behind the journal until it is opened again
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            raise
         if before // self.snapshot_every != self._count // self.snapshot_every:
             try:
                 self.snapshot()
