@@ -379,7 +379,7 @@ def test_an_interruption_between_storing_and_learning_loses_nothing(tmp_path):
         with pytest.raises(KeyboardInterrupt):
             journal.record_all([("b", 2, None), ("c", 4, None), ("d", 8, None)])
         for call in (journal.snapshot, lambda: journal.record("e", 16)):
-            with pytest.raises(DataError, match="closed .* open it again"):
+            with pytest.raises(DataError, match=r"closed .* open it again"):
                 call()
     with Journal(tmp_path, Sums()) as journal:
         assert journal.learner.total == 15 and not journal.record("c", 4)
