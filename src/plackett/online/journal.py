@@ -163,7 +163,7 @@ class Journal:
     def _check_open(self) -> None:
         if self._file is None:
             raise DataError(
-                f"{self.folder}: the journal is closed (forks and interrupted calls of record close it too); open it again"
+                f"{self.folder}: the journal is closed (forks and interruptions of record close it too); open it again"
             )
 
     def _record_all(self, events: Iterable[tuple[str | int, Any, float | None]]) -> list[bool]:
