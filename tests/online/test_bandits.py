@@ -341,3 +341,13 @@ def test_a_late_page_from_before_the_first_moves_the_start_back():
     for page in [*pages[30:], *pages[:30]]:
         late.observe(*page)
     assert late.query_buzz(60.0, "q") == pytest.approx(ahead.query_buzz(60.0, "q"))
+
+
+def test_thompson_sampling_survives_huge_features():
+    rng = np.random.default_rng(0)
+    bandit = LinearBandit(6, k=5, policy="thompson", random_state=0)
+    for _ in range(30):
+        X = 1e8 * rng.random((10, 6))
+        page = bandit.show(X)
+        assert np.unique(page.order).size == 5
+        bandit.learn(X, page, rng.random(5) < 0.05)

@@ -78,7 +78,7 @@ class LinearBandit(Bandit):
         if self.policy == "ucb":
             extra = self.width * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", X, self.inverse, X), 0.0))
         else:
-            noise = self._rng.multivariate_normal(np.zeros(self.n_features), self.inverse, method="cholesky")
+            noise = _factor(self.inverse) @ self._rng.standard_normal(self.n_features)
             extra = self.width * (X @ noise)
         page = within(
             lambda share: np.argsort(-(mean + share * extra), kind="stable")[: self.k],
@@ -130,3 +130,12 @@ class LinearBandit(Bandit):
         if not np.isfinite(X).all():
             raise DataError("X has missing or infinite values; impute them first")
         return X
+
+
+def _factor(covariance: np.ndarray) -> np.ndarray:
+    """An F with F Fᵀ = covariance, also where rounding (huge features) has left a variance a little below 0."""
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariance)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
