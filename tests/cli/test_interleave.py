@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett.cli.app import app
 from plackett.online.interleaving.files import score_events, write_lists
 
@@ -126,3 +126,75 @@ def test_garbled_events_are_refused_by_line_or_scored(runs, tmp_path, method):
     assert all(str(events) in each and "line" in each for each in said)
     assert all(found.n_events <= 5 and 0 <= found.rows[0][-1] <= 1 for found in scored)
     assert len(said) > 60 and scored
+
+
+def _shown(tmp_path, *lists):
+    path = tmp_path / "shown.jsonl"
+    common = {"rankers": ["A", "B"], "method": "team-draft", "documents": ["a", "b"], "credits": [[1, 0], [0, 1]]}
+    path.write_text("\n".join(json.dumps(common | each) for each in lists))
+    return path
+
+
+def _events(tmp_path, *clicks):
+    path = tmp_path / "events.jsonl"
+    path.write_text("\n".join(json.dumps({"id": "q/0", "clicks": each}) for each in clicks))
+    return path
+
+
+def test_the_ranker_that_wins_more_pages_is_better_whatever_the_weights(tmp_path):
+    events = _events(tmp_path, *[["a"]] * 80, *[{"b": 50}] * 20)
+    found = score_events(events, _shown(tmp_path, {"id": "q/0"}))
+    assert found.rows[0][2:4] == (80, 20) and found.credit["B"] > found.credit["A"]
+    assert found.advice == "A is better."
+
+
+def test_pages_with_clicks_are_counted_even_if_nobody_earns_credit(tmp_path):
+    shown = _shown(tmp_path, {"id": "q/0", "credits": [[0, 0], [0, 0]]})
+    assert score_events(_events(tmp_path, ["a"], [], ["a", "b"], {"a": 0}), shown).n_clicked == 2
+
+
+def test_two_lists_with_one_id_are_refused(tmp_path):
+    shown = _shown(tmp_path, {"id": "q/0"}, {"id": "q/0"}, {"id": "q/0", "credits": [[0, 1], [1, 0]]})
+    with pytest.raises(DataError, match="line 3: another list has the id 'q/0'"):
+        score_events(_events(tmp_path, ["a"]), shown)
+
+
+def test_clicks_given_as_text_are_refused(tmp_path):
+    with pytest.raises(DataError, match="line 2: clicks is the text 'ab'; give a list"):
+        score_events(_events(tmp_path, ["a"], "ab"), _shown(tmp_path, {"id": "q/0"}))
+
+
+def test_help_says_what_a_line_of_events_holds():
+    assert '"clicks": [documents]' in " ".join(command("score", "--help").output.replace("│", " ").split())
+
+
+def test_queries_that_a_run_does_not_have_are_named(runs, tmp_path):
+    less, other, out = tmp_path / "less.run", tmp_path / "other.run", tmp_path / "out.jsonl"
+    less.write_text("q0 Q0 d1 1 1 x\nq1 Q0 d1 1 1 x\n")
+    other.write_text("0 Q0 d1 1 1 x\n")
+    with pytest.warns(PlackettWarning, match="of 5 queries, less has no documents for 3, such as 'q2'"):
+        assert write_lists({"A": runs[0], "less": less}, out) == 5
+    with pytest.raises(
+        DataError, match="no query has documents of all rankers. Of 6 queries, A has no documents for 1"
+    ):
+        write_lists({"A": runs[0], "other": other}, out)
+
+
+@pytest.mark.parametrize(("m", "copies"), [(2, 4), (3, 6)])
+@pytest.mark.parametrize("method", ["team-draft", "probabilistic", "optimised"])
+def test_the_copies_of_a_query_are_fair_to_clicks_by_rank(tmp_path, method, m, copies):
+    rng, out = np.random.default_rng(1), tmp_path / "shown.jsonl"
+    runs = {}
+    for name in range(m):
+        runs[f"R{name}"] = tmp_path / f"{name}.run"
+        runs[f"R{name}"].write_text("".join(f"q Q0 d{d} 0 {-i} x\n" for i, d in enumerate(rng.permutation(8))))
+    write_lists(runs, out, method=method, k=4, copies=copies)
+    credit = np.array([json.loads(line)["credits"] for line in out.read_text().splitlines()])  # copy, rank, ranker
+    assert np.abs(credit).sum() > 0.1
+    np.testing.assert_allclose(np.ptp(credit.mean(axis=0), axis=1), 0, atol=1e-12)
+    if method == "team-draft":
+        for ranks in ([0], [0, 1], [0, 2, 3]):  # who wins, too
+            wins = credit[:, ranks].sum(axis=1)
+            for i in range(m):
+                for j in range(i):
+                    assert (wins[:, i] > wins[:, j]).sum() == (wins[:, i] < wins[:, j]).sum()

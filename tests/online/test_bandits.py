@@ -300,3 +300,54 @@ def test_wrong_settings_are_named():
     ):
         with pytest.raises(DataError):
             make()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: LinearBandit(2, k=2, look=[np.nan, 1.0]),
+        lambda: LinearBandit(2, k=2, look=[-1.0, 0.5]),
+        lambda: LinearBandit(2, k=2, look=0.5),
+        lambda: LinearBandit(2, k=2, width=np.nan),
+        lambda: TopKBandit(K=2, look=["a", 1.0]),
+        lambda: TopKBandit(K=2, look=[1.0, 2.0]),
+        lambda: TopKBandit(K=2).show(-1),
+        lambda: RankedBandits(5, k=2, horizon=0),
+        lambda: RecencyRanker().observe(np.nan, "q", ["a"], [True]),
+        lambda: RecencyRanker().observe(0.0, "q", ["a"], []),
+        lambda: bounded_update([1.0, 0.0], [np.nan, 0.0], np.eye(2), [0, 2]),
+        lambda: rank_change(np.eye(2), [1.0, 0.0], [0.0, 1.0], [0, 5]),
+    ],
+)
+def test_what_means_nothing_is_refused(call):
+    with pytest.raises(DataError):
+        call()
+
+
+def test_the_query_called_query_is_a_query_like_any_other():
+    ranker = RecencyRanker()
+    for day in range(100):
+        ranker.observe(float(day), "query", ["shoes"], [True])
+    never_asked = RecencyRanker()
+    never_asked.observe(0.0, "other", [], [])
+    assert ranker.query_buzz(99.0, "shoes") == never_asked.query_buzz(99.0, "shoes") == 0
+
+
+def test_a_late_page_from_before_the_first_moves_the_start_back():
+    ahead, late = RecencyRanker(), RecencyRanker()
+    pages = [(float(day), "q", ["a"], [True]) for day in range(60)]
+    for page in pages:
+        ahead.observe(*page)
+    for page in [*pages[30:], *pages[:30]]:
+        late.observe(*page)
+    assert late.query_buzz(60.0, "q") == pytest.approx(ahead.query_buzz(60.0, "q"))
+
+
+def test_thompson_sampling_survives_huge_features():
+    rng = np.random.default_rng(0)
+    bandit = LinearBandit(6, k=5, policy="thompson", random_state=0)
+    for _ in range(30):
+        X = 1e8 * rng.random((10, 6))
+        page = bandit.show(X)
+        assert np.unique(page.order).size == 5
+        bandit.learn(X, page, rng.random(5) < 0.05)

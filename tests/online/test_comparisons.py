@@ -10,7 +10,7 @@ import pytest
 import plackett as pk
 from plackett._errors import DataError
 from plackett.online._lists import click
-from plackett.online.comparisons import simulate_comparisons
+from plackett.online.comparisons import Comparisons, simulate_comparisons
 from plackett.online.interleaving.interleave import METHODS
 from plackett.online.interleaving.optimised import Optimised
 from plackett.online.users import user_model
@@ -88,3 +88,11 @@ def test_wrong_input_is_named(case):
         simulate_comparisons(data, scores, [(0, 9)])
     with pytest.raises(DataError, match="scores have shape"):
         simulate_comparisons(data, [[1.0]], [(0, 0)])
+
+
+def test_rankers_without_any_difference_need_endless_pages():
+    found = Comparisons(
+        np.array([10]), {"optimised": np.array([[0.0], [0.5]])}, {"optimised": np.array([[0.0], [1.0]])}
+    )
+    needed = found.pages_needed("optimised")
+    assert needed[0] == np.inf and 0 < needed[1] < np.inf

@@ -128,3 +128,16 @@ def test_wrong_input_is_named():
     page = comparison.show("q", ["a", "b"], ["b", "a"])
     with pytest.raises(DataError, match="'z' is not in the list"):
         comparison.learn("q", page, ["z"])
+
+
+def test_a_query_without_documents_has_an_empty_page():
+    comparison = CounterfactualComparison(look=[1.0, 0.5])
+    page = comparison.show("q", [], [])
+    assert page.documents == [] and comparison.learn("q", page, []).n == 1
+
+
+def test_without_clicks_the_difference_is_not_known():
+    comparison = CounterfactualComparison(look=[1.0, 0.5], random_state=0)
+    for _ in range(40):
+        comparison.learn("q", comparison.show("q", ["a", "b"], ["b", "a"]), [])
+    assert comparison.result().upper == np.inf

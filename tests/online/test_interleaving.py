@@ -69,6 +69,25 @@ def test_team_draft_is_fair_and_teams_are_even(case, m, sizes):
     np.testing.assert_allclose(np.ptp(expected, axis=1), 0, atol=1e-12)  # whatever rank is clicked
 
 
+@pytest.mark.parametrize("lists", [("aefghij", "acd"), ("abcdef", "bg"), ("abcde", "dafg"), ("dgca", "gdbe", "hgab")])
+def test_team_draft_is_fair_in_who_wins_a_page_of_lists_of_different_lengths(lists):
+    k = 4
+    wins = {}
+    for shown, chance in outcomes(TeamDraft(), [list(each) for each in lists], k):
+        for n in range(1, k + 1):
+            for clicked in itertools.combinations(range(len(shown.documents)), n):
+                credit = shown.score([shown.documents[i] for i in clicked])
+                for i, j in itertools.permutations(range(len(lists)), 2):
+                    wins[clicked, i, j] = wins.get((clicked, i, j), 0.0) + chance * (credit[i] > credit[j])
+    for (clicked, i, j), share in wins.items():
+        assert share == pytest.approx(wins[clicked, j, i]), (clicked, i, j)
+
+
+def test_team_draft_of_short_lists_that_share_nothing_counts_all_but_the_last_round():
+    shown = interleave([["a", "b", "c"], ["x", "y", "z"]], k=6, seed=0)
+    assert np.array(shown.credits).sum(axis=1).tolist() == [1, 1, 1, 1, 0, 0]
+
+
 def test_team_draft_needs_only_as_many_documents_as_are_shown():
     lists = [[*range(10)] for _ in range(100)]
     shown = interleave(lists, k=10, seed=0)
@@ -192,3 +211,37 @@ def test_wrong_input_is_named():
         interleave([["a"], ["b"]]).score(["z"])
     with pytest.raises(DataError, match="team-draft, balanced"):
         interleave([["a"], ["b"]], method="x")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: interleave([["a"], ["b"]], k=1.5),
+        lambda: interleave([["a"], ["b"]], k=float("nan")),
+        lambda: interleave([["a"], ["b"]], seed=(1, 2)),
+        lambda: interleave([["a"], ["b"]], method=["team-draft"]),
+        lambda: Probabilistic(tau=-1.0),
+        lambda: Probabilistic(tau=float("nan")),
+        lambda: Optimised(most_lists=0),
+        lambda: Optimised(credit="other"),
+        lambda: interleave([["a"], ["b"]]).score("a"),
+        lambda: interleave([["a"], ["b"]]).score({"a": "5"}),
+        lambda: interleave([["a"], ["b"]]).score({"a": None}),
+        lambda: interleave([["a"], ["b"]]).score({"a": float("nan")}),
+    ],
+)
+def test_what_means_nothing_is_refused(call):
+    with pytest.raises(DataError):
+        call()
+
+
+def test_names_and_seeds_may_be_written_in_several_ways():
+    lists = [list("abcdef"), list("fdbeca")]
+    assert interleave(lists, method="Team_Draft", seed=np.int64(7)) == interleave(lists, seed=7)
+
+
+def test_a_steep_probabilistic_list_is_drawn_to_its_end():
+    lists = [list(range(100)), list(range(99, -1, -1))]
+    shown = interleave(lists, method=Probabilistic(tau=400.0), k=100, seed=1)
+    assert sorted(shown.documents) == lists[0]
+    np.testing.assert_allclose(np.sum(shown.credits, axis=1), 1)

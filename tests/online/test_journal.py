@@ -16,9 +16,10 @@ import pytest
 from plackett._errors import DataError, PlackettWarning
 from plackett.online import _known
 from plackett.online._known import KnownIds
-from plackett.online.journal import Journal, restore
+from plackett.online.journal import Journal, _entries, restore
 from plackett.online.learners.base import Page
 from plackett.online.learners.dbgd import DBGD
+from plackett.online.learners.pdgd import PDGD
 
 pytestmark = pytest.mark.spec("online.stability")
 
@@ -291,3 +292,94 @@ def test_threads_take_turns(tmp_path):
         assert sum(taken) == 40 == journal.learner.n
     with Journal(tmp_path, Sums()) as journal:
         assert len(journal) == 40 == journal.learner.n
+
+
+def test_the_weights_to_begin_with_are_kept(tmp_path):
+    learner = PDGD(2)
+    learner.weights = [1.0, -2.0]
+    with Journal(tmp_path, learner):
+        pass
+    with Journal(tmp_path, PDGD(2)) as journal:
+        assert journal.learner.weights.tolist() == [1.0, -2.0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are for POSIX systems")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_fork_does_not_write_the_journal_of_its_parent_and_does_not_keep_it_locked(tmp_path):
+    journal = Journal(tmp_path, Sums())
+    reader, writer = os.pipe()
+    waiting, done = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            journal.record("child", 1)
+            answer = b"stored"
+        except DataError as error:
+            answer = b"refused" if "closed" in str(error) else b"other"
+        os.write(writer, answer)
+        os.read(waiting, 1)
+        os._exit(0)
+    try:
+        assert os.read(reader, 10) == b"refused"
+        with pytest.raises(DataError, match="another process"):
+            Journal(tmp_path, Sums())
+        assert journal.record("parent", 1)
+        journal.close()
+        with Journal(tmp_path, Sums()) as again:  # while the child is still there
+            assert len(again) == 1
+    finally:
+        os.write(done, b"x")
+        os.waitpid(child, 0)
+        for each in (reader, writer, waiting, done):
+            os.close(each)
+
+
+def test_a_closed_journal_takes_no_snapshot(tmp_path):
+    with Journal(tmp_path, Sums()) as journal:
+        journal.record(1, 1)
+    with pytest.raises(DataError, match="closed"):
+        journal.snapshot()
+
+
+def test_a_reader_does_not_judge_what_is_written_after_it_opened_the_file(tmp_path):
+    with Journal(tmp_path, Sums()) as journal:
+        journal.record(1, 1)
+    path = tmp_path / "events.jsonl"
+    entries = _entries(path)
+    assert next(entries)[0] == 1
+    with path.open("ab") as file:
+        file.write(b"half a line\nand more\n")
+    assert list(entries) == []
+    with pytest.raises(DataError, match="line 2: damaged"):
+        list(_entries(path))
+
+
+def test_a_copied_line_counts_once_when_restored_too(tmp_path):
+    with Journal(tmp_path, Sums(), snapshot_every=2) as journal:
+        for i in range(3):
+            journal.record(i, 10**i)
+    path = tmp_path / "events.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines, lines[0], lines[2]]))
+    learner = Sums()
+    assert restore(tmp_path, learner, before=time.time()) == 5 and learner.total == 111
+    with Journal(tmp_path, Sums()) as journal:
+        assert journal.learner.total == 111
+
+
+def test_an_interruption_between_storing_and_learning_loses_nothing(tmp_path):
+    class Interrupted(Sums):
+        def apply(self, event):
+            if event == 4:
+                raise KeyboardInterrupt
+            super().apply(event)
+
+    with Journal(tmp_path, Interrupted()) as journal:
+        journal.record("a", 1)
+        with pytest.raises(KeyboardInterrupt):
+            journal.record_all([("b", 2, None), ("c", 4, None), ("d", 8, None)])
+        for call in (journal.snapshot, lambda: journal.record("e", 16)):
+            with pytest.raises(DataError, match=r"closed .* open it again"):
+                call()
+    with Journal(tmp_path, Sums()) as journal:
+        assert journal.learner.total == 15 and not journal.record("c", 4)

@@ -360,3 +360,48 @@ def test_drafts_within_the_limit_are_fair_at_every_place():
     assert len(teams) > 1000
     for place in range(4):
         np.testing.assert_allclose(np.bincount(teams[:, place], minlength=3) / len(teams), 1 / 3, atol=0.05)
+
+
+@pytest.mark.parametrize("weights", [[1, 2], np.array([1, 2]), (1.0, 2.0)])
+def test_weights_to_begin_with_are_any_numbers(weights):
+    learner = PDGD(2, k=2)
+    learner.weights = weights
+    learner.learn(np.eye(2), Page(np.array([1, 0])), [False, True])
+    assert learner.weights.dtype == np.float64
+    assert learner.weights[0] > 1 and learner.weights[1] < 2
+    assert np.asarray(weights).tolist() == [1, 2]  # those given are not changed
+
+
+@pytest.mark.parametrize("weights", [[1, 2, 3], [[1, 2]], ["a", "b"], [np.nan, 1.0], None])
+def test_weights_that_do_not_fit_are_refused(weights):
+    with pytest.raises(DataError, match="weights"):
+        PDGD(2).weights = weights
+
+
+@pytest.mark.parametrize("clicks", [["false", "false"], [np.nan, 0.0], [None, True], "no"])
+def test_clicks_that_are_not_true_or_false_are_refused(clicks):
+    page, X = Page(np.array([0, 1])), np.eye(2)
+    for learner in (PDGD(2, k=2), LinearBandit(2, k=2)):
+        for call in (learner.learn, learner.event):
+            with pytest.raises(DataError, match="clicks is not a list of true and false"):
+                call(X, page, clicks)
+
+
+def test_a_page_keeps_its_directions_while_others_are_made_and_learned_from():
+    learner, X = DBGD(3, k=3, n_candidates=2), np.eye(3)
+    page = learner.show(X)
+    before = learner.state()["memory"]
+    learner.show(X)
+    assert learner.state()["memory"] == before  # pages carry what they need
+    assert np.linalg.norm(page.detail["directions"], axis=1).tolist() == pytest.approx([1, 1])
+
+
+def test_users_and_arrivals_of_other_data_are_refused():
+    data = pk.datasets.make_ranking(n_queries=3, docs_per_query=5, n_features=2, random_state=0)
+    with pytest.raises(DataError, match="15 documents of which 10 are shown"):
+        user_model(user_model("perfect", data, k=5), data, k=10)
+    more = pk.datasets.make_ranking(n_queries=4, docs_per_query=5, n_features=2, random_state=0)
+    with pytest.raises(DataError, match="15 documents"):
+        user_model(user_model("perfect", more, k=5), data, k=5)
+    with pytest.raises(DataError, match="arrival has shape"):
+        simulate_online(PDGD(2, k=5), data, n_interactions=10, runs=1, arrival=np.zeros(20))

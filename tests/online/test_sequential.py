@@ -92,3 +92,42 @@ def test_wrong_input_is_named():
         ab_test([1, 2], [1, np.nan])
     with pytest.raises(DataError, match="effect"):
         sample_size(0)
+
+
+def test_the_interval_of_rare_credit_covers_from_the_first_look():
+    rng = np.random.default_rng(5)
+    credit = (rng.random((400, 600)) < 0.02) * np.where(rng.random((400, 600)) < 0.9, 1.0, -1.0)
+    n = np.broadcast_to(np.arange(1, 601), credit.shape)
+    mean = credit.cumsum(axis=1) / n
+    variance = ((credit**2).cumsum(axis=1) - n * mean**2) / np.maximum(n - 1, 1)
+    found = mean_sequence(mean, variance, n)
+    missed = (found.lower > 0.016) | (found.upper < 0.016)
+    assert missed.any(axis=1).mean() < 0.1  # 0.56 if pages without clicks made an interval of width 0
+    assert np.isinf(mean_sequence(0.0, 0.0, 100).upper) and mean_sequence(0.5, 0.0, 100).p < 1e-9
+
+
+def test_an_ab_test_with_a_small_group_is_not_decided_by_its_first_users():
+    rng = np.random.default_rng(6)
+    wrong = 0
+    for _ in range(100):
+        a, b = rng.normal(size=20), rng.normal(size=2000)
+        wrong += any(ab_test(a[:i], b[: 100 * i]).p_any_time <= 0.05 for i in (2, 3, 4, 6, 10, 15, 20))
+    assert wrong <= 5
+    assert ab_test(rng.normal(size=15), rng.normal(size=15) + 9).p_any_time < 0.05
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: mean_sequence(0.1, -1.0, 100),
+        lambda: mean_sequence(0.1, 1.0, 100, best_at=0),
+        lambda: sample_size(float("nan")),
+        lambda: sample_size(1e-200),
+        lambda: sample_size(0.1, alpha=0.0),
+        lambda: power(0.1, 100, alpha=1.5),
+        lambda: power(0.1, 100, deviation=float("nan")),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(call):
+    with pytest.raises(DataError):
+        call()

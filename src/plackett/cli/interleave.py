@@ -24,7 +24,10 @@ class _ListsByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-interleave = typer.Typer(cls=_ListsByDefault, help="Compare rankers on live traffic with lists made of both.")
+interleave = typer.Typer(
+    cls=_ListsByDefault,
+    help="Compare rankers on live traffic with lists made of both. Without a command: lists.",
+)
 
 
 def lists(
@@ -32,7 +35,9 @@ def lists(
     out: Annotated[Path, typer.Option(help="Where to write the lists to show (.jsonl).")],
     method: Annotated[str, typer.Option(help="team-draft, balanced, probabilistic or optimised.")] = "team-draft",
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="Documents to show.")] = 10,
-    copies: Annotated[int, typer.Option(min=1, help="Lists per query; show each visitor one at random.")] = 10,
+    copies: Annotated[
+        int, typer.Option(min=1, help="Lists per query, an even number; show each visitor one at random.")
+    ] = 10,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     force: Force = False,
 ) -> None:
@@ -43,7 +48,7 @@ def lists(
     if len(runs) < 2:
         raise typer.BadParameter("give the runs of at least two rankers")
     with option("--method"):
-        find_interleaving(method)
+        method = find_interleaving(method).name
     check_out(out, force)
     names = file_names(runs, ())
     n = write_lists(dict(zip(names, runs, strict=True)), out, method=method, k=k, copies=copies, seed=seed)
@@ -52,7 +57,7 @@ def lists(
 
 def score(
     events: Annotated[
-        Path, typer.Argument(metavar="EVENTS", help='Lines {"id": …, "clicks": [documents]} (.jsonl), see the guide.')
+        Path, typer.Argument(metavar="EVENTS", help='Lines {"id": …, "clicks": \\[documents]} (.jsonl), see the guide.')
     ],
     shown: Annotated[
         Path | None, typer.Option(help="The lists shown, if the events do not repeat their documents and credits.")

@@ -13,6 +13,9 @@ from plackett.online.sequential import mean_sequence
 
 __all__ = ["ABTest", "ab_test"]
 
+#: Users that the smaller group needs before the always-valid test rejects anything.
+_LEAST = 15
+
 
 @dataclass(frozen=True)
 class ABTest:
@@ -27,7 +30,8 @@ class ABTest:
     p
         If the test is looked at once, at an end that was set before.
     p_any_time, lower, upper
-        If it may be looked at any time: always-valid p-value and confidence sequence.
+        If it may be looked at any time: always-valid p-value and confidence sequence. Nothing is rejected, and the
+        interval is infinite, before both groups have 15 users.
     variance_removed
         Share of the variance that the values from before took away.
     """
@@ -89,7 +93,8 @@ def ab_test(
     difference, n = float(b.mean() - a.mean()), a.size + b.size
     degrees = v**2 / (parts[0] ** 2 / (a.size - 1) + parts[1] ** 2 / (b.size - 1)) if v > 0 else n - 2
     p = float(2 * t.sf(abs(difference) / np.sqrt(v), degrees)) if v > 0 else float(difference == 0)
-    always = mean_sequence(difference, v * n, n, alpha=alpha, best_at=best_at)
+    least = 0 if min(a.size, b.size) >= _LEAST else n + 1
+    always = mean_sequence(difference, v * n, n, alpha=alpha, best_at=best_at, least=least)
     return ABTest(
         difference, float(np.sqrt(v)), p, float(always.p), float(always.lower), float(always.upper), removed,
         (a.size, b.size),

@@ -232,8 +232,9 @@ class Comparisons:
 
         quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
         groups = 4.0 if method.startswith("A/B") else 1.0  # two groups of half of the pages
-        with np.errstate(divide="ignore"):
-            return groups * (quantiles * self.deviation[method][:, -1] / np.abs(self.mean[method][:, -1])) ** 2
+        effect, deviation = np.abs(self.mean[method][:, -1]), self.deviation[method][:, -1]
+        ratio = np.divide(deviation, effect, out=np.full(effect.shape, np.inf), where=effect > 0)
+        return groups * (quantiles * ratio) ** 2
 
 
 @fulfils("online.interleave")

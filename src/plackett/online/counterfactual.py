@@ -224,7 +224,7 @@ class CounterfactualComparison:
         self._rng = Random(self.random_state)
         self._sum = self._squares = 0.0
         self._pages: dict[Hashable, int] = {}
-        self._counts: dict[tuple[Hashable, Hashable], list[float]] = {}
+        self._counts: dict[Hashable, dict[Hashable, list[float]]] = {}  # by query and document: clicks, looks
         self._guesses: dict[Hashable, dict[Hashable, float]] = {}
 
     def show(self, query: Hashable, first: Sequence[Hashable], second: Sequence[Hashable]) -> Interleaved:
@@ -233,6 +233,8 @@ class CounterfactualComparison:
         for name, each in (("first", first), ("second", second)):
             if len(each) < min(k, max(len(first), len(second))) or len(set(each)) != len(each):
                 raise DataError(f"query {query!r}: the {name} list must have {k} documents, as the other, each once")
+        if not len(first):
+            return Interleaved([], [])
         pool = list(dict.fromkeys([*first[:k], *second[:k]]))
         number = {document: i for i, document in enumerate(pool)}
         guess = self._guess(query) if self.update else {}
@@ -255,8 +257,7 @@ class CounterfactualComparison:
         if n & (n - 1) == 0 and n:  # 1, 2, 4, …
             self._guesses[query] = {
                 document: min(max((clicks + self.weight * self.relevance) / (looks + self.weight), 0.01), 0.99)
-                for (asked, document), (clicks, looks) in self._counts.items()
-                if asked == query
+                for document, (clicks, looks) in self._counts[query].items()
             }
         return self._guesses.get(query, {})
 
@@ -269,8 +270,9 @@ class CounterfactualComparison:
         self._sum += x
         self._squares += x * x
         self._pages[query] = self._pages.get(query, 0) + 1
+        counts = self._counts.setdefault(query, {})
         for look, document in zip(self.look, page.documents, strict=False):
-            row = self._counts.setdefault((query, document), [0.0, 0.0])
+            row = counts.setdefault(document, [0.0, 0.0])
             row[0] += bool(clicked.get(document))
             row[1] += look
         return self
@@ -279,4 +281,4 @@ class CounterfactualComparison:
         """Estimate of the first ranker's clicks per page less the second's; may be looked at at any time."""
         mean = self._sum / max(self.n, 1)
         variance = (self._squares - self.n * mean**2) / (self.n - 1) if self.n > 1 else 1.0
-        return mean_sequence(mean, max(variance, 1e-12), self.n, alpha=alpha, best_at=best_at)
+        return mean_sequence(mean, max(variance, 0.0), self.n, alpha=alpha, best_at=best_at)

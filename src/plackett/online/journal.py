@@ -8,6 +8,7 @@ import os
 import threading
 import time as clock
 import warnings
+import weakref
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ from plackett.online._known import KnownIds, id_number
 __all__ = ["Journal", "Learner", "restore"]
 
 _EVENTS, _LOCK = "events.jsonl", "lock"
+#: Journals that this process has open.
+_OPEN: weakref.WeakSet[Journal] = weakref.WeakSet()
 
 
 class Learner(Protocol):
@@ -104,6 +107,7 @@ class Journal:
         except BaseException:
             self.close()
             raise
+        _OPEN.add(self)
 
     def _open(self) -> None:
         path = self.folder / _EVENTS
@@ -132,6 +136,8 @@ class Journal:
         self._file = path.open("r+b", buffering=0)
         self._file.truncate(self._end)  # what a crash cut short
         self._file.seek(self._end)
+        if not latest and not self._count:
+            self.snapshot()  # the weights to begin with are part of the state
 
     def __len__(self) -> int:
         return self._count
@@ -154,9 +160,14 @@ class Journal:
         with self._turn:
             return self._record_all(events)
 
-    def _record_all(self, events: Iterable[tuple[str | int, Any, float | None]]) -> list[bool]:
+    def _check_open(self) -> None:
         if self._file is None:
-            raise DataError(f"{self.folder}: the journal is closed")
+            raise DataError(
+                f"{self.folder}: the journal is closed (forks and interruptions of record close it too); open it again"
+            )
+
+    def _record_all(self, events: Iterable[tuple[str | int, Any, float | None]]) -> list[bool]:
+        self._check_open()
         now = clock.time()
         new: list[dict[str, Any]] = []
         taken: list[bool] = []
@@ -176,11 +187,17 @@ class Journal:
         if new:
             self._append(b"".join(lines))
         before = self._count
-        for number in fresh:
-            self._known.add(number)
-        for entry in new:
-            self._count += 1
-            _apply(self.learner, entry, self.folder / _EVENTS, self._count)
+        try:
+            for number in fresh:
+                self._known.add(number)
+            for entry in new:
+                self._count += 1
+                _apply(self.learner, entry, self.folder / _EVENTS, self._count)
+        except BaseException:  # interrupted: the learner is behind the journal until it is opened again
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            raise
         if before // self.snapshot_every != self._count // self.snapshot_every:
             try:
                 self.snapshot()
@@ -209,6 +226,7 @@ class Journal:
     def snapshot(self) -> Path:
         """Store the learner's state now."""
         with self._turn:
+            self._check_open()
             path = self.folder / f"snapshot-{self._count:012d}.json"
             record = {
                 "events": self._count,
@@ -232,6 +250,17 @@ class Journal:
             self._lock.close()
 
 
+def _close_in_fork() -> None:
+    """Leave the journals to the process that opened them: two writers would overwrite each other's events."""
+    for journal in list(_OPEN):
+        journal._turn = threading.RLock()  # a thread that is not here may hold the old one
+        journal.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_fork)
+
+
 @fulfils("online.stability")
 def restore(folder: str | os.PathLike[str], learner: Learner, *, before: float) -> int:
     """Give a learner the state that it had at a time (seconds since 1970); returns the number of events behind it.
@@ -242,12 +271,17 @@ def restore(folder: str | os.PathLike[str], learner: Learner, *, before: float) 
     path, latest = folder / _EVENTS, _latest(folder, before)
     count, end = (latest["events"], latest["end"]) if latest else (0, 0)
     _check_end(path, count, end)
+    known, seen = KnownIds(folder), set()
     if latest:
         learner.set_state(latest["state"])
+        known.load(latest["ids"])  # of an old snapshot they may be gone; reading the whole journal would take too long
     for number, entry, _ in _entries(path, count, end):
         if entry["stored"] > before:
             break
-        _apply(learner, entry, path, number)
+        id = id_number(entry["id"])
+        if id not in seen and id not in known:  # a line that somebody copied counts once
+            seen.add(id)
+            _apply(learner, entry, path, number)
         count = number
     return int(count)
 
@@ -297,11 +331,12 @@ def _checked(line: bytes) -> Any:
 def _entries(path: Path, count: int = 0, end: int = 0) -> Iterator[tuple[int, dict[str, Any], int]]:
     """Number, entry and end of the lines after ``count``. A damaged last line ends them, one before is an error."""
     with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size  # beyond it, another process may be writing
         file.seek(end)
         for number, line in enumerate(file, count + 1):
             entry = _checked(line.removesuffix(b"\n")) if line.endswith(b"\n") else None
             if entry is None:
-                if file.read(1):
+                if end + len(line) < size:
                     raise DataError(f"{path}, line {number}: damaged, and events follow; restore the file from a copy")
                 return
             end += len(line)

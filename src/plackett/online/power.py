@@ -38,8 +38,11 @@ def power(
     >>> round(power(0.1, 4 * 785, groups=2), 3)
     0.8
     """
-    if n <= 0 or deviation <= 0 or groups not in (1, 2):
-        raise DataError(f"n={n}, deviation={deviation}, groups={groups}: n and deviation are positive, groups 1 or 2")
+    if not (n > 0 and 0 < deviation < math.inf and math.isfinite(effect) and groups in (1, 2) and 0 < alpha < 1):
+        raise DataError(
+            f"effect={effect}, n={n}, deviation={deviation}, groups={groups}, alpha={alpha}: effect is a number, n and "
+            "deviation are positive, groups 1 or 2, alpha is between 0 and 1"
+        )
     error = deviation * groups / math.sqrt(n)  # two groups of n / 2: 2 deviation / √n
     if any_time:
         limit = float(mean_sequence(0.0, error**2 * n, n, alpha=alpha, best_at=n, least=0).upper) / error
@@ -66,7 +69,7 @@ def sample_size(
     >>> sample_size(0.1), sample_size(0.1, groups=2), sample_size(0.1, any_time=True)
     (785, 3140, 1503)
     """
-    if effect == 0 or not alpha < power < 1:
+    if not abs(effect) > 1e-100 * abs(deviation) or not alpha < power < 1:
         raise DataError(f"effect={effect}, power={power}: give an effect other than 0, and alpha < power < 1")
     least, most = 1, 2
     while _power(effect, most, deviation=deviation, groups=groups, alpha=alpha, any_time=any_time) < power:

@@ -54,9 +54,12 @@ class RecencyRanker:
 
     def observe(self, time: float, query: Hashable, documents: Sequence[Hashable], clicks: Sequence[Any]) -> None:
         """Count a page: the documents shown, and whether each was clicked. Late pages count with their age."""
-        if self._start is None:
-            self._start = time
-        self._add(("query", query), time, 1.0, 0.0)
+        if not math.isfinite(time):
+            raise DataError(f"time={time}; give a number")
+        if len(documents) != len(clicks):
+            raise DataError(f"{len(documents)} documents, {len(clicks)} clicks: give one value per document")
+        self._start = time if self._start is None else min(self._start, time)
+        self._add((query,), time, 1.0, 0.0)
         for document, clicked in zip(documents, clicks, strict=True):
             self._add((query, document), time, 1.0, float(bool(clicked)))
 
@@ -92,7 +95,7 @@ class RecencyRanker:
 
     def query_buzz(self, time: float, query: Hashable) -> float:
         """How much more often the query is asked than it used to be, in standard deviations."""
-        asked, _, long_asked, _ = self._at(("query", query), time)
+        asked, _, long_asked, _ = self._at((query,), time)
         age = max(time - (self._start if self._start is not None else time), 1e-9)
         scale = [half / math.log(2) * (1 - 0.5 ** (age / half)) for half in (self.recent, self.long)]
         if age < self.recent:  # nothing to compare with yet

@@ -109,7 +109,8 @@ def mean_sequence(
 
         Λ = √(v / (v + τ²)) · exp(mean² τ² / (2 v (v + τ²))),   p = min(1, 1/Λ).
 
-    The errors hold for many observations, not exactly: before ``least`` observations nothing is rejected.
+    The errors hold for many observations, not exactly: before ``least`` observations, and as long as all of them are 0,
+    nothing is rejected and the interval is infinite.
 
     Parameters
     ----------
@@ -129,10 +130,12 @@ def mean_sequence(
     """
     _check(alpha)
     mean, variance, n = (np.asarray(each, np.float64) for each in (mean, variance, n))
+    if np.any(variance < -1e-6 * mean**2) or not best_at > 0:  # rounding may leave a little below 0
+        raise DataError("the variance is not negative, and best_at is positive")
     v = np.maximum(variance, 1e-300) / np.maximum(n, 1)
     ratio = _ratio(alpha) * n / best_at  # τ² / v
     log_ratio = -0.5 * np.log1p(ratio) + mean**2 / v * ratio / (1 + ratio) / 2
-    early = n < least
+    early = (n < least) | ((variance <= 0) & (mean == 0))
     p = np.where(early, 1.0, np.exp(-np.maximum(log_ratio, 0.0)))
     with np.errstate(divide="ignore", invalid="ignore"):
         half = np.sqrt(2 * v * (1 + ratio) / ratio * (-np.log(alpha) + 0.5 * np.log1p(ratio)))

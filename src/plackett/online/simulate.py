@@ -228,7 +228,10 @@ def simulate_online(
 
     models += [user_model(users, replace(data, y=each), learner.k) for each in labels[1:]]
     gains = np.array([np.exp2(np.maximum(each, 0.0)) - 1 for each in labels])[:, served]
-    there = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)[served]
+    there = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)
+    if there.shape != (data.n_rows,):
+        raise DataError(f"arrival has shape {there.shape}; one number per document ({data.n_rows}) was expected")
+    there = there[served]
     if test is None:
         test_X, test_offsets, test_gains = X, data.offsets, gains
     else:

@@ -23,6 +23,9 @@ def rank_change(X: Any, old: Any, new: Any, offsets: Any, k: int = 10) -> float:
     """
     X = np.asarray(X, np.float64)
     a, b = X @ np.asarray(old, np.float64), X @ np.asarray(new, np.float64)
+    offsets = np.asarray(offsets)
+    if offsets.size and (offsets[0] < 0 or offsets[-1] > len(X) or (np.diff(offsets) < 0).any()):
+        raise DataError(f"offsets run from {offsets[0]} to {offsets[-1]}, X has {len(X)} rows")
     changed = []
     for start, stop in itertools.pairwise(offsets):
         size = min(k, stop - start)
@@ -55,6 +58,8 @@ def bounded_update(
     old, new = np.asarray(old, np.float64), np.asarray(new, np.float64)
     if old.shape != new.shape:
         raise DataError(f"the models have {old.size} and {new.size} weights")
+    if not (np.isfinite(old).all() and np.isfinite(new).all()):
+        raise DataError("the weights have missing or infinite values: keep the old model, and look for the cause")
     if not 0 <= most <= 1 or steps < 1:
         raise DataError(f"most={most}, steps={steps}: most is between 0 and 1, steps at least 1")
     for step in range(steps, 0, -1):

@@ -78,6 +78,9 @@ def user_model(users: str | SimulatedUsers | ClickModel | UserModel, data: Ranki
     0.0
     """
     if isinstance(users, UserModel):
+        rows, ranks = (users.attraction, users.stop), (users.look, users.right, users.wrong)
+        if any(each.shape != (data.n_rows,) for each in rows) or any(each.size < k for each in ranks):
+            raise DataError(f"the users are not made for {data.n_rows} documents of which {k} are shown")
         return users
     if isinstance(users, ClickModel):
         return _fitted(users, data, k)

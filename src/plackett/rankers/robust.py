@@ -18,7 +18,7 @@ from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.wrapper import train_quietly
 
-__all__ = ["SwitchPenalty", "robust_training"]
+__all__ = ["robust_training"]
 __public__ = ["robust_training"]
 
 
@@ -108,7 +108,6 @@ class SwitchPenalty(Loss):
     """A loss plus the probability that noise switches neighbours with different labels."""
 
     name: ClassVar[str] = "SwitchPenalty"
-    _ids: ClassVar[tuple[str, ...]] = ("robust.train",)
 
     base: Loss
     penalty: float

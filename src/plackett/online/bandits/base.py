@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.online.learners.base import Page, checked_clicks
 
-__all__ = ["Bandit", "admissible", "checked_relevance", "quality", "within"]
+__all__ = ["Bandit", "admissible", "checked_look", "checked_relevance", "quality", "within"]
 
 #: Halvings of the exploration before none is left.
 _TRIES = 20
@@ -65,6 +65,20 @@ def checked_relevance(relevance: Any, n: int, least: float) -> np.ndarray:
     return gains
 
 
+def checked_look(look: Any, k: int) -> None:
+    """Raise `DataError` unless these are the probabilities that k ranks are examined, or None."""
+    if look is None:
+        return
+    try:
+        chances = np.asarray(look, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"look is not a list of numbers: {error}") from None
+    if chances.ndim != 1 or chances.size < k:
+        raise DataError(f"look has {chances.size} ranks, {k} documents are shown")
+    if not ((chances >= 0) & (chances <= 1)).all():
+        raise DataError(f"look={look}: give the probability of each rank, 0 to 1")
+
+
 class Bandit:
     """Base of the bandits: `event`, `check`, `apply`, `state` and `set_state` are what `Journal` needs."""
 
@@ -78,7 +92,9 @@ class Bandit:
 
     def event(self, page: Page, clicks: Any) -> dict[str, Any]:
         """What happened on a page, as plain values for `Journal.record`."""
-        return {"order": page.order.tolist(), "detail": page.detail, "clicks": np.asarray(clicks, bool).tolist()}
+        n = int(page.order.max(initial=-1)) + 1
+        clicked = checked_clicks(page, clicks, n)
+        return {"order": page.order.tolist(), "detail": page.detail, "clicks": clicked.tolist()}
 
     def check(self, event: dict[str, Any]) -> None:
         """Raise `DataError` if this is not what `event` gives."""

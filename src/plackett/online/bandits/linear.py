@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.online.bandits.base import Bandit, within
+from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks
 
 __all__ = ["LinearBandit"]
@@ -54,15 +54,14 @@ class LinearBandit(Bandit):
     def __post_init__(self) -> None:
         if self.policy not in ("ucb", "thompson"):
             raise DataError(f"policy={self.policy!r}; give 'ucb' or 'thompson'")
-        if self.n_features < 1 or self.k < 1 or not self.ridge > 0 or self.width < 0:
+        if self.n_features < 1 or self.k < 1 or not self.ridge > 0 or not self.width >= 0:
             raise DataError(
                 f"n_features={self.n_features}, k={self.k}, ridge={self.ridge}, width={self.width}: "
                 "n_features and k are at least 1, ridge is positive, width is not negative"
             )
         if not 0 <= self.least <= 1:
             raise DataError(f"least={self.least}; give 0 (no limit) to 1 (no exploration)")
-        if self.look is not None and len(self.look) < self.k:
-            raise DataError(f"look has {len(self.look)} ranks, {self.k} documents are shown")
+        checked_look(self.look, self.k)
         self._rng = np.random.default_rng(self.random_state)
         self.inverse = np.eye(self.n_features) / self.ridge
         self.b = np.zeros(self.n_features)
@@ -79,7 +78,7 @@ class LinearBandit(Bandit):
         if self.policy == "ucb":
             extra = self.width * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", X, self.inverse, X), 0.0))
         else:
-            noise = self._rng.multivariate_normal(np.zeros(self.n_features), self.inverse, method="cholesky")
+            noise = _factor(self.inverse) @ self._rng.standard_normal(self.n_features)
             extra = self.width * (X @ noise)
         page = within(
             lambda share: np.argsort(-(mean + share * extra), kind="stable")[: self.k],
@@ -131,3 +130,12 @@ class LinearBandit(Bandit):
         if not np.isfinite(X).all():
             raise DataError("X has missing or infinite values; impute them first")
         return X
+
+
+def _factor(covariance: np.ndarray) -> np.ndarray:
+    """An F with F Fᵀ = covariance, also where rounding (huge features) has left a variance a little below 0."""
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariance)
+        return vectors * np.sqrt(np.maximum(values, 0.0))

@@ -77,6 +77,8 @@ class RankedBandits(Bandit):
             raise DataError(f"policy={self.policy!r}; give {', '.join(_POLICIES)}")
         if not 1 <= self.k <= self.n_documents:
             raise DataError(f"k={self.k}; give 1 to {self.n_documents}, the number of documents")
+        if not self.horizon >= 1:
+            raise DataError(f"horizon={self.horizon}; give at least one page")
         n = self.n_documents
         self._gains = checked_relevance(self.relevance, n, self.least)
         self._rng = np.random.default_rng(self.random_state)

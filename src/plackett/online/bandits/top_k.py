@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.online.bandits.base import Bandit, within
+from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks
 
 __all__ = ["TopKBandit"]
@@ -59,8 +59,7 @@ class TopKBandit(Bandit):
             raise DataError(f"K={self.K}, prior={self.prior}, distance={self.distance}: give positive numbers")
         if not 0 <= self.least <= 1:
             raise DataError(f"least={self.least}; give 0 (no limit) to 1 (no exploration)")
-        if self.look is not None and len(self.look) < self.K:
-            raise DataError(f"look has {len(self.look)} ranks, {self.K} are re-ranked")
+        checked_look(self.look, self.K)
         self._rng = np.random.default_rng(self.random_state)
         mean = 1.0 / (1.0 + np.arange(1, self.K + 1))  # 1/2, 1/3, …: falls with the rank in production
         self.clicks, self.seen = self.prior * mean, np.full(self.K, float(self.prior))
@@ -68,6 +67,8 @@ class TopKBandit(Bandit):
 
     def show(self, n: int) -> Page:
         """Order of the n documents of a list in production order."""
+        if n < 0:
+            raise DataError(f"n={n}; give the number of documents of the list")
         K = min(self.K, n)
         mean = np.clip(self.clicks[:K] / self.seen[:K], 1e-9, 1 - 1e-9)
         distance = K if self.distance is None else self.distance

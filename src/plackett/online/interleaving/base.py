@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from random import Random
 from typing import Any, ClassVar
 
@@ -40,7 +41,13 @@ class Interleaved:
 
     def weights(self, clicks: Mapping[Any, float] | Iterable[Any]) -> dict[Any, float]:
         """Weight of each clicked document: 1 unless given, however often it was clicked."""
+        if isinstance(clicks, str | bytes):
+            raise DataError(f"clicks is the text {clicks!r}; give a list of documents, [{clicks!r}] for one click")
         found = dict(clicks) if isinstance(clicks, Mapping) else dict.fromkeys(clicks, 1.0)
+        if isinstance(clicks, Mapping):
+            for document, weight in found.items():
+                if not isinstance(weight, Real) or weight != weight:
+                    raise DataError(f"the weight of {document!r} is {weight!r}; a number was expected")
         unknown = [document for document in found if document not in self.documents]
         if unknown:
             raise DataError(f"clicked document {unknown[0]!r} is not in the list that was shown")

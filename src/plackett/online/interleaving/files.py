@@ -5,20 +5,22 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import warnings
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett._files import check_regular
 from plackett._provenance import fulfils
 from plackett.data.trec import as_run
 from plackett.online._known import id_number
+from plackett.online.interleaving.base import Interleaved, Interleaving
 from plackett.online.interleaving.interleave import find_interleaving, interleave
 from plackett.online.sequential import mean_sequence, sign_sequence
 
@@ -54,10 +56,11 @@ class InterleavingScore:
     @property
     def advice(self) -> str:
         """One sentence on what to do."""
-        best = max(self.credit, key=lambda name: self.credit[name], default="")
-        tests = [row for row in self.rows if best in row[:2]]
-        if tests and max(row[-1] for row in tests) <= self.alpha / max(len(tests), 1):
-            return f"{best} is better."
+        for name in self.credit:
+            tests = [row for row in self.rows if name in row[:2]]
+            ahead = [row[4] > 0 if row[0] == name else row[4] < 0 for row in tests]
+            if all(ahead) and max(row[-1] for row in tests) <= self.alpha / len(tests):
+                return f"{name} is better."
         return "No ranker is better than all others yet: go on, or stop if the interval is narrow enough for you."
 
     def record(self) -> dict[str, Any]:
@@ -78,21 +81,68 @@ def write_lists(
 ) -> int:
     """Write interleaved lists of runs, a line of JSON per list; returns their number.
 
-    Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count.
+    Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count; a
+    warning says for how many of them a run has no documents. The copies of a query trade the places of the rankers, so
+    that they are fair together: give an even number of copies for two rankers, a multiple of 2 m for m of them.
     """
+    way = find_interleaving(method)
     by_ranker = [_rankings(run) for run in runs.values()]
     queries = dict.fromkeys(qid for each in by_ranker for qid in each)
     names, n = list(runs), 0
+    _check_shared(dict(zip(names, by_ranker, strict=True)), list(queries))
     with replacing(out) as file:
         for qid in queries:
             lists = [each.get(qid, []) for each in by_ranker]
-            for copy in range(copies):
-                name = f"{qid}/{copy}"
-                shown = interleave(lists, k=k, method=method, seed=f"{seed}/{name}")
-                line = {"id": name, "qid": qid, "rankers": names, "method": method} | shown.record()
+            for copy, shown in enumerate(_fair_copies(lists, way, k, copies, f"{seed}/{qid}")):
+                line = {"id": f"{qid}/{copy}", "qid": qid, "rankers": names, "method": way.name} | shown.record()
                 file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
                 n += 1
     return n
+
+
+def _fair_copies(lists: list[list[str]], way: Interleaving, k: int, copies: int, seed: str) -> list[Interleaved]:
+    """Lists that are fair as they are, not only in expectation over their draw: each is shown to many visitors.
+
+    Copies of a group share their draw, in which the rankers trade places: clicks that depend on the rank alone give
+    each ranker of a pair as many wins as the other. Where credit is a number that depends on the documents, the mean
+    over all copies is taken off at each rank.
+    """
+    orders = _trades(len(lists))
+    found = []
+    for copy in range(copies):
+        order = orders[copy % len(orders)]
+        shown = interleave([lists[i] for i in order], k=k, method=way, seed=f"{seed}/{copy // len(orders)}")
+        place = np.argsort(order).tolist()
+        found.append(replace(shown, credits=[[row[i] for i in place] for row in shown.credits]))
+    if copies == 1 or way.name in _BY_SIGN or not found[0].documents:
+        return found
+    mean = np.mean([each.credits for each in found], axis=0)
+    mean -= mean.mean(axis=1, keepdims=True)
+    return [replace(each, credits=(np.array(each.credits) - mean).tolist()) for each in found]
+
+
+def _trades(m: int) -> list[list[int]]:
+    """Orders of m rankers in which every two of them have each two places as often one way as the other."""
+    shifts = [[(i + shift) % m for i in range(m)] for shift in range(m)]
+    return shifts if m == 2 else [*shifts, *(each[::-1] for each in shifts)]
+
+
+def _check_shared(by_ranker: dict[str, dict[str, list[str]]], queries: list[str]) -> None:
+    """Pages of queries for which a ranker has nothing compare nobody."""
+    missing = {name: [qid for qid in queries if qid not in each] for name, each in by_ranker.items()}
+    alone = len({qid for each in missing.values() for qid in each})
+    if not alone:
+        return
+    said = "; ".join(
+        f"{name} has no documents for {len(qids)}, such as {qids[0]!r}" for name, qids in missing.items() if qids
+    )
+    if alone == len(queries):
+        raise DataError(f"no query has documents of all rankers. Of {len(queries)} queries, {said}")
+    warnings.warn(
+        f"of {len(queries)} queries, {said}: their pages say little or nothing about which ranker is better",
+        PlackettWarning,
+        stacklevel=3,
+    )
 
 
 def _rankings(run: Any) -> dict[str, list[str]]:
@@ -121,10 +171,11 @@ def score_events(
     alpha
         Error rate; with several rankers the p-values are to be divided among the pairs, as `advice` does.
     """
-    lists = None if shown is None else {_id(line, "id", shown, i): line for i, line in _lines(shown)}
+    lists = None if shown is None else _lists(shown)
     names: list[str] | None = None
     by_sign = True
     ids, values = array("Q"), array("d")  # 8 bytes per event, and per ranker
+    any_click = array("b")
     n_lines = 0
     for number, event in _lines(events):
         n_lines += 1
@@ -144,10 +195,12 @@ def score_events(
             raise DataError(f"{where}: rankers {rankers}, but {names} before; score them apart")
         names = rankers
         method = _field(record, "method", events, number)
-        by_sign &= method in _BY_SIGN
         try:
-            score = find_interleaving(method).restore(record).score(_field(event, "clicks", events, number))
-            score = [float(each) for each in score] or [0.0] * len(names)
+            way = find_interleaving(method)
+            by_sign &= way.name in _BY_SIGN
+            page, clicks = way.restore(record), _field(event, "clicks", events, number)
+            score = [float(each) for each in page.score(clicks)] or [0.0] * len(names)
+            any_click.append(bool(clicks) and any(page.weights(clicks).values()))
         except (DataError, TypeError, KeyError, IndexError, ValueError, AttributeError, OverflowError) as error:
             raise DataError(f"{where}: {error}") from None
         if len(score) != len(names) or not all(abs(each) < _MOST for each in score):  # also false for NaN
@@ -172,9 +225,22 @@ def score_events(
         )
         numbers = (float(x) for x in (test.estimate, test.lower, test.upper, test.p))
         rows.append((names[i], names[j], won, lost, *numbers))
-    clicked = int((credit != 0).any(axis=1).sum())
+    clicked = int(np.frombuffer(any_click, np.int8)[first].sum())
     mean = dict(zip(names, credit.mean(axis=0).tolist(), strict=True))
     return InterleavingScore(rows, n_events, clicked, n_repeated, mean, alpha)  # type: ignore[arg-type]
+
+
+def _lists(shown: str | os.PathLike[str]) -> dict[str | int, dict[str, Any]]:
+    """The lists that were shown, by their ids."""
+    lists: dict[str | int, dict[str, Any]] = {}
+    for number, line in _lines(shown):
+        name = _id(line, "id", shown, number)
+        if lists.setdefault(name, line) != line:
+            raise DataError(
+                f"{shown}, line {number}: another list has the id {name!r}; score the lists of each file apart, "
+                "or make their ids differ"
+            )
+    return lists
 
 
 def _id(record: Mapping[str, Any], name: str, path: Any, number: int) -> Any:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from numbers import Integral
+from operator import index
 from random import Random
 from typing import Any
 
 from plackett._errors import DataError
+from plackett._names import plain
 from plackett._provenance import fulfils
 from plackett.online.interleaving.balanced import Balanced
 from plackett.online.interleaving.base import Interleaved, Interleaving
@@ -17,15 +20,16 @@ from plackett.online.interleaving.team_draft import TeamDraft
 __all__ = ["METHODS", "find_interleaving", "interleave"]
 
 METHODS: dict[str, Interleaving] = {each.name: each() for each in (TeamDraft, Balanced, Probabilistic, Optimised)}
+_BY_PLAIN_NAME = {plain(name): each for name, each in METHODS.items()}
 
 
 def find_interleaving(method: str | Interleaving) -> Interleaving:
-    """A way of interleaving, by its name."""
+    """A way of interleaving, by its name; case, hyphens and underscores do not matter."""
     if isinstance(method, Interleaving):
         return method
-    if method not in METHODS:
+    if not isinstance(method, str) or plain(method) not in _BY_PLAIN_NAME:
         raise DataError(f"method={method!r}; give {', '.join(METHODS)}")
-    return METHODS[method]
+    return _BY_PLAIN_NAME[plain(method)]
 
 
 @fulfils("online.interleave")
@@ -62,10 +66,14 @@ def interleave(
     """
     if len(lists) < 2:
         raise DataError(f"the lists of at least two rankers are needed, {len(lists)} given")
-    if k < 1:
-        raise DataError(f"k={k}; show at least one document")
+    if not isinstance(k, Integral) or k < 1:
+        raise DataError(f"k={k}; show a whole number of documents, at least one")
     for i, each in enumerate(lists):
         if len(set(each)) != len(each):
             repeated = next(d for d in each if list(each).count(d) > 1)
             raise DataError(f"ranker {i}: document {repeated!r} is in the list twice")
-    return find_interleaving(method).make(lists, k, Random(seed))
+    try:
+        rng = Random(index(seed) if isinstance(seed, Integral) else seed)
+    except TypeError:
+        raise DataError(f"seed={seed!r}; give a number or a text, such as str(…) of it") from None
+    return find_interleaving(method).make(lists, int(k), rng)

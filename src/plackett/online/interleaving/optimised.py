@@ -70,6 +70,12 @@ class Optimised(Interleaving):
     credit: str = "inverse"
     most_lists: int = 256
 
+    def __post_init__(self) -> None:
+        if self.credit not in _CREDITS:
+            raise DataError(f"credit={self.credit!r}; give {' or '.join(map(repr, _CREDITS))}")
+        if self.most_lists < 1:
+            raise DataError(f"most_lists={self.most_lists}; give at least 1")
+
     def make(self, lists: Sequence[Sequence[Hashable]], k: int, rng: Random) -> Interleaved:
         """Draw one list of at most k documents."""
         pool = list(dict.fromkeys(document for each in lists for document in each))
@@ -99,8 +105,6 @@ _CREDITS = {"inverse": _inverse, "linear": _linear}
 
 @lru_cache(maxsize=4096)
 def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) -> Plan:
-    if credit not in _CREDITS:
-        raise DataError(f"credit={credit!r}; give {' or '.join(map(repr, _CREDITS))}")
     if not any(lists):
         return Plan(np.zeros((1, 0), np.int64), np.ones(1), np.zeros((0, len(lists))), np.zeros((0, len(lists))))
     n, m = 1 + max((max(each, default=-1) for each in lists), default=-1), len(lists)

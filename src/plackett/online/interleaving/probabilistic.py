@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
+from plackett._errors import DataError
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
 __all__ = ["Probabilistic"]
+
+#: Every document keeps a chance, however steeply it falls.
+_LEAST = 1e-200
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,19 @@ class Probabilistic(Interleaving):
 
     tau: float = 3.0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.tau < math.inf:
+            raise DataError(f"tau={self.tau}; give 0 (all ranks alike) or more")
+
     def make(self, lists: Sequence[Sequence[Hashable]], k: int, rng: Random) -> Interleaved:
         """Draw one list of at most k documents."""
         pool = list(dict.fromkeys(document for each in lists for document in each))
         number = {document: i for i, document in enumerate(pool)}
         weights = []  # of each document of the pool, by ranker
         for each in lists:
-            row = [(len(each) + 1.0) ** -self.tau] * len(pool)
+            row = [max((len(each) + 1.0) ** -self.tau, _LEAST)] * len(pool)
             for rank, document in enumerate(each, 1):
-                row[number[document]] = rank**-self.tau
+                row[number[document]] = max(rank**-self.tau, _LEAST)
             weights.append(row)
         documents: list[Any] = []
         credit: list[list[float]] = []

@@ -18,8 +18,8 @@ class TeamDraft(Interleaving):
 
     A click is credit for the ranker that picked the document. The sizes of the teams differ by one at most, and at
     each rank every ranker has the same chance of the pick, so that clicks that depend on the rank alone prefer nobody.
-    Once a list is too short to go on under every order, the rest is filled up in the same way but earns no credit:
-    otherwise longer lists would win.
+    Once a list may be too short for the next round, whatever the orders before, the rest is filled up in the same way
+    but earns no credit: otherwise longer lists would win.
 
     Examples
     --------
@@ -48,7 +48,10 @@ class TeamDraft(Interleaving):
             before = len(documents)
             if counting:
                 needed = min(m, k - before)
-                counting = all(len(each) - before >= needed or _left(each, used) >= needed for each in lists)
+                counting = all(
+                    len(each) - before >= needed or _left(lists, ranker, before // m) >= needed
+                    for ranker, each in enumerate(lists)
+                )
             rng.shuffle(order)
             for ranker in order:
                 each, i = lists[ranker], at[ranker]
@@ -74,5 +77,12 @@ class TeamDraft(Interleaving):
         return Interleaved(documents, credit)
 
 
-def _left(documents: Sequence[Hashable], used: set[Hashable]) -> int:
-    return sum(document not in used for document in documents)
+def _left(lists: Sequence[Sequence[Hashable]], ranker: int, rounds: int) -> int:
+    """Documents that a ranker has left after some rounds, at least, whatever the orders drawn in them.
+
+    A rule that looked at the orders drawn would be fair in the mean, but not in who wins the page.
+    """
+    reach = rounds * len(lists)
+    others = {document for i, each in enumerate(lists) if i != ranker for document in each[:reach]}
+    shared = sum(document in others for document in lists[ranker])
+    return len(lists[ranker]) - rounds - min(shared, reach - rounds)

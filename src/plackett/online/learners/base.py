@@ -32,9 +32,12 @@ class Page:
 def checked_clicks(page: Page, clicks: Any, n: int) -> np.ndarray:
     """Clicks on a page of n candidates, one per document shown."""
     try:
-        clicked = np.asarray(clicks).astype(bool).ravel()
+        values = np.asarray(clicks)
     except ValueError as error:
         raise DataError(f"clicks is not a list of true and false: {error}") from None
+    if values.dtype.kind not in "biuf" or np.isnan(values).any():  # the text "false" would be true, and so would NaN
+        raise DataError(f"clicks is not a list of true and false: {str(clicks)[:60]}")
+    clicked = values.astype(bool).ravel()
     size = page.order.size
     if clicked.size != size:
         raise DataError(f"clicks has {clicked.size} values, the page has {size} documents")
@@ -78,7 +81,7 @@ class OnlineLearner:
     weights: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.n_features < 1 or self.k < 1 or not self.learning_rate > 0 or not 0 <= self.least <= 1:
+        if self.n_features < 1 or self.k < 1 or not 0 < self.learning_rate < np.inf or not 0 <= self.least <= 1:
             raise DataError(
                 f"n_features={self.n_features}, k={self.k}, learning_rate={self.learning_rate}, least={self.least}: "
                 "n_features and k are at least 1, the learning rate is positive, least is between 0 and 1"
@@ -86,6 +89,17 @@ class OnlineLearner:
         self.weights = self.new_weights()
         self._state = np.array([np.uint64(self.random_state % 2**63)], np.uint64)
         self._memory = self.new_memory()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "weights":  # users give weights to begin with; the kernels need floats, and change them in place
+            try:
+                value = np.array(value, np.float64)
+            except (TypeError, ValueError) as error:
+                raise DataError(f"weights are not numbers: {error}") from None
+            old = self.__dict__.get("weights", value)
+            if value.shape != old.shape or not np.isfinite(value).all():
+                raise DataError(f"weights have shape {value.shape}; {old.size} finite numbers were expected")
+        super().__setattr__(name, value)
 
     # -- what a learner is made of, for the simulator
     def parameters(self) -> np.ndarray:
@@ -106,11 +120,12 @@ class OnlineLearner:
         X = self._checked(X)
         n = len(X)
         order, team = np.empty(max(self.k, 1), np.int64), np.zeros(max(self.k, 1), np.int64)
+        memory = self._memory.copy()  # a page that another thread makes, or learns from, must not change this one
         size = self._show(
-            self.weights, self._memory, X, np.arange(n), n, self.k, self.parameters(), self._state,
+            self.weights, memory, X, np.arange(n), n, self.k, self.parameters(), self._state,
             np.empty((6, max(n, 1))), order, team,
         )  # fmt: skip
-        return Page(order[:size].copy(), self._detail(team[:size]))
+        return Page(order[:size].copy(), self._detail(team[:size], memory))
 
     def learn(self, X: Any, page: Page, clicks: Any) -> Self:
         """Learn from the clicks on a page: one value per document shown, true if it was clicked."""
@@ -131,7 +146,7 @@ class OnlineLearner:
             "X": np.asarray(X, np.float64).tolist(),
             "order": page.order.tolist(),
             "detail": page.detail,
-            "clicks": np.asarray(clicks, bool).tolist(),
+            "clicks": checked_clicks(page, clicks, len(X)).tolist(),
         }
 
     def check(self, event: dict[str, Any]) -> None:
@@ -158,7 +173,7 @@ class OnlineLearner:
         self._score(self.weights, X, np.arange(len(X)), len(X), self.parameters(), scores)
         return scores
 
-    def _detail(self, team: np.ndarray) -> Any:
+    def _detail(self, team: np.ndarray, memory: np.ndarray) -> Any:
         return None
 
     def _use(self, detail: Any, size: int) -> np.ndarray:
@@ -196,6 +211,6 @@ class OnlineLearner:
         weights, memory = np.array(state["weights"], np.float64), np.array(state["memory"], np.float64)
         if weights.shape != self.weights.shape or memory.shape != self._memory.shape:
             raise DataError(f"the state is that of another learner: {weights.size} weights, not {self.weights.size}")
-        self.weights, self._memory = weights, memory
+        self.__dict__["weights"], self._memory = weights, memory  # as they were, finite or not
         self._state = np.array([state["random"]], np.uint64)
         return self

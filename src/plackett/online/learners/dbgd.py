@@ -207,8 +207,8 @@ class DBGD(OnlineLearner):
         """Directions of the candidates, and directions that lost."""
         return np.zeros((_FIRST + self.n_candidates + self.null_space, self.n_features))
 
-    def _detail(self, team: np.ndarray) -> Any:
-        return {"teams": team.tolist(), "directions": self._memory[_FIRST : _FIRST + self.n_candidates].tolist()}
+    def _detail(self, team: np.ndarray, memory: np.ndarray) -> Any:
+        return {"teams": team.tolist(), "directions": memory[_FIRST : _FIRST + self.n_candidates].tolist()}
 
     def _use(self, detail: Any, size: int) -> np.ndarray:
         self._memory[_FIRST : _FIRST + self.n_candidates] = detail["directions"]
