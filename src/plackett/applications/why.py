@@ -18,21 +18,9 @@ from plackett.text.analysis import Analyzer
 __all__ = ["Passage", "WhyFeatures"]
 
 _PARTS = ("words", "nouns", "verbs", "adjectives", "focus", "heads", "modifiers")
-_AUXILIARIES = (
-    "do",
-    "does",
-    "did",
-    "is",
-    "are",
-    "was",
-    "were",
-    "has",
-    "have",
-    "had",
-    "can",
-    "could",
-    "would",
-    "should",
+#: Verbs that may follow *why* and say nothing; *ca* and *wo* are left of *can't* and *won't*.
+_AUXILIARIES = frozenset(
+    """do does did is are was were am has have had can could will would shall should may might must ca wo""".split()
 )
 _STRUCTURE = ("title", "heading", "first sentence")
 _CUE_WORDS = """because since therefore thus hence reason reasons cause causes caused causing due result results explain
@@ -151,7 +139,7 @@ class WhyFeatures(Features):
             row += [_share(asked.parts[part], everything, wider) for part in _PARTS]
             row += [_share(asked.parts[part], text.parts[part], wider) for part in _PARTS]
         parts = sentences(passage.text)
-        explaining = sum(not _CUES.isdisjoint(part.lower().replace(",", " ").split()) for part in parts)
+        explaining = sum(not _CUES.isdisjoint(words(part.lower())) for part in parts)
         row.append(explaining / max(len(parts), 1))
         for where in (passage.title, passage.heading, parts[0] if parts else ""):
             there = frozenset(read(where).tokens)
@@ -185,7 +173,7 @@ class WhyFeatures(Features):
     def _read_question(self, question: str) -> _Read:
         tokens = words(question)
         start = next((i + 1 for i, word in enumerate(tokens) if word.lower() == "why"), 0)
-        if start and start < len(tokens) and tokens[start].lower() in _AUXILIARIES:
+        if start and start < len(tokens) and _plain_verb(tokens[start]) in _AUXILIARIES:
             start += 1
         return self._read(" ".join(tokens[start:]))
 
@@ -224,6 +212,11 @@ class WhyFeatures(Features):
         made = cls(synonyms=state["synonyms"], analyzer=Analyzer.from_json(state["analyzer"]))
         made._terms = TermStatistics.restore(state)
         return made
+
+
+def _plain_verb(word: str) -> str:
+    """A verb without the *n't* at its end."""
+    return word.lower().replace("’", "'").removesuffix("n't")
 
 
 def _passage(item: Any) -> Passage:
