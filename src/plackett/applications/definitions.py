@@ -154,6 +154,7 @@ class DefinitionFeatures(Features):
         """Count terms, and learn from the labels which words follow the term of a good definition."""
         if lists.labels is None:
             raise DataError("the lists have no labels; give judged ones")
+        lists.check_texts()
         self._terms = TermStatistics().fit([word.lower() for word in words(text)] for text in lists.items)
         self._odds = self._learned(lists, np.ones(len(lists.items), bool))
         return self
@@ -197,6 +198,7 @@ class DefinitionFeatures(Features):
         """A row for each paragraph."""
         if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
+        lists.check_texts()
         rows = [self._row(term, text) for term, text in zip(lists.row_queries, lists.items, strict=True)]
         return np.array(rows, np.float64).reshape(len(rows), len(self.names))
 

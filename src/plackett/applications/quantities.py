@@ -249,6 +249,11 @@ class QuantityFeatures(Features):
                 )
         return np.array(rows, np.float64).reshape(len(rows), len(self.names))
 
+    def item(self, plain: Any) -> Interval:
+        """An interval from the list that JSON makes of it."""
+        low, high, unit, snippets, values, merit = plain
+        return Interval(low, high, unit, tuple(snippets), tuple(values), merit)
+
     def state(self) -> dict[str, Any]:
         """Settings and counts."""
         if not hasattr(self, "_terms"):

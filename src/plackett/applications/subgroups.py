@@ -168,6 +168,11 @@ class SubgroupFeatures(Features):
         shifts = np.log(np.maximum(np.abs(shift), _LEAST_SHIFT))
         return np.column_stack([np.log(share), shifts, shift > 0, size]).reshape(len(groups), 4)
 
+    def item(self, plain: Any) -> Subgroup:
+        """A subgroup from the list that JSON makes of it."""
+        conditions, *numbers = plain
+        return Subgroup(tuple((name, value) for name, value in conditions), *numbers)
+
 
 @fulfils("apps.subgroup")
 def size_exponent(coefficients: Any) -> float:

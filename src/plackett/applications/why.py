@@ -19,9 +19,9 @@ __all__ = ["Passage", "WhyFeatures"]
 
 _PARTS = ("words", "nouns", "verbs", "adjectives", "focus", "heads", "modifiers")
 #: Verbs that may follow *why* and say nothing; *ca* and *wo* are left of *can't* and *won't*.
-_AUXILIARIES = frozenset(
-    """do does did is are was were am has have had can could will would shall should may might must ca wo""".split()
-)
+_AUXILIARY_WORDS = """do does did is are was were am has have had can could will would shall should may might must
+    ca wo"""
+_AUXILIARIES = frozenset(_AUXILIARY_WORDS.split())
 _STRUCTURE = ("title", "heading", "first sentence")
 _CUE_WORDS = """because since therefore thus hence reason reasons cause causes caused causing due result results explain
     explains explanation why consequently owing order so effect leads led purpose"""
@@ -171,6 +171,8 @@ class WhyFeatures(Features):
         return near
 
     def _read_question(self, question: str) -> _Read:
+        if not isinstance(question, str):
+            raise DataError(f"query {question!r:.60} is not a text")
         tokens = words(question)
         start = next((i + 1 for i, word in enumerate(tokens) if word.lower() == "why"), 0)
         if start and start < len(tokens) and _plain_verb(tokens[start]) in _AUXILIARIES:
@@ -220,7 +222,11 @@ def _plain_verb(word: str) -> str:
 
 
 def _passage(item: Any) -> Passage:
-    return Passage(item) if isinstance(item, str) else Passage(*item)
+    if isinstance(item, str):
+        return Passage(item)
+    if not isinstance(item, list | tuple) or not 1 <= len(item) <= 3 or not all(isinstance(t, str) for t in item):
+        raise DataError(f"{item!r:.60} is not a passage; give a text or a Passage")
+    return Passage(*item)
 
 
 def _share(asked: frozenset[str], there: frozenset[str], near: dict[str, set[str]]) -> float:
