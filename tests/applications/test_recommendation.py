@@ -169,7 +169,7 @@ def test_files(tmp_path):
     assert ratings.times.tolist() == [100, 95, 90]
     for text, message in [
         ("1\t2\n", "2 columns"),
-        ("1\t2\tgood\n", "no number"),
+        ("1\t2\tgood\n", "line 1: value 'good' is not a number"),
         ("1\t2\t0\n", "above 0"),
         ("1\t2\t3\n1\t2\t4\n", "twice"),
     ]:
@@ -314,3 +314,59 @@ def test_numbers_of_the_page(data_dir):
     value = pk.evaluate(data, model.fit(train).predict(data), "nDCG@10").mean["nDCG@10"]
     assert value == pytest.approx(0.4161, abs=0.002)
     assert pk.evaluate(data, popularity(train, data), "nDCG@10").mean["nDCG@10"] < 0.6 * value
+
+
+def test_ids_and_values_do_not_depend_on_the_first_lines(tmp_path):
+    """Whole numbers may be followed by others, and ids that look like numbers by names."""
+    path = tmp_path / "ratings.csv"
+    rows = [f"{i},{i % 7},4" for i in range(300)]
+    path.write_text("\n".join([*rows, "ann,07,3.5"]), encoding="utf-8")
+    ratings = read_ratings(path, separator=",")
+    assert ratings.n_rows == 301 and 3.5 in ratings.values.tolist()
+    assert {"ann", "7", "299"} <= {*ratings.users.tolist()} and {"07", "0"} <= {*ratings.items.tolist()}
+    path.write_text("\n".join(rows), encoding="utf-8")
+    numbers = read_ratings(path, separator=",")
+    assert numbers.users.dtype.kind == "i"
+    assert ratings.rows_in(numbers).sum() == 300
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("user,item,value\na,b,3\n", "line 1: value 'value' is not a number; the file must not have a header"),
+        ("a,b,3\na,c,x\n", "line 2: value 'x' is not a number"),
+        ("a,b,3\n,c,3\n", "line 2: the user is missing"),
+        ("a,b,3\na,c\n", "line 2: the value is missing"),
+        ("a;b;3\n", "1 column with ',' between them"),
+        ("a,b,3\na,c,3,4,5\n", "ratings.csv"),
+        ("", "ratings.csv"),
+    ],
+)
+def test_a_file_of_ratings_with_a_fault(tmp_path, text, message):
+    path = tmp_path / "ratings.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        read_ratings(path, separator=",")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AlternatingLeastSquares(n_factors=2, confidence=1e39),
+        AlternatingLeastSquares(n_factors=2, penalty=np.inf),
+        AlternatingLeastSquares(n_factors=2, exponent=np.nan),
+        FactorRecommender(n_factors=2, n_steps=3, penalty=np.nan),
+        FactorRecommender(n_factors=2, n_steps=3, learning_rate=1e300),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_numbers_too_large_are_an_error(model):
+    ratings = Ratings.from_arrays(["a", "a", "b", "b", "c"], ["x", "y", "x", "z", "w"])
+    with pytest.raises(DataError, match="give|not finite"):
+        model.fit(ratings)
+
+
+def test_fewer_than_no_items():
+    ratings = Ratings.from_arrays(["a", "a", "b", "b", "c"], ["x", "y", "x", "z", "w"])
+    with pytest.raises(DataError, match="k=-1"):
+        AlternatingLeastSquares(n_factors=2).fit(ratings).recommend("a", -1)

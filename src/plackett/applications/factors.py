@@ -139,8 +139,10 @@ class FactorRecommender(Recommender):
         for name in ("n_factors", "n_steps"):
             if getattr(self, name) < 1:
                 raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
-        if self.negatives < 0 or self.penalty < 0:
+        if not self.negatives >= 0 or not 0 <= self.penalty < np.inf:
             raise DataError(f"negatives={self.negatives}, penalty={self.penalty}; give 0 or more")
+        if not 0 < self.learning_rate < np.inf:
+            raise DataError(f"learning_rate={self.learning_rate}; give a number above 0")
         problem = _Problem(self, ratings, user_features, item_features)
         parameters = problem.start(np.random.default_rng(self.random_state))
         mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
