@@ -162,7 +162,7 @@ def _alike(ids: np.ndarray, those: np.ndarray) -> np.ndarray:
     return ids.astype(str) if ids.dtype.kind in "iu" and those.dtype.kind not in "iu" else ids
 
 
-def read_ratings(path: str | os.PathLike[str], *, separator: str = "\t", catalogue: Any = None) -> Ratings:
+def read_ratings(path: str | os.PathLike[str], *, separator: str | None = None, catalogue: Any = None) -> Ratings:
     """Read a text file of user, item, value and, if there is a fourth column, time; no header. MovieLens has this form.
 
     Ids are numbers if all of their column are whole numbers, without zeros in front, and otherwise texts.
@@ -170,13 +170,15 @@ def read_ratings(path: str | os.PathLike[str], *, separator: str = "\t", catalog
     Parameters
     ----------
     separator
-        What stands between columns: one character.
+        What stands between columns: one character; by default a comma in a ``.csv`` file, else a tab.
     catalogue
         Ids of all items, if there are some that nobody rated.
     """
     import polars as pl
 
     check_regular(path)
+    if separator is None:
+        separator = "," if os.fspath(path).lower().endswith(".csv") else "\t"
     try:
         table = pl.read_csv(os.fspath(path), separator=separator, has_header=False, quote_char=None, infer_schema=False)
     except (pl.exceptions.PolarsError, ValueError) as error:
