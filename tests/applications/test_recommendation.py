@@ -370,3 +370,14 @@ def test_fewer_than_no_items():
     ratings = Ratings.from_arrays(["a", "a", "b", "b", "c"], ["x", "y", "x", "z", "w"])
     with pytest.raises(DataError, match="k=-1"):
         AlternatingLeastSquares(n_factors=2).fit(ratings).recommend("a", -1)
+
+
+def test_damaged_maps_of_features_are_refused(tmp_path):
+    path, ratings = tmp_path / "films.plackett", _ratings()
+    features = np.random.default_rng(0).normal(size=(ratings.n_items, 2))
+    FactorRecommender(n_factors=2, n_steps=1).fit(ratings, item_features=features).save(path)
+    arrays, metadata = _storage.read(path, mmap=False)
+    for changed in (arrays["item_map"][:, :1], arrays["item_map"] * np.nan):
+        _storage.write(path, arrays | {"item_map": np.ascontiguousarray(changed)}, metadata)
+        with pytest.raises(DataError, match="item_map is damaged"):
+            pk.load(path)

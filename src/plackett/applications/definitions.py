@@ -162,9 +162,9 @@ class DefinitionFeatures(Features):
     def fit_transform(self, lists: CandidateLists, *, n_folds: int = 5) -> Any:
         """`fit`, and the features of the training lists, with the words after a term judged by other lists."""
         data = self.fit(lists).transform(lists)
-        fold = np.repeat(np.arange(len(lists)) % n_folds, np.diff(lists.offsets))
+        fold = np.repeat(lists.folds(n_folds) if len(lists) > 1 else [0], np.diff(lists.offsets))
         X, column, all_odds = np.array(data.X), self.names.index("words after"), self._odds
-        for held in range(n_folds):
+        for held in np.unique(fold):
             self._odds = self._learned(lists, fold != held)
             queries = lists.row_queries
             for i in np.flatnonzero(fold == held).tolist():

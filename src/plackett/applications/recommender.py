@@ -174,6 +174,10 @@ def _check(made: Recommender) -> None:
         found = getattr(made, name)
         if found.shape != shape or found.dtype != np.float64 or not np.isfinite(found).all():
             raise DataError(f"{name.strip('_')} is damaged")
+    for name in made._more:
+        found = getattr(made, name)
+        if found.dtype != np.float64 or not np.isfinite(found).all() or (found.ndim == 2 and found.shape[1] != k):
+            raise DataError(f"{name.strip('_')} is damaged")
     offsets, items = made._seen_offsets, made._seen_items
     whole = offsets.shape == (n + 1,) and items.ndim == 1 and {offsets.dtype, items.dtype} == {np.dtype(np.int64)}
     if not whole or offsets[0] != 0 or offsets[-1] != items.size or (np.diff(offsets) < 0).any():
