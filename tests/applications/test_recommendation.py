@@ -381,3 +381,14 @@ def test_damaged_maps_of_features_are_refused(tmp_path):
         _storage.write(path, arrays | {"item_map": np.ascontiguousarray(changed)}, metadata)
         with pytest.raises(DataError, match="item_map is damaged"):
             pk.load(path)
+
+
+def test_a_new_user_by_a_loss_without_a_value():
+    """Two tastes; the loss has a gradient only, so that nothing can be solved for."""
+    pairs = [(f"u{u}", f"{'ab'[u % 2]}{i}") for u in range(12) for i in range(8) if (u + i) % 3]
+    ratings = Ratings.from_arrays(*zip(*pairs, strict=True))
+    model = FactorRecommender(n_factors=2, n_steps=60, penalty=0.01, loss=pk.losses.Lambda()).fit(ratings)
+    assert not model.losses_
+    for taste in "ab":
+        found = model.recommend_for([f"{taste}0", f"{taste}1"], k=6)
+        assert {item[0] for item in found} == {taste}
