@@ -304,3 +304,12 @@ def test_features_of_ones_own_are_restored_by_their_class(tmp_path):
     application.save(tmp_path / "own")
     loaded = Application.load(tmp_path / "own", features=Shifted)
     assert (loaded.predict(lists) == application.predict(lists)).all()
+
+
+def test_no_lists(saved):
+    application, _ = saved
+    nothing = _judged(2).take([])
+    assert len(nothing) == 0 and nothing.items == []
+    for use in (application.fit, application.compare, application.cross_validate):
+        with pytest.raises(DataError, match="there are no lists"):
+            use(nothing)

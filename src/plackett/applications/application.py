@@ -247,6 +247,8 @@ class Application:
 
 
 def _judged(lists: CandidateLists) -> CandidateLists:
+    if not len(lists):
+        raise DataError("there are no lists")
     if lists.labels is None:
         raise DataError("the lists have no labels; give judged ones")
     return lists

@@ -117,7 +117,8 @@ class CandidateLists:
 
     def take(self, lists: Any) -> CandidateLists:
         """Some of the lists, by number or by a mask; they keep their ids."""
-        chosen = np.arange(len(self))[np.asarray(lists)]
+        wanted = np.asarray(lists)
+        chosen = np.arange(len(self))[wanted if wanted.size else np.empty(0, np.int64)]
         starts, ends = self.offsets[:-1][chosen], self.offsets[1:][chosen]
         rows = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])
         return replace(
