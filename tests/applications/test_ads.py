@@ -296,3 +296,9 @@ def test_numbers_of_the_page(capsys):
     }
     assert list(values.values()) == pytest.approx([0.0996, 0.0788, 0.1096, 0.1219], abs=0.001)
     assert found["best"] == pytest.approx(0.1829, abs=0.001)
+
+
+def test_nobody_pays_more_than_the_bid():
+    """.1 × .2 / .2 is more than .1 in floating point."""
+    lists = pk.RankingDataset.from_arrays(None, [0, 0], ["q", "q"])
+    assert second_price(lists, [0.1, 0.1], [0.2, 0.2]).price.tolist() == [0.1, 0.0]
