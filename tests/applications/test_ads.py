@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import json
 import runpy
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import numpy as np
@@ -79,8 +80,23 @@ def test_rates_of_training_lists_come_from_other_lists():
         rows = slice(lists.offsets[held], lists.offsets[held + 1])
         columns = [AdFeatures.names.index(f"ctr {level}") for level in ("ad", "campaign", "account")]
         np.testing.assert_allclose(data.X[rows][:, columns], [others.rates(ad) for ad in lists.items[rows]], rtol=1e-6)
-    with pytest.raises(DataError, match="n_folds=5"):
-        AdFeatures().fit_transform(lists)
+    assert (AdFeatures().fit_transform(lists).X == data.X).all()  # five folds of three lists are three
+    with pytest.raises(DataError, match="fewer than two lists"):
+        AdFeatures().fit_transform(lists.take([0]))
+
+
+def test_ids_may_be_numbers():
+    """A file has ids as texts: numbers must find their history again."""
+    lists = _logged()
+    numbered = CandidateLists.of(
+        (lists.queries[i], [ad._replace(ad=0, campaign=1, account=None) for ad in lists.items[a:b]], lists.labels[a:b])
+        for i, (a, b) in enumerate(pairwise(lists.offsets.tolist()))
+    )
+    features = AdFeatures().fit(numbered)
+    loaded = AdFeatures.restore(json.loads(json.dumps(features.state())))
+    ad = numbered.items[0]
+    assert features.rates(ad)[0] != features.rates(ad)[1]
+    assert loaded.rates(ad) == features.rates(ad)
 
 
 @pytest.mark.spec("apps.ads.features")
@@ -280,3 +296,9 @@ def test_numbers_of_the_page(capsys):
     }
     assert list(values.values()) == pytest.approx([0.0996, 0.0788, 0.1096, 0.1219], abs=0.001)
     assert found["best"] == pytest.approx(0.1829, abs=0.001)
+
+
+def test_nobody_pays_more_than_the_bid():
+    """.1 × .2 / .2 is more than .1 in floating point."""
+    lists = pk.RankingDataset.from_arrays(None, [0, 0], ["q", "q"])
+    assert second_price(lists, [0.1, 0.1], [0.2, 0.2]).price.tolist() == [0.1, 0.0]

@@ -113,5 +113,8 @@ def test_translation_of_training_questions_is_held_out(judged):
     last = [features.analyzer.tokens(judged.queries[2])], [features.analyzer.tokens(judged.items[4])]
     assert data.X[4, column] == pytest.approx(alone.log_probability(*last)[0], rel=1e-6)
     assert data.X[4, column] < features.transform(judged).X[4, column]
-    with pytest.raises(DataError, match="n_folds=4"):
-        features.fit_transform(judged, n_folds=4)
+    assert (features.fit_transform(judged, n_folds=4).X == data.X).all()  # there are three questions
+    with pytest.raises(DataError, match="n_folds=1"):
+        features.fit_transform(judged, n_folds=1)
+    with pytest.raises(DataError, match="fewer than two lists"):
+        features.fit_transform(judged.take([0]))

@@ -2,13 +2,27 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import plackett as pk
 from plackett._errors import DataError
-from plackett.applications import AnswerFeatures, Application, CandidateLists, Features
+from plackett.applications import (
+    AnswerFeatures,
+    Application,
+    CandidateLists,
+    CommunityFeatures,
+    DefinitionFeatures,
+    Features,
+    QuantityFeatures,
+    SentenceFeatures,
+    Subgroup,
+    SubgroupFeatures,
+    WhyFeatures,
+    consensus_intervals,
+)
 from plackett.serve.models import Models, sources
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.opening import open_source
@@ -181,3 +195,121 @@ def test_lists():
         Application(features=Lengths(), ranker=None, baselines=("two",))
     with pytest.raises(DataError, match="shape"):
         type("Wrong", (Lengths,), {"names": ("a", "b")})().transform(lists)
+
+
+def test_cross_validation_after_fit_and_with_few_lists(saved):
+    """The texts of fitted features were analysed, and a training part may have fewer lists than features have folds."""
+    application, _ = saved
+    assert application.cross_validate(_judged(5), n_folds=5).table.height == 3
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        ([("a", ["b"], 1)], "labels of query 'a' are 1"),
+        ([("a", 3)], "items of query 'a' are 3"),
+        ([("a", ["b"], ["x"])], "label 'x' of query 'a'"),
+    ],
+)
+def test_lists_that_are_not_lists(lists, message):
+    with pytest.raises(DataError, match=message):
+        CandidateLists.of(lists)
+
+
+@pytest.mark.parametrize(
+    "features", [AnswerFeatures, CommunityFeatures, DefinitionFeatures, SentenceFeatures, WhyFeatures]
+)
+@pytest.mark.parametrize("lists", [[("a", [None, "x"], [1, 0])] * 2, [(None, ["a", "x"], [1, 0])] * 2])
+def test_an_item_that_is_not_a_text(features, lists):
+    with pytest.raises(DataError, match="None"):
+        features().fit_transform(CandidateLists.of(lists))
+
+
+def test_a_save_that_fails_can_be_repeated(saved, tmp_path):
+    application, _ = saved
+    folder = tmp_path / "new"
+    with pytest.raises(DataError, match="cannot be written"):
+        application.save(folder, examples=CandidateLists.of([("a", [object()])]))
+    with pytest.raises(ValueError, match="not fitted"):
+        Application(features=Lengths(), ranker=pk.RankSVM()).save(folder)
+    application.save(folder, examples=CandidateLists.of([("\ud800", ["b"])]))
+    assert Application.load_examples(folder).queries == ["\ud800"]
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(DataError, match="is a file"):
+        application.save(file)
+
+
+def test_fewer_than_no_items(saved):
+    with pytest.raises(DataError, match="k=-1"):
+        saved[0].rank("a", ["b", "c"], -1)
+
+
+def test_numbers_beyond_all_bounds(saved, tmp_path):
+    for name in ("features.arrays", "ranker.plackett"):
+        (tmp_path / name).write_bytes((saved[1] / name).read_bytes())
+    description = json.loads((saved[1] / "application.json").read_text(encoding="utf-8"))
+    description["state"]["translation parameters"] = [float("inf"), 0.2, 0.5]
+    (tmp_path / "application.json").write_text(json.dumps(description), encoding="utf-8")
+    with pytest.raises(DataError, match="damaged"):
+        Application.load(tmp_path)
+
+
+def test_intervals_and_subgroups_are_shown(tmp_path):
+    texts = ["It is 324 m tall.", "a tower of 330 metres", "7 m wide"]
+    intervals = consensus_intervals(texts)
+    groups = [Subgroup((("sex", "f"),), 50, 0.5, 0.2, 0.1), Subgroup((("sex", "m"),), 50, 0.5, 0.0, 0.1)]
+    for features, lists in [
+        (QuantityFeatures(), [(("how tall", texts), intervals, range(len(intervals)))] * 2),
+        (SubgroupFeatures(), [("", groups, [1, 0])] * 2),
+    ]:
+        judged, folder = CandidateLists.of(lists), tmp_path / type(features).__name__
+        Application(features=features, ranker=pk.rankers.ListNet()).fit(judged).save(folder, examples=judged)
+        source = open_source([str(folder)])
+        assert source.cards(["0"], Query("1", ""))[0]["title"] == str(judged.items[0])
+        examples = json.loads((folder / "examples.json").read_text(encoding="utf-8"))
+        examples["items"][0][0] = ["x"]
+        (folder / "examples.json").write_text(json.dumps(examples), encoding="utf-8")
+        with pytest.raises(DataError, match="list of examples is damaged"):
+            open_source([str(folder)])
+
+
+@dataclass(kw_only=True)
+class Shifted(Features):
+    """Features of one's own that learn something."""
+
+    names = ("shifted",)
+    power: float = 1.0
+
+    def fit(self, lists):
+        self.mean_ = np.array([len(item) for item in lists.items]).mean(keepdims=True)
+        return self
+
+    def matrix(self, lists):
+        return [[(len(item) - self.mean_[0]) * self.power] for item in lists.items]
+
+    def state(self):
+        return {"power": self.power, "mean": self.mean_}
+
+    @classmethod
+    def restore(cls, state):
+        made = cls(power=state["power"])
+        made.mean_ = state["mean"]
+        return made
+
+
+def test_features_of_ones_own_are_restored_by_their_class(tmp_path):
+    lists = CandidateLists.of([("a", ["bb", "c", "ddd"], [1, 0, 2]), ("e", ["f", "gg"], [0, 1])])
+    application = Application(features=Shifted(power=2.0), ranker=pk.rankers.ListNet()).fit(lists)
+    application.save(tmp_path / "own")
+    loaded = Application.load(tmp_path / "own", features=Shifted)
+    assert (loaded.predict(lists) == application.predict(lists)).all()
+
+
+def test_no_lists(saved):
+    application, _ = saved
+    nothing = _judged(2).take([])
+    assert len(nothing) == 0 and nothing.items == []
+    for use in (application.fit, application.compare, application.cross_validate):
+        with pytest.raises(DataError, match="there are no lists"):
+            use(nothing)

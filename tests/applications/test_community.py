@@ -98,3 +98,31 @@ def test_translations_of_training_lists_come_from_other_lists():
     assert not np.array_equal(held.X[:, 10:15], seen.X[:, 10:15])
     with pytest.raises(DataError, match="n_folds=1"):
         features.fit_transform(lists, n_folds=1)
+
+
+def test_tags_of_newer_dumps_and_questions_without_answers(tmp_path):
+    pytest.importorskip("selectolax")
+    path = tmp_path / "Posts.xml"
+    path.write_text(POSTS.replace("&lt;nets&gt;&lt;deep&gt;", "|nets|deep|"), encoding="utf-8")
+    posts = read_posts(path)
+    assert posts[0].tags == ("nets", "deep") and posts[1].tags == ()
+    assert [len(posts) for posts in np.split(graded_by_votes(posts, least_answers=0).items, [3])] == [3, 0]
+
+
+def test_texts_of_one_word_have_no_bigrams(tmp_path):
+    lists = CandidateLists.of([("why", ["rain", "sun"], [1, 0]), ("who", ["moon", "star"], [0, 1])])
+    features = CommunityFeatures()
+    data = features.fit_transform(lists)
+    column = features.names.index("translation: bigrams")
+    assert (data.X[:, column] == 0).all() and (data.X[:, column - 1] < 0).all()
+    loaded = CommunityFeatures.restore(features.state())
+    assert (loaded.transform(lists).X == features.transform(lists).X).all()
+
+
+def test_no_translation_is_learned_if_none_is_wanted():
+    lists = CandidateLists.of([("why rain", ["rain falls", "sun"], [0, 0])])
+    features = CommunityFeatures(groups=("similarity",))
+    features.fit_transform(lists)
+    assert not any("translation" in name for name in features.state())
+    with pytest.raises(DataError, match="one fold"):
+        CommunityFeatures().fit_transform(CandidateLists.of([("a b", ["c d"], [1]), ("a e", ["c f"], [0])]))

@@ -90,3 +90,10 @@ def test_bad_input():
         DefinitionFeatures().fit(CandidateLists.of([("a", ["b"])]))
     with pytest.raises(DataError, match="not trained"):
         DefinitionFeatures().transform(CandidateLists.of([("a", ["b"])]))
+
+
+def test_folds_of_few_lists():
+    lists = CandidateLists.of([("whale", ["A whale is a sea mammal.", "He saw a whale."], [1, 0])] * 2)
+    with pytest.raises(DataError, match="n_folds=0"):
+        DefinitionFeatures().fit_transform(lists, n_folds=0)
+    assert DefinitionFeatures().fit_transform(lists.take([0])).X[0, 11] == 0.0

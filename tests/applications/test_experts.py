@@ -100,3 +100,17 @@ def test_bad_input(tmp_path):
     (tmp_path / "bad").write_bytes(b"nothing")
     with pytest.raises(DataError):
         ExpertModel.load(tmp_path / "bad")
+
+
+def test_lists_are_arrays_and_wrong_shapes_are_named():
+    plain = {"relevance": [[1.0], [0.0]], "association": [[1.0], [0.0]], "offsets": [0, 1, 2], "qid": ["a", "a"]}
+    assert ExpertModel().fit(SupportedCandidates(**plain, labels=[1, 0])).coef_.shape == (4,)
+    for change, message in [
+        ({"relevance": [1.0, 0.0]}, "relevance has shape"),
+        ({"offsets": []}, "offsets"),
+        ({"offsets": [0.0, 1.0, 2.0]}, "offsets"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            SupportedCandidates(**plain | change)
+    with pytest.raises(DataError, match="NaN"):
+        ExpertModel().fit(SupportedCandidates(**plain, labels=[1, np.nan]))

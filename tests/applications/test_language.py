@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from plackett._errors import DataError
+from plackett.applications import TermStatistics
 from plackett.applications.language import kinds, noun_phrases, sentences, words
 
 
@@ -30,3 +33,10 @@ def test_words_and_kinds():
     assert kinds([]) == []
     tokens = words("a famous opera by the young Mozart")
     assert [" ".join(tokens[a:b]) for a, b in noun_phrases(tokens)] == ["a famous opera", "the young Mozart"]
+
+
+def test_counts_of_terms_that_cannot_be_are_refused():
+    state = TermStatistics().fit([["red", "rose"], ["red"]]).state()
+    for change in ({"n_texts": 1}, {"frequency": np.array([2, -1])}):
+        with pytest.raises(DataError, match="counts of terms"):
+            TermStatistics.restore(state | change)

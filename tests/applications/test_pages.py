@@ -130,3 +130,10 @@ def test_numbers_of_the_page(capsys):
     capsys.readouterr()
     means = [np.mean(own) for own in found["values"].values()]
     assert means == pytest.approx([0.4924, 0.5041, 0.5142], abs=0.001)
+
+
+def test_users_are_shares():
+    with pytest.raises(DataError, match="stay=2"):
+        IntentUsers(stay=2)
+    with pytest.raises(DataError, match="sum to 1"):
+        IntentUsers().draw({"web": 0.5}, [Block("web", 0.5)], np.random.default_rng(0))

@@ -117,3 +117,20 @@ def test_bad_input():
     for words in ({"relevance": [1.0]}, {"k": 0}, {"max_width": -1.0}, {"relevance": [np.nan, 1.0]}):
         with pytest.raises(DataError, match=next(iter(words))):
             consensus_intervals(["1 m", "2 m"], **words)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("9" * 400 + " m", []),
+        ("1e400 m", []),
+        ("3e8 m", [(3e8, "m")]),
+        ("$5k, £3m and €2 million", [(5e3, "$"), (3e6, "£"), (2e6, "€")]),
+        ("in the 1990s for 30s", [(1990.0, ""), (30.0, "s")]),
+        ("opened 1889 in Paris, 5 in wide and 6 in.", [(1889.0, ""), (0.127, "m"), (0.1524, "m")]),
+        ("٣ m", [(3.0, "m")]),
+        ("½", []),
+    ],
+)
+def test_numbers_that_mislead(text, expected):
+    assert [tuple(quantity) for quantity in read_quantities(text)] == expected

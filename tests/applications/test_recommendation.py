@@ -169,7 +169,7 @@ def test_files(tmp_path):
     assert ratings.times.tolist() == [100, 95, 90]
     for text, message in [
         ("1\t2\n", "2 columns"),
-        ("1\t2\tgood\n", "no number"),
+        ("1\t2\tgood\n", "line 1: value 'good' is not a number"),
         ("1\t2\t0\n", "above 0"),
         ("1\t2\t3\n1\t2\t4\n", "twice"),
     ]:
@@ -314,3 +314,81 @@ def test_numbers_of_the_page(data_dir):
     value = pk.evaluate(data, model.fit(train).predict(data), "nDCG@10").mean["nDCG@10"]
     assert value == pytest.approx(0.4161, abs=0.002)
     assert pk.evaluate(data, popularity(train, data), "nDCG@10").mean["nDCG@10"] < 0.6 * value
+
+
+def test_ids_and_values_do_not_depend_on_the_first_lines(tmp_path):
+    """Whole numbers may be followed by others, and ids that look like numbers by names."""
+    path = tmp_path / "ratings.csv"
+    rows = [f"{i},{i % 7},4" for i in range(300)]
+    path.write_text("\n".join([*rows, "ann,07,3.5"]), encoding="utf-8")
+    ratings = read_ratings(path, separator=",")
+    assert ratings.n_rows == 301 and 3.5 in ratings.values.tolist()
+    assert {"ann", "7", "299"} <= {*ratings.users.tolist()} and {"07", "0"} <= {*ratings.items.tolist()}
+    path.write_text("\n".join(rows), encoding="utf-8")
+    numbers = read_ratings(path, separator=",")
+    assert numbers.users.dtype.kind == "i"
+    assert ratings.rows_in(numbers).sum() == 300
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("user,item,value\na,b,3\n", "line 1: value 'value' is not a number; the file must not have a header"),
+        ("a,b,3\na,c,x\n", "line 2: value 'x' is not a number"),
+        ("a,b,3\n,c,3\n", "line 2: the user is missing"),
+        ("a,b,3\na,c\n", "line 2: the value is missing"),
+        ("a;b;3\n", "1 column with ',' between them"),
+        ("a,b,3\na,c,3,4,5\n", "ratings.csv"),
+        ("", "ratings.csv"),
+    ],
+)
+def test_a_file_of_ratings_with_a_fault(tmp_path, text, message):
+    path = tmp_path / "ratings.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        read_ratings(path, separator=",")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AlternatingLeastSquares(n_factors=2, confidence=1e39),
+        AlternatingLeastSquares(n_factors=2, penalty=np.inf),
+        AlternatingLeastSquares(n_factors=2, exponent=np.nan),
+        FactorRecommender(n_factors=2, n_steps=3, penalty=np.nan),
+        FactorRecommender(n_factors=2, n_steps=3, learning_rate=1e300),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_numbers_too_large_are_an_error(model):
+    ratings = Ratings.from_arrays(["a", "a", "b", "b", "c"], ["x", "y", "x", "z", "w"])
+    with pytest.raises(DataError, match="give|not finite"):
+        model.fit(ratings)
+
+
+def test_fewer_than_no_items():
+    ratings = Ratings.from_arrays(["a", "a", "b", "b", "c"], ["x", "y", "x", "z", "w"])
+    with pytest.raises(DataError, match="k=-1"):
+        AlternatingLeastSquares(n_factors=2).fit(ratings).recommend("a", -1)
+
+
+def test_damaged_maps_of_features_are_refused(tmp_path):
+    path, ratings = tmp_path / "films.plackett", _ratings()
+    features = np.random.default_rng(0).normal(size=(ratings.n_items, 2))
+    FactorRecommender(n_factors=2, n_steps=1).fit(ratings, item_features=features).save(path)
+    arrays, metadata = _storage.read(path, mmap=False)
+    for changed in (arrays["item_map"][:, :1], arrays["item_map"] * np.nan):
+        _storage.write(path, arrays | {"item_map": np.ascontiguousarray(changed)}, metadata)
+        with pytest.raises(DataError, match="item_map is damaged"):
+            pk.load(path)
+
+
+def test_a_new_user_by_a_loss_without_a_value():
+    """Two tastes; the loss has a gradient only, so that nothing can be solved for."""
+    pairs = [(f"u{u}", f"{'ab'[u % 2]}{i}") for u in range(12) for i in range(8) if (u + i) % 3]
+    ratings = Ratings.from_arrays(*zip(*pairs, strict=True))
+    model = FactorRecommender(n_factors=2, n_steps=60, penalty=0.01, loss=pk.losses.Lambda()).fit(ratings)
+    assert not model.losses_
+    for taste in "ab":
+        found = model.recommend_for([f"{taste}0", f"{taste}1"], k=6)
+        assert {item[0] for item in found} == {taste}

@@ -70,3 +70,35 @@ def test_bad_input():
             find_subgroups(columns, target, **words)
     with pytest.raises(DataError, match="no such exponent"):
         size_exponent([1.0, -1.0])
+
+
+def test_same_rows_with_fewer_conditions_are_left_out():
+    """Whichever of the columns comes first: the parts of b lie within those of a."""
+    columns = {"a": np.repeat([0, 1], 50), "b": np.repeat([0, 1, 2, 3], 25), "c": np.arange(100) % 2}
+    y = np.arange(100) < 30
+    for names in (("a", "b", "c"), ("b", "a", "c"), ("c", "b", "a")):
+        groups = find_subgroups({name: columns[name] for name in names}, y, max_conditions=3, min_size=2)
+        rules = {frozenset(group.conditions) for group in groups}
+        assert len(rules) == len(groups) == 2 + 4 + 2 + 4 + 8  # a, b, c, a and c, b and c
+
+
+@pytest.mark.parametrize(
+    ("column", "conditions"),
+    [
+        (np.array(["x", None] * 20, object), {"x"}),
+        (np.array(["x", 1] * 20, object), {"x", 1}),
+        (np.array(["x", float("nan")] * 20, object), {"x"}),
+        (np.array([True, None] * 20, object), {True}),
+        (np.array([*range(39), None], object), {"[0, 9]", "[10, 18]", "[19, 28]", "[29, 38]"}),
+        (20_230_101 + np.arange(40), {f"[{20_230_101 + i}, {20_230_110 + i}]" for i in (0, 10, 20, 30)}),
+        (np.full(40, np.nan), set()),
+        (np.where(np.arange(40) < 25, np.inf, np.arange(40.0)), {"[25, 34]", "[35, inf]"}),
+    ],
+)
+def test_columns_of_all_kinds(column, conditions):
+    groups = find_subgroups({"c": column}, np.arange(40) % 2 == 0, min_size=1)
+    assert {group.conditions[0][1] for group in groups} == conditions
+
+
+def test_a_table_without_rows():
+    assert find_subgroups({"c": []}, []) == []

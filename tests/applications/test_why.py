@@ -70,3 +70,14 @@ def test_odd_input():
     assert all(np.isfinite(list(values("Why?", Passage("?", "", "")).values())))
     with pytest.raises(DataError, match="not trained"):
         WhyFeatures().transform(CandidateLists.of([("a", ["b"])]))
+
+
+def test_a_cue_word_counts_before_any_mark():
+    assert values("Why rain?", "That is the reason.")["cue words"] == 1.0
+    assert values("Why rain?", "It rains (because of clouds); hence: water!")["cue words"] == 1.0
+
+
+@pytest.mark.parametrize("verb", ["do", "don't", "don’t", "won't", "CAN'T", "will"])
+def test_the_auxiliary_verb_is_not_the_focus(verb):
+    found = values(f"Why {verb} cats bark?", "Cats bark.")
+    assert found["focus in passage"] == found["words in passage"] == 1.0

@@ -50,3 +50,11 @@ def test_what_cannot_be(files, tmp_path):
     assert "no parameter" in _run(files / "all.txt", 1, "-p", "factors=3", code=2)
     (tmp_path / "other.txt").write_text("x\ty\t1\n")
     assert "none of its ratings" in _run(files / "all.txt", 1, "--test", tmp_path / "other.txt", code=2)
+
+
+def test_a_csv_file_with_names_and_a_model_with_any_name(files):
+    lines = (files / "all.txt").read_text().splitlines()
+    table = files / "all.csv"
+    table.write_text("\n".join(f"u{','.join(line.split()[:3])}" for line in lines))
+    found = json.loads(_run(table, "u3", "-k", 3, "--json", "--out", files / "model", "-p", "n_factors=4"))
+    assert json.loads(_run(files / "model", "u3", "-k", 3, "--json"))["recommended"] == found["recommended"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 import re
 import unicodedata
@@ -172,3 +174,10 @@ def test_unknown_stemmer_suggests_another():
 def test_bad_json_is_an_error_of_ours(text):
     with pytest.raises(DataError):
         Analyzer.from_json(text)
+
+
+def test_a_copy_of_a_used_analyzer():
+    used = Analyzer()
+    assert used.tokens("wings") == ["wing"]
+    for other in (copy.deepcopy(used), pickle.loads(pickle.dumps(used))):
+        assert other == used and other.tokens("wings") == ["wing"]

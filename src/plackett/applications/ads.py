@@ -147,7 +147,7 @@ class AdFeatures(Features):
         self._history: dict[str, dict[str, list[float]]] = {level: {} for level in _LEVELS}
         for ad, click in zip(lists.items, clicked.tolist(), strict=True):
             for level in _LEVELS:
-                if name := getattr(ad, level):
+                if name := _name(getattr(ad, level)):
                     entry = self._history[level].setdefault(name, [0, 0])
                     entry[0] += 1
                     entry[1] += click
@@ -157,7 +157,7 @@ class AdFeatures(Features):
         """Click-through rates of an ad, its campaign and its account."""
         found, above = [], self._rate
         for level in reversed(_LEVELS):
-            shows, clicks = self._history[level].get(getattr(ad, level), (0, 0))
+            shows, clicks = self._history[level].get(_name(getattr(ad, level)), (0, 0))
             above = (clicks + self.smoothing * above) / (shows + self.smoothing)
             found.append(above)
         return found[2], found[1], found[0]
@@ -192,13 +192,11 @@ class AdFeatures(Features):
 
     def fit_transform(self, lists: CandidateLists) -> RankingDataset:
         """`fit`, and features whose rates come from the other folds of lists."""
+        fold = lists.folds(self.n_folds)
         data = self.fit(lists).transform(lists)
-        if not 2 <= self.n_folds <= len(lists):
-            raise DataError(f"n_folds={self.n_folds}; give 2 or more, and at most the number of lists")
-        fold = np.arange(len(lists)) % self.n_folds
         fold_of_row, X = np.repeat(fold, np.diff(lists.offsets)), np.array(data.X)
         columns = np.array([self.names.index(f"ctr {level}") for level in _LEVELS])
-        for held in range(self.n_folds):
+        for held in range(int(fold.max()) + 1):
             others = copy(self)._count(lists.take(fold != held))
             rows = np.flatnonzero(fold_of_row == held)
             X[np.ix_(rows, columns)] = np.array([others.rates(lists.items[i]) for i in rows]).reshape(-1, columns.size)
@@ -268,6 +266,16 @@ def _check_ads(lists: CandidateLists) -> None:
             raise DataError(f"{ad!r:.60} is not an Ad")
         if ad.match not in _MATCHES:
             raise DataError(f"match {ad.match!r} of ad {ad.title!r:.40}; give one of {', '.join(_MATCHES)}")
+        if not isinstance(ad.title, str) or not isinstance(ad.description, str):
+            raise DataError(f"title and description of an ad are texts; found {ad[:2]!r:.60}")
+    for query in lists.queries:
+        if not isinstance(query, str):
+            raise DataError(f"query {query!r:.60} is not a text")
+
+
+def _name(owner: Any) -> str:
+    """An id as a text, as it is in a file; empty if there is none."""
+    return "" if owner is None else str(owner)
 
 
 def _numbers(counts: Mapping[str, Any]) -> dict[str, int]:

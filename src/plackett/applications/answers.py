@@ -36,7 +36,7 @@ def read_answers(path: str | os.PathLike[str]) -> CandidateLists:
             try:
                 label = float(columns[2])
             except ValueError:
-                raise DataError(f"{path}, line {number}: label {columns[2]!r} is no number") from None
+                raise DataError(f"{path}, line {number}: label {columns[2]!r} is not a number") from None
             questions.append(columns[0])
             answers.append(columns[1])
             labels.append(label)
@@ -109,6 +109,7 @@ class AnswerFeatures(Features):
 
     def fit(self, lists: CandidateLists) -> Self:
         """Count words in the answers, and train the translation model on those with a label above 0."""
+        lists.check_texts()
         questions, answers = self._words(lists.row_queries), self._words(lists.items)
         right = self._right(lists)
         if not right.any():
@@ -131,16 +132,14 @@ class AnswerFeatures(Features):
         too much. So the translation feature of each question comes from a model trained on the other folds of
         questions; `transform` would use the one trained on all.
         """
+        fold = np.repeat(lists.folds(n_folds), np.diff(lists.offsets))
         data = self.fit(lists).transform(lists)
-        if not 2 <= n_folds <= len(lists):
-            raise DataError(f"n_folds={n_folds}; give 2 or more, and at most the number of questions")
-        fold = np.repeat(np.arange(len(lists)) % n_folds, np.diff(lists.offsets))
         questions, answers, right = self._words(lists.row_queries), self._words(lists.items), self._right(lists)
         X = np.array(data.X)
-        for held in range(n_folds):
+        for held in np.unique(fold):
             rows, others = np.flatnonzero(fold == held), (fold != held) & right
             if not others.any():
-                raise DataError(f"all right answers are in one of {n_folds} folds of questions; there are too few")
+                raise DataError("all right answers are in one fold of the questions; there are too few")
             model = self._train(replace(self.translation), questions, answers, others)
             scores = model.log_probability([questions[i] for i in rows], [answers[i] for i in rows])
             X[rows, self.names.index("translation")] = scores
@@ -150,6 +149,7 @@ class AnswerFeatures(Features):
         """A row for each candidate; a document's id is its place in the list, as in WikiQA's files of judgements."""
         if not hasattr(self, "_idf"):
             raise DataError("the features are not trained; call fit first")
+        lists.check_texts()
         questions, answers = self._words(lists.row_queries), self._words(lists.items)
         rows = [self._row(q, a) for q, a in zip(questions, answers, strict=True)]
         table: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in self._row([], [])}

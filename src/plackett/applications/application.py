@@ -16,7 +16,7 @@ import numpy as np
 
 from plackett import _storage
 from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._errors import DataError, reading
 from plackett._estimator import clone
 from plackett._files import check_regular
 from plackett.applications.features import Features
@@ -106,6 +106,8 @@ class Application:
 
     def rank(self, query: Any, items: Sequence[Any] | None = None, k: int | None = None) -> list[RankedItem]:
         """The items of one query, the best first; of equal ones the one that stands first."""
+        if k is not None and k < 0:
+            raise DataError(f"k={k}; give 0 or more, or None for all")
         lists = self._one(query, items)
         if not lists.items:
             return []
@@ -179,6 +181,8 @@ class Application:
             Lists of texts, or of other values that JSON has, that ``plackett workbench`` shows with the application.
         """
         folder = Path(path)
+        if folder.exists() and not folder.is_dir():
+            raise DataError(f"{folder} is a file; give a new folder")
         if folder.exists() and any(folder.iterdir()):
             raise DataError(f"{folder}: the folder is not empty; use a new one")
         state = self.features.state()
@@ -191,21 +195,25 @@ class Application:
             "baselines": list(self.baselines),
             "measures": [str(measure) for measure in self.measures],
         }
-        folder.mkdir(parents=True, exist_ok=True)
-        _storage.write(folder / _ARRAYS, arrays, {"kind": "features"})
-        save_ranker(self.ranker, folder / _RANKER)
+        texts = {FILE: _text(FILE, description)}
         if examples is not None:
-            _write(folder / _EXAMPLES, _plain(examples))
-        _write(folder / FILE, description)
+            texts = {_EXAMPLES: _text(_EXAMPLES, _plain(examples))} | texts
+        folder.mkdir(parents=True, exist_ok=True)
+        save_ranker(self.ranker, folder / _RANKER)  # first: it fails if the ranker is not trained
+        _storage.write(folder / _ARRAYS, arrays, {"kind": "features"})
+        for name, text in texts.items():
+            with replacing(folder / name) as file:
+                file.write(text)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, features: Features | None = None) -> Application:
+    def load(cls, path: str | os.PathLike[str], *, features: Features | type[Features] | None = None) -> Application:
         """Load a folder that `save` wrote. Nothing of it is run as code.
 
         Parameters
         ----------
         features
-            Features of your own, which are not looked up by name; what they learned is not restored.
+            Features of your own, which are not looked up by name: their class, whose ``restore`` gets what ``state``
+            returned when the application was saved, or an object that needs nothing from the folder.
         """
         folder = Path(path)
         description = _read(folder / FILE)
@@ -214,16 +222,16 @@ class Application:
         if description.get("format_version") != _VERSION:
             found = description.get("format_version")
             raise DataError(f"{folder / FILE}: format {found!r:.20}; this plackett reads {_VERSION}")
-        try:
+        with reading(folder / FILE, "the application"):
             if features is None:
+                features = _class(description["features"])
+            if isinstance(features, type):
                 arrays, _ = _storage.read(folder / _ARRAYS, kind="features", mmap=False)
-                features = _class(description["features"]).restore({**description["state"], **arrays})
-            baselines, measures = tuple(description["baselines"]), tuple(description["measures"])
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{folder / FILE}: damaged ({error!r:.100})") from None
-        return cls(features=features, ranker=load_ranker(folder / _RANKER), baselines=baselines, measures=measures)
+                features = features.restore({**description["state"], **arrays})
+            baselines, measures = (tuple(map(str, description[name])) for name in ("baselines", "measures"))
+            made = cls(features=features, ranker=None, baselines=baselines, measures=measures)
+        made.ranker = load_ranker(folder / _RANKER)
+        return made
 
     @staticmethod
     def load_examples(path: str | os.PathLike[str]) -> CandidateLists | None:
@@ -232,14 +240,15 @@ class Application:
         if not file.exists():
             return None
         found = _read(file)
-        try:
-            lists = list(zip(found["queries"], found["items"], *[found["labels"]] * ("labels" in found), strict=True))
+        with reading(file, "the list of examples"):
+            columns = [found[name] for name in ("queries", "items", "labels") if name != "labels" or name in found]
+            lists = list(zip(*columns, strict=True))
             return CandidateLists.of(lists, qids=found["qids"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{file}: damaged ({error!r:.100})") from None
 
 
 def _judged(lists: CandidateLists) -> CandidateLists:
+    if not len(lists):
+        raise DataError("there are no lists")
     if lists.labels is None:
         raise DataError("the lists have no labels; give judged ones")
     return lists
@@ -250,7 +259,10 @@ def _class(name: Any) -> type[Features]:
     package = import_module("plackett.applications")
     found = getattr(package, name, None) if isinstance(name, str) and name in dir(package) else None
     if not isinstance(found, type) or not issubclass(found, Features):
-        raise DataError(f"features {name!r:.60} are not plackett's own; load them with load(path, features=…)")
+        raise DataError(
+            f"features {name!r:.60} are not plackett's own; load the application in Python, with "
+            "Application.load(path, features=…)"
+        )
     return found
 
 
@@ -262,20 +274,19 @@ def _plain(lists: CandidateLists) -> dict[str, Any]:
     return found if lists.labels is None else found | {"labels": parts(lists.labels.tolist())}
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def _text(name: str, content: Mapping[str, Any]) -> bytes:
+    """What a file of JSON holds."""
     try:
-        text = json.dumps(content, ensure_ascii=False, indent=1)
-    except TypeError as error:
-        raise DataError(f"{path.name} cannot be written: {error}; give texts, numbers, lists and mappings") from None
-    with replacing(path) as file:
-        file.write(text.encode())
+        return json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} cannot be written: {error}; give texts, numbers, lists and mappings") from None
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         check_regular(path)
         with open(path, "rb") as file:
-            found = json.loads(file.read(_LARGEST).decode())
+            found = json.loads(file.read(_LARGEST).decode("utf-8", "surrogatepass"))
     except (FileNotFoundError, NotADirectoryError):
         raise DataError(f"{path.parent} holds no application (there is no {path.name})") from None
     except (ValueError, RecursionError) as error:

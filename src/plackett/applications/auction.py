@@ -40,7 +40,7 @@ def _auction(offsets, order, bid, quality, reserve, examination, slot, price, pa
             if bid[ad] < reserve or bid[ad] * quality[ad] <= 0.0:
                 continue
             if above >= 0:  # enough to stay above this one
-                price[above] = max(reserve, bid[ad] * quality[ad] / quality[above])
+                price[above] = min(bid[above], max(reserve, bid[ad] * quality[ad] / quality[above]))
             if shown == examination.size:
                 above = -1
                 break

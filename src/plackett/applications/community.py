@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -70,7 +71,7 @@ def read_posts(path: str | os.PathLike[str]) -> list[Post]:
                         score=int(row.get("Score", "0")),
                         title=row.get("Title", ""),
                         text=str(body),
-                        tags=tuple(row.get("Tags", "").strip("<>").split("><")) if row.get("Tags") else (),
+                        tags=tuple(re.findall(r"[^<>|]+", row.get("Tags", ""))),  # <a><b>, and |a|b| since 2024
                         accepted=_number(row.get("AcceptedAnswerId")),
                     )
                 )
@@ -117,7 +118,7 @@ def graded_by_votes(
         own = sorted(answers.get(post.id, ()), key=lambda answer: answer.id)
         if post.parent is not None or len(own) < least_answers:
             continue
-        best = max(1, *(answer.score for answer in own))
+        best = max([1, *(answer.score for answer in own)])
         grades = [int(np.ceil((n_grades - 1) * max(answer.score, 0) / best)) for answer in own]
         lists.append(
             (f"{post.title}\n{post.text}" if with_text else post.title, [answer.text for answer in own], grades)
@@ -193,6 +194,7 @@ class CommunityFeatures(Features):
         unknown = set(self.groups) - {"similarity", "translation", "density", "correlation"}
         if unknown:
             raise DataError(f"groups: {min(unknown)!r} is not one of similarity, translation, density, correlation")
+        lists.check_texts()
         questions, answers = self._read(lists.row_queries), self._read(lists.items)
         self._terms = [TermStatistics().fit(form) for form in answers]
         self._translation = self._translated(questions, answers, _best(lists))
@@ -201,34 +203,36 @@ class CommunityFeatures(Features):
 
     def fit_transform(self, lists: CandidateLists, *, n_folds: int = 5) -> RankingDataset:
         """`fit`, and the features of the training lists, with translations learned from other folds of lists."""
-        data = self.fit(lists).transform(lists)
         if "translation" not in self.groups:
-            return data
-        if not 2 <= n_folds <= len(lists):
-            raise DataError(f"n_folds={n_folds}; give 2 or more, and at most the number of questions")
+            return self.fit(lists).transform(lists)
+        fold = np.repeat(lists.folds(n_folds), np.diff(lists.offsets))
+        data = self.fit(lists).transform(lists)
         questions, answers, best = self._read(lists.row_queries), self._read(lists.items), _best(lists)
-        fold = np.repeat(np.arange(len(lists)) % n_folds, np.diff(lists.offsets))
         X = np.array(data.X)
-        for held in range(n_folds):
+        for held in np.unique(fold):
             rows = np.flatnonzero(fold == held)
+            if not (best & (fold != held)).any():
+                raise DataError("all answers with a label above 0 are in one fold of the questions; there are too few")
             for number, model in enumerate(self._translated(questions, answers, best & (fold != held))):
                 own = [[form[number][i] for i in rows] for form in (questions, answers)]
-                X[rows, 2 * len(_REPRESENTATIONS) + number] = model.log_probability(*own)
+                X[rows, 2 * len(_REPRESENTATIONS) + number] = model.log_probability(*own) if model else 0.0
         return data.replace(X=X)
 
-    def _translated(self, questions: Any, answers: Any, rows: np.ndarray) -> list[TranslationModel]:
+    def _translated(self, questions: Any, answers: Any, rows: np.ndarray) -> list[TranslationModel | None]:
+        """A model for each representation; None where short texts leave it without a term, or none is wanted."""
+        if "translation" not in self.groups:
+            return [None for _ in _REPRESENTATIONS]
         chosen = np.flatnonzero(rows)
         if not chosen.size:
             raise DataError("no answer has a label above 0: there is nothing to learn from")
-        return [
-            TranslationModel().fit([q[i] for i in chosen], [a[i] for i in chosen])
-            for q, a in zip(questions, answers, strict=True)
-        ]
+        pairs = [([q[i] for i in chosen], [a[i] for i in chosen]) for q, a in zip(questions, answers, strict=True)]
+        return [TranslationModel().fit(*own) if any(map(any, own)) else None for own in pairs]
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
         """A row for each answer."""
         if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
+        lists.check_texts()
         questions, answers = self._read(lists.row_queries), self._read(lists.items)
         X = np.zeros((len(lists.items), len(self.names)))
         n = len(_REPRESENTATIONS)
@@ -237,8 +241,8 @@ class CommunityFeatures(Features):
                 terms = self._terms[number]
                 X[:, number] = [terms.bm25(q, a) for q, a in zip(asked, given, strict=True)]
                 X[:, n + number] = [terms.tfidf(q, a) for q, a in zip(asked, given, strict=True)]
-            if "translation" in self.groups:
-                X[:, 2 * n + number] = self._translation[number].log_probability(asked, given)
+            if model := self._translation[number]:
+                X[:, 2 * n + number] = model.log_probability(asked, given)
         for i, (q, a) in enumerate(zip(questions[0], answers[0], strict=True)):
             if "density" in self.groups:
                 X[i, 3 * n : 3 * n + 4] = _density(q, a)
@@ -266,7 +270,7 @@ class CommunityFeatures(Features):
         found: dict[str, Any] = {"analyzer": self.analyzer.to_json(), "groups": list(self.groups)}
         for number, (terms, model) in enumerate(zip(self._terms, self._translation, strict=True)):
             found |= {f"{number} {name}": value for name, value in terms.state().items()}
-            found |= {f"{number} translation {name}": value for name, value in model.state().items()}
+            found |= {f"{number} translation {name}": value for name, value in (model.state() if model else {}).items()}
         return found | {f"background {name}": value for name, value in self._background.state().items()}
 
     @classmethod
@@ -279,7 +283,9 @@ class CommunityFeatures(Features):
         made = cls(analyzer=Analyzer.from_json(state["analyzer"]), groups=tuple(state["groups"]))
         numbers = range(len(_REPRESENTATIONS))
         made._terms = [TermStatistics.restore(under(f"{number} ")) for number in numbers]
-        made._translation = [TranslationModel.restore(under(f"{number} translation ")) for number in numbers]
+        made._translation = [
+            TranslationModel.restore(own) if (own := under(f"{number} translation ")) else None for number in numbers
+        ]
         made._background = _Background.restore(under("background "))
         return made
 

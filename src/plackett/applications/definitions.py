@@ -154,6 +154,7 @@ class DefinitionFeatures(Features):
         """Count terms, and learn from the labels which words follow the term of a good definition."""
         if lists.labels is None:
             raise DataError("the lists have no labels; give judged ones")
+        lists.check_texts()
         self._terms = TermStatistics().fit([word.lower() for word in words(text)] for text in lists.items)
         self._odds = self._learned(lists, np.ones(len(lists.items), bool))
         return self
@@ -161,9 +162,9 @@ class DefinitionFeatures(Features):
     def fit_transform(self, lists: CandidateLists, *, n_folds: int = 5) -> Any:
         """`fit`, and the features of the training lists, with the words after a term judged by other lists."""
         data = self.fit(lists).transform(lists)
-        fold = np.repeat(np.arange(len(lists)) % n_folds, np.diff(lists.offsets))
+        fold = np.repeat(lists.folds(n_folds) if len(lists) > 1 else [0], np.diff(lists.offsets))
         X, column, all_odds = np.array(data.X), self.names.index("words after"), self._odds
-        for held in range(n_folds):
+        for held in np.unique(fold):
             self._odds = self._learned(lists, fold != held)
             queries = lists.row_queries
             for i in np.flatnonzero(fold == held).tolist():
@@ -197,6 +198,7 @@ class DefinitionFeatures(Features):
         """A row for each paragraph."""
         if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
+        lists.check_texts()
         rows = [self._row(term, text) for term, text in zip(lists.row_queries, lists.items, strict=True)]
         return np.array(rows, np.float64).reshape(len(rows), len(self.names))
 

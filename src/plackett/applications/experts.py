@@ -47,6 +47,15 @@ class SupportedCandidates:
     prior: np.ndarray | None = None
 
     def __post_init__(self) -> None:
+        for name in ("relevance", "association", "offsets", "qid", "labels", "prior"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.asarray(given))
+        for name in ("relevance", "association"):
+            if getattr(self, name).ndim != 2:
+                shape = getattr(self, name).shape
+                raise DataError(f"{name} has shape {shape}; give a table with a row for each document")
+        if self.offsets.ndim != 1 or not self.offsets.size or self.offsets.dtype.kind not in "iu":
+            raise DataError("offsets must be whole numbers: the first document of each candidate, and their number")
         n, documents = self.offsets.size - 1, int(self.offsets[-1])
         if self.offsets[0] != 0 or (np.diff(self.offsets) < 1).any():
             raise DataError("every candidate needs a document: offsets must start at 0 and rise")
@@ -138,6 +147,8 @@ class ExpertModel(Estimator):
             raise DataError(f"alpha={self.alpha!r}; give a number that is not negative")
         if candidates.labels is None:
             raise DataError("the candidates have no labels; give judged ones")
+        if np.isnan(np.asarray(candidates.labels, np.float64)).any():
+            raise DataError("a label is missing (NaN); leave the candidate out")
         y = np.asarray(candidates.labels) > 0
         if y.all() or not y.any():
             raise DataError("all candidates have the same label: there is nothing to learn")
@@ -181,7 +192,12 @@ class ExpertModel(Estimator):
         arrays, card = _storage.read(Path(path), kind=_KIND, mmap=False)
         try:
             coef, n, form, alpha = arrays["coef"], int(card["n_relevance"]), card["form"], float(card["alpha"])
-            if form not in ("arithmetic", "geometric") or coef.ndim != 1 or not 0 <= n <= coef.size - 2:
+            if (
+                form not in ("arithmetic", "geometric")
+                or coef.ndim != 1
+                or not 0 <= n <= coef.size - 2
+                or not np.isfinite(coef).all()
+            ):
                 raise ValueError(f"form {form!r:.20}, {n!r:.20} features")
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{path}: damaged ({error!r:.100})") from None

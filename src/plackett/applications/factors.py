@@ -139,21 +139,20 @@ class FactorRecommender(Recommender):
         for name in ("n_factors", "n_steps"):
             if getattr(self, name) < 1:
                 raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
-        if self.negatives < 0 or self.penalty < 0:
+        if not self.negatives >= 0 or not 0 <= self.penalty < np.inf:
             raise DataError(f"negatives={self.negatives}, penalty={self.penalty}; give 0 or more")
+        if not 0 < self.learning_rate < np.inf:
+            raise DataError(f"learning_rate={self.learning_rate}; give a number above 0")
         problem = _Problem(self, ratings, user_features, item_features)
         parameters = problem.start(np.random.default_rng(self.random_state))
-        mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
+        adam = _Adam(parameters, self.learning_rate)
         self.losses_: list[float] = []
         for step in progress(range(1, self.n_steps + 1), "training factors", self.n_steps, verbose=verbose):
             problem.draw(step)
             value, slope = problem.evaluate(parameters)
             if self.loss.has_value:
                 self.losses_.append(value)
-            mean += (1 - _FIRST) * (slope - mean)
-            square += (1 - _SECOND) * (slope * slope - square)
-            size = self.learning_rate / (1 - _FIRST**step)
-            parameters -= size * mean / (np.sqrt(square / (1 - _SECOND**step)) + _TINY)
+            adam.step(slope)
         parts = problem.parts(parameters)
         self._user_map, self._item_map, self._bias_map = parts["A"], parts["B"], parts["c"]
         return self._learned(ratings, *problem.factors(parameters), unknown=np.zeros(self.n_factors))
@@ -175,7 +174,8 @@ class FactorRecommender(Recommender):
         """Factors of a new user from some ratings: the same problem with the items' factors held fixed.
 
         This is a linear ranker whose features are the factors of the items. Items without a rating are compared with
-        the rated ones, unless ``negatives`` is 0; each counts as much as in training on average.
+        the rated ones, unless ``negatives`` is 0; each counts as much as in training on average. A loss without a value
+        is followed by the steps of training, any other is solved for.
         """
         from scipy.optimize import minimize
 
@@ -195,7 +195,28 @@ class FactorRecommender(Recommender):
             value, slope, _ = bound.evaluate(b + Q @ p)
             return float(value.sum()) + self.penalty * float(p @ p), Q.T @ slope + 2 * self.penalty * p
 
-        return np.asarray(minimize(objective, np.zeros(Q.shape[1]), jac=True, method="L-BFGS-B").x)
+        factors = np.zeros(Q.shape[1])
+        if self.loss.has_value:
+            return np.asarray(minimize(objective, factors, jac=True, method="L-BFGS-B").x)
+        adam = _Adam(factors, self.learning_rate)
+        for _ in range(self.n_steps):
+            adam.step(objective(factors)[1])
+        return factors
+
+
+class _Adam:
+    """The steps of Adam, which change some parameters in place."""
+
+    def __init__(self, parameters: np.ndarray, learning_rate: float) -> None:
+        self.parameters, self.learning_rate, self.n_steps = parameters, learning_rate, 0
+        self.mean, self.square = np.zeros_like(parameters), np.zeros_like(parameters)
+
+    def step(self, slope: np.ndarray) -> None:
+        self.n_steps += 1
+        self.mean += (1 - _FIRST) * (slope - self.mean)
+        self.square += (1 - _SECOND) * (slope * slope - self.square)
+        size = self.learning_rate / (1 - _FIRST**self.n_steps)
+        self.parameters -= size * self.mean / (np.sqrt(self.square / (1 - _SECOND**self.n_steps)) + _TINY)
 
 
 class _Problem:

@@ -53,7 +53,8 @@ def sentences(text: str) -> list[str]:
     for block in re.split(r"\n\s*\n", text):
         block, start = " ".join(block.split()), 0
         for end in _END.finditer(block):
-            last = block[start : end.start()].rsplit(None, 1)[-1].rstrip(".\"'”’)]").lstrip("([\"'“‘")
+            tail = block[max(start, end.start() - 80) : end.start()]
+            last = tail.rsplit(None, 1)[-1].rstrip(".\"'”’)]").lstrip("([\"'“‘")
             short = last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isupper())
             if block[end.start() - 1] == "." and short:
                 continue

@@ -160,8 +160,10 @@ class AlternatingLeastSquares(Recommender):
         for name in ("n_factors", "n_iterations", "n_steps"):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
                 raise DataError(f"{name}={getattr(self, name)}; give a whole number from 1 on")
-        if not self.penalty > 0 or not self.confidence > 0:
+        if not 0 < self.penalty < np.inf or not 0 < self.confidence < np.inf:
             raise DataError(f"penalty={self.penalty}, confidence={self.confidence}; give numbers above 0")
+        if not np.isfinite(self.exponent):
+            raise DataError(f"exponent={self.exponent}; give a number")
         n, m, k = ratings.n_users, ratings.n_items, self.n_factors
         order = np.argsort(ratings.item, kind="stable")
         offsets = np.searchsorted(ratings.item[order], np.arange(m + 1))

@@ -78,6 +78,9 @@ class CandidateLists:
         for entry in entries:
             if isinstance(entry[1], str):
                 raise DataError(f"the items of query {entry[0]!r:.60} are one text; give a list of items")
+            for name, values in zip(("items", "labels"), entry[1:], strict=False):
+                if not isinstance(values, Iterable):
+                    raise DataError(f"the {name} of query {entry[0]!r:.60} are {values!r:.60}; give a list")
         items = [list(entry[1]) for entry in entries]
         labels = None
         if lengths == {3}:
@@ -86,7 +89,7 @@ class CandidateLists:
                     raise DataError(
                         f"query {entry[0]!r:.60} has {plural(len(own), 'item')}, but {len(entry[2])} labels"
                     )
-            labels = np.array([label for entry in entries for label in entry[2]], np.float64)
+            labels = np.array([_number(label, entry[0]) for entry in entries for label in entry[2]], np.float64)
         return cls(
             queries=[entry[0] for entry in entries],
             items=[item for own in items for item in own],
@@ -114,7 +117,8 @@ class CandidateLists:
 
     def take(self, lists: Any) -> CandidateLists:
         """Some of the lists, by number or by a mask; they keep their ids."""
-        chosen = np.arange(len(self))[np.asarray(lists)]
+        wanted = np.asarray(lists)
+        chosen = np.arange(len(self))[wanted if wanted.size else np.empty(0, np.int64)]
         starts, ends = self.offsets[:-1][chosen], self.offsets[1:][chosen]
         rows = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])
         return replace(
@@ -126,9 +130,31 @@ class CandidateLists:
             qids=self.qids[chosen],
         )
 
+    def folds(self, n_folds: int) -> np.ndarray:
+        """Fold of each list, dealt out in turn: ``n_folds`` of them, or as many as there are lists if that is fewer."""
+        if n_folds < 2:
+            raise DataError(f"n_folds={n_folds}; give 2 or more")
+        if len(self) < 2:
+            raise DataError("there are fewer than two lists: what is learned from one must be tried on another")
+        return np.arange(len(self)) % min(n_folds, len(self))
+
+    def check_texts(self) -> None:
+        """An error if a query or an item is not a text."""
+        for name, values in (("query", self.queries), ("item", self.items)):
+            for number, value in enumerate(values):
+                if not isinstance(value, str):
+                    raise DataError(f"{name} {number} (counted from 0) is {value!r:.60}; give a text")
+
     def filtered(self) -> CandidateLists:
         """Without the lists whose items are all relevant or all irrelevant, and those without items."""
         if self.labels is None:
             raise DataError("the lists have no labels")
         right = self.labels > 0
         return self.take([bool(right[a:b].any() and not right[a:b].all()) for a, b in pairwise(self.offsets)])
+
+
+def _number(label: Any, query: Any) -> float:
+    try:
+        return float(label)
+    except (TypeError, ValueError):
+        raise DataError(f"label {label!r:.60} of query {query!r:.60} is not a number") from None

@@ -81,6 +81,10 @@ class IntentUsers:
 
     stay: float = 0.8
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.stay <= 1:
+            raise DataError(f"stay={self.stay}; give a probability")
+
     def reward(self, query: Mapping[str, float], page: Sequence[Block]) -> float:
         """Share of the users who leave satisfied, exactly."""
         left, total, look = dict(query), 0.0, 1.0
@@ -93,8 +97,10 @@ class IntentUsers:
 
     def draw(self, query: Mapping[str, float], page: Sequence[Block], rng: np.random.Generator) -> int:
         """One user: the slot that satisfied, from 1, or 0."""
-        kinds = list(query)
-        wanted = kinds[int(rng.choice(len(kinds), p=np.array([query[kind] for kind in kinds])))]
+        kinds, shares = list(query), np.array(list(query.values()), np.float64)
+        if not (shares >= 0).all() or not np.isclose(shares.sum(), 1.0):
+            raise DataError(f"the shares of users must be 0 or more and sum to 1; got {dict(query)!r:.80}")
+        wanted = kinds[int(rng.choice(len(kinds), p=shares / shares.sum()))]
         for slot, block in enumerate(page, 1):
             if block.kind == wanted and rng.random() < block.quality:
                 return slot

@@ -42,21 +42,20 @@ _TABLES: dict[str, dict[str, float]] = {
 for _kind, _table in _TABLES.items():
     for _names, _size in _table.items():
         _UNITS.update(dict.fromkeys(_names.split(), (_kind, float(_size))))
-_SCALES = {
-    "hundred": 1e2,
-    "thousand": 1e3,
-    "k": 1e3,
-    "million": 1e6,
-    "m": 1e6,
-    "billion": 1e9,
-    "bn": 1e9,
-    "trillion": 1e12,
-}
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
+#: Letters that are scales after the sign of a currency: $5k, £3m.
+_MONEY_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
+#: Words that may follow *in* when it is the unit, and not "1889 in Paris".
+_EXTENT = r"(?:long|wide|tall|high|deep|thick|across|by|x|diameter)"
 _NUMBER = re.compile(
     r"(?P<sign>[$€£])?\s?(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"(?P<power>[eE][+-]?\d{1,3}\b)?"
     r"(?:\s?(?P<scale>hundred|thousand|million|billion|trillion|bn)\b)?"
-    r"(?:[\s-]?(?P<unit>km/h|[%€£$]|[^\W\d_]+))?"
+    rf"(?:[\s-]?(?!in\s+(?!{_EXTENT}\b)\w)(?P<unit>km/h|[%€£$]|[^\W\d_]+))?"
 )
+
+#: The 1990s are not seconds.
+_DECADE = re.compile(r"1\d\d0s|20\d0s")
 
 
 class Quantity(NamedTuple):
@@ -78,9 +77,17 @@ def read_quantities(text: str) -> list[Quantity]:
     """
     found = []
     for match in _NUMBER.finditer(text):
-        value = float(match["number"].replace(",", "")) * _SCALES.get((match["scale"] or "").lower(), 1.0)
-        kind, size = _UNITS.get(match["sign"] or (match["unit"] or "").lower(), ("", 1.0))
-        found.append(Quantity(round(value * size, 9), kind))
+        unit = (match["unit"] or "").lower()
+        value = float(match["number"].replace(",", "") + (match["power"] or ""))
+        value *= _SCALES.get(match["scale"] or "", 1.0)
+        if match["sign"]:
+            value *= _MONEY_SCALES.get(unit, 1.0)
+        kind, size = _UNITS.get(match["sign"] or unit, ("", 1.0))
+        if unit == "s" and _DECADE.fullmatch(match[0].strip()):
+            kind = ""
+        value = round(value * size, 9)
+        if np.isfinite(value):
+            found.append(Quantity(value, kind))
     return found
 
 
@@ -248,6 +255,11 @@ class QuantityFeatures(Features):
                     ]
                 )
         return np.array(rows, np.float64).reshape(len(rows), len(self.names))
+
+    def item(self, plain: Any) -> Interval:
+        """An interval from the list that JSON makes of it."""
+        low, high, unit, snippets, values, merit = plain
+        return Interval(low, high, unit, tuple(snippets), tuple(values), merit)
 
     def state(self) -> dict[str, Any]:
         """Settings and counts."""

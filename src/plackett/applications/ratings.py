@@ -138,8 +138,8 @@ class Ratings:
 
     def rows_in(self, other: Ratings) -> np.ndarray:
         """Which ratings are of a user and an item that have a rating in another table: an official test file."""
-        users, user_known = numbers_of(self.users, other.users)
-        items, item_known = numbers_of(self.items, other.items)
+        users, user_known = numbers_of(self.users, _alike(other.users, self.users))
+        items, item_known = numbers_of(self.items, _alike(other.items, self.items))
         known = user_known[other.user] & item_known[other.item]
         keys = users[other.user[known]] * self.n_items + items[other.item[known]]
         return np.isin(self.user * self.n_items + self.item, keys)
@@ -157,36 +157,64 @@ def numbers_of(ids: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndar
     return np.maximum(place, 0), place >= 0
 
 
-def read_ratings(path: str | os.PathLike[str], *, separator: str = "\t", catalogue: Any = None) -> Ratings:
+def _alike(ids: np.ndarray, those: np.ndarray) -> np.ndarray:
+    """Ids as texts if those of another table are: part of a file may have numbers where the whole has names."""
+    return ids.astype(str) if ids.dtype.kind in "iu" and those.dtype.kind not in "iu" else ids
+
+
+def read_ratings(path: str | os.PathLike[str], *, separator: str | None = None, catalogue: Any = None) -> Ratings:
     """Read a text file of user, item, value and, if there is a fourth column, time; no header. MovieLens has this form.
+
+    Ids are numbers if all of their column are whole numbers, without zeros in front, and otherwise texts.
 
     Parameters
     ----------
     separator
-        What stands between columns: one character.
+        What stands between columns: one character; by default a comma in a ``.csv`` file, else a tab.
     catalogue
         Ids of all items, if there are some that nobody rated.
     """
     import polars as pl
 
     check_regular(path)
+    if separator is None:
+        separator = "," if os.fspath(path).lower().endswith(".csv") else "\t"
     try:
-        table = pl.read_csv(os.fspath(path), separator=separator, has_header=False, quote_char=None)
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: {error}") from error
+        table = pl.read_csv(os.fspath(path), separator=separator, has_header=False, quote_char=None, infer_schema=False)
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        raise DataError(f"{path}: {str(error).splitlines()[0]}") from error
     if table.width not in (3, 4):
-        raise DataError(f"{path}: {plural(table.width, 'column')}; expected user, item, value and perhaps time")
-    columns = [table.to_series(i) for i in range(table.width)]
-    for name, column in zip(("value", "time"), columns[2:], strict=False):
-        if not column.dtype.is_numeric() or column.null_count():
-            raise DataError(f"{path}: the column of the {name} has something that is no number")
-    times = columns[3].to_numpy() if len(columns) == 4 else None
-    try:
-        return Ratings.from_arrays(
-            columns[0].to_numpy(), columns[1].to_numpy(), columns[2].to_numpy(), times=times, catalogue=catalogue
+        raise DataError(
+            f"{path}: {plural(table.width, 'column')} with {separator!r} between them; expected user, item, value and "
+            "perhaps time"
         )
+    columns = [
+        _column(path, name, table.to_series(i), separator)
+        for i, name in enumerate(("user", "item", "value", "time")[: table.width])
+    ]
+    try:
+        return Ratings.from_arrays(*columns[:3], times=columns[3] if len(columns) == 4 else None, catalogue=catalogue)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
+
+
+def _column(path: str | os.PathLike[str], name: str, texts: Any, separator: str) -> np.ndarray:
+    """A column of a file: ids, or numbers where the name says so."""
+    import polars as pl
+
+    if texts.null_count():
+        line = int(texts.is_null().arg_true()[0]) + 1
+        raise DataError(f"{path}, line {line}: the {name} is missing, or the line has no {separator!r} before it")
+    if name in ("user", "item"):
+        numbers = texts.cast(pl.Int64, strict=False)
+        plain = numbers.null_count() == 0 and bool((numbers.cast(pl.String) == texts).all())
+        return np.asarray(numbers.to_numpy() if plain else texts.to_numpy())
+    numbers = texts.str.strip_chars().cast(pl.Float64, strict=False)
+    if numbers.null_count():
+        at = int(numbers.is_null().arg_true()[0])
+        header = "; the file must not have a header" if at == 0 else ""
+        raise DataError(f"{path}, line {at + 1}: {name} {texts[at]!r:.40} is not a number{header}")
+    return np.asarray(numbers.to_numpy())
 
 
 def candidates(train: Ratings, test: Ratings, *, relevant: float | None = None) -> RankingDataset:

@@ -70,6 +70,11 @@ class Recommender:
         self.users_, self.items_ = ratings.users, ratings.items
         self.user_factors_, self.item_factors_, self.item_bias_ = (np.asarray(a, np.float64) for a in (P, Q, b))
         self._unknown_user = np.asarray(unknown, np.float64)
+        for factors in (self.user_factors_, self.item_factors_, self.item_bias_):
+            if not np.isfinite(factors).all():
+                raise DataError(
+                    f"training ended in numbers that are not finite: parameters or values are too large ({self})"
+                )
         self._seen_offsets, self._seen_items = ratings.offsets, ratings.item
         return self
 
@@ -108,6 +113,8 @@ class Recommender:
         return self._best(self.fold_in(items, values), self._item_numbers(ids_array(items, "items")), k)
 
     def _best(self, factors: np.ndarray, without: np.ndarray, k: int) -> list[Any]:
+        if k < 0:
+            raise DataError(f"k={k}; give 0 or more")
         scores = self.item_factors_ @ factors + self.item_bias_
         scores[without] = -np.inf
         order = np.argsort(-scores, kind="stable")[:k]
@@ -166,6 +173,10 @@ def _check(made: Recommender) -> None:
     for name, shape in shapes.items():
         found = getattr(made, name)
         if found.shape != shape or found.dtype != np.float64 or not np.isfinite(found).all():
+            raise DataError(f"{name.strip('_')} is damaged")
+    for name in made._more:
+        found = getattr(made, name)
+        if found.dtype != np.float64 or not np.isfinite(found).all() or (found.ndim == 2 and found.shape[1] != k):
             raise DataError(f"{name.strip('_')} is damaged")
     offsets, items = made._seen_offsets, made._seen_items
     whole = offsets.shape == (n + 1,) and items.ndim == 1 and {offsets.dtype, items.dtype} == {np.dtype(np.int64)}

@@ -91,12 +91,15 @@ def find_subgroups(
             names.append((name, value))
             column_of.append(number)
             masks.append(_packed(mask))
+    if not masks:
+        return []
     bits, own, hits = np.array(masks), np.array(column_of), _packed(y.astype(bool))
     overall = float(y.mean()) if y.size else 0.0
     found: list[Subgroup] = []
     parents: list[tuple[int, ...]] = [()]
     parent_bits = np.full((1, bits.shape[1]), ~np.uint64(0))
     parent_sizes = np.array([y.size])
+    size_of: dict[tuple[int, ...], int] = {}
     for _ in range(max_conditions):
         rules, kept, sizes = [], [], []
         for parent, rows, before in zip(parents, parent_bits, parent_sizes.tolist(), strict=True):
@@ -106,12 +109,14 @@ def find_subgroups(
                 both = bits[some] & rows
                 count = np.bitwise_count(both).sum(axis=1, dtype=np.int64)
                 good = np.flatnonzero((count >= min_size) & (count < before))
+                good = good[[_smaller(parent, int(some[i]), int(count[i]), size_of) for i in good]]
                 right = np.bitwise_count(both[good] & hits).sum(axis=1, dtype=np.int64)
                 for i, c, r in zip(good.tolist(), count[good].tolist(), right.tolist(), strict=True):
                     rule = (*parent, int(some[i]))
                     found.append(Subgroup(tuple(names[j] for j in rule), c, c / y.size, r / c, overall))
                     rules.append(rule)
                     sizes.append(c)
+                    size_of[rule] = c
                 kept.append(both[good])
         if not rules:
             break
@@ -119,20 +124,35 @@ def find_subgroups(
     return found
 
 
+def _smaller(parent: tuple[int, ...], condition: int, count: int, size_of: Mapping[tuple[int, ...], int]) -> bool:
+    """Whether every subgroup without one condition of the parent has more rows; one that was left out has not."""
+    return all(size_of.get((*parent[:i], *parent[i + 1 :], condition), 0) > count for i in range(len(parent)))
+
+
 def _conditions(values: np.ndarray, n_bins: int) -> list[tuple[Any, np.ndarray]]:
     """Values, or ranges of numbers, with the rows that have them; missing values meet none."""
+    if values.dtype.kind == "O":
+        missing = np.array([value is None or value != value for value in values.tolist()], bool)
+        kinds = {type(value) for value in values[~missing].tolist()}
+        if not kinds <= {int, float}:
+            known = sorted(set(values[~missing].tolist()), key=lambda value: (type(value).__name__, str(value)))
+            return [(value, np.array([other == value for other in values.tolist()], bool)) for value in known]
+        values = np.where(missing, np.nan, values).astype(np.float64)
     missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
-    known = np.unique(values[~missing])
-    if values.dtype.kind not in "iuf" or known.size <= n_bins:
-        return [(value, values == value) for value in known.tolist()]
-    cuts = np.unique(np.quantile(values[~missing], np.linspace(0, 1, n_bins + 1)[1:-1]))
+    distinct = np.unique(values[~missing])
+    if values.dtype.kind not in "iuf" or distinct.size <= n_bins:
+        return [(value, values == value) for value in distinct.tolist()]
+    with np.errstate(invalid="ignore"):  # infinite values
+        cuts = np.unique(np.quantile(values[~missing], np.linspace(0, 1, n_bins + 1)[1:-1]))
+    cuts = cuts[~np.isnan(cuts)]
     part = np.searchsorted(cuts, values, side="right")
     part[missing] = -1
     result = []
     for number in range(cuts.size + 1):
         mask = part == number
         if mask.any():
-            result.append((f"[{values[mask].min():g}, {values[mask].max():g}]", mask))
+            form = "d" if values.dtype.kind in "iu" else "g"
+            result.append((f"[{values[mask].min():{form}}, {values[mask].max():{form}}]", mask))
     return result
 
 
@@ -167,6 +187,11 @@ class SubgroupFeatures(Features):
         size = np.array([len(group.conditions) for group in groups], np.float64)
         shifts = np.log(np.maximum(np.abs(shift), _LEAST_SHIFT))
         return np.column_stack([np.log(share), shifts, shift > 0, size]).reshape(len(groups), 4)
+
+    def item(self, plain: Any) -> Subgroup:
+        """A subgroup from the list that JSON makes of it."""
+        conditions, *numbers = plain
+        return Subgroup(tuple((name, value) for name, value in conditions), *numbers)
 
 
 @fulfils("apps.subgroup")

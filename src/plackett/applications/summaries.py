@@ -72,6 +72,7 @@ class SentenceFeatures(Features):
 
     def fit(self, lists: CandidateLists) -> Self:
         """Count the terms of the sentences."""
+        lists.check_texts()
         self._terms = TermStatistics().fit(self.analyzer.tokens(text) for text in lists.items)
         return self
 
@@ -79,6 +80,7 @@ class SentenceFeatures(Features):
         """A row for each sentence."""
         if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
+        lists.check_texts()
         rows = []
         bounds = lists.offsets.tolist()
         for number, query in enumerate(lists.queries):

@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from plackett._errors import DataError
+
 __all__ = ["TermStatistics"]
 
 
@@ -78,5 +80,7 @@ class TermStatistics:
         made.counts = Counter(dict(zip(terms, state["counts"].tolist(), strict=True)))
         made.frequency = Counter(dict(zip(terms, state["frequency"].tolist(), strict=True)))
         made.n_texts = int(state["n_texts"])
+        if min(made.frequency.values(), default=0) < 0 or max(made.frequency.values(), default=0) > made.n_texts:
+            raise DataError("the counts of terms are damaged")
         made._settle()
         return made

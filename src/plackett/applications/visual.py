@@ -125,7 +125,7 @@ def _content(
     for held in range(int(fold.max()) + 1):
         rows = np.flatnonzero((fold != held) & (label >= 0))
         y = label[rows]
-        both = y.min() < y.max()
+        both = np.unique(y).size == 2
         gap = np.abs(X[rows[y == 1]].mean(axis=0) - X[rows[y == 0]].mean(axis=0)) if both else np.zeros(X.shape[1])
         if not gap.any():  # nothing to learn
             result[fold == held] = text[fold == held]

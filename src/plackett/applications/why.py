@@ -18,22 +18,10 @@ from plackett.text.analysis import Analyzer
 __all__ = ["Passage", "WhyFeatures"]
 
 _PARTS = ("words", "nouns", "verbs", "adjectives", "focus", "heads", "modifiers")
-_AUXILIARIES = (
-    "do",
-    "does",
-    "did",
-    "is",
-    "are",
-    "was",
-    "were",
-    "has",
-    "have",
-    "had",
-    "can",
-    "could",
-    "would",
-    "should",
-)
+#: Verbs that may follow *why* and say nothing; *ca* and *wo* are left of *can't* and *won't*.
+_AUXILIARY_WORDS = """do does did is are was were am has have had can could will would shall should may might must
+    ca wo"""
+_AUXILIARIES = frozenset(_AUXILIARY_WORDS.split())
 _STRUCTURE = ("title", "heading", "first sentence")
 _CUE_WORDS = """because since therefore thus hence reason reasons cause causes caused causing due result results explain
     explains explanation why consequently owing order so effect leads led purpose"""
@@ -151,7 +139,7 @@ class WhyFeatures(Features):
             row += [_share(asked.parts[part], everything, wider) for part in _PARTS]
             row += [_share(asked.parts[part], text.parts[part], wider) for part in _PARTS]
         parts = sentences(passage.text)
-        explaining = sum(not _CUES.isdisjoint(part.lower().replace(",", " ").split()) for part in parts)
+        explaining = sum(not _CUES.isdisjoint(words(part.lower())) for part in parts)
         row.append(explaining / max(len(parts), 1))
         for where in (passage.title, passage.heading, parts[0] if parts else ""):
             there = frozenset(read(where).tokens)
@@ -183,9 +171,11 @@ class WhyFeatures(Features):
         return near
 
     def _read_question(self, question: str) -> _Read:
+        if not isinstance(question, str):
+            raise DataError(f"query {question!r:.60} is not a text")
         tokens = words(question)
         start = next((i + 1 for i, word in enumerate(tokens) if word.lower() == "why"), 0)
-        if start and start < len(tokens) and tokens[start].lower() in _AUXILIARIES:
+        if start and start < len(tokens) and _plain_verb(tokens[start]) in _AUXILIARIES:
             start += 1
         return self._read(" ".join(tokens[start:]))
 
@@ -226,8 +216,17 @@ class WhyFeatures(Features):
         return made
 
 
+def _plain_verb(word: str) -> str:
+    """A verb without the *n't* at its end."""
+    return word.lower().replace("’", "'").removesuffix("n't")
+
+
 def _passage(item: Any) -> Passage:
-    return Passage(item) if isinstance(item, str) else Passage(*item)
+    if isinstance(item, str):
+        return Passage(item)
+    if not isinstance(item, list | tuple) or not 1 <= len(item) <= 3 or not all(isinstance(t, str) for t in item):
+        raise DataError(f"{item!r:.60} is not a passage; give a text or a Passage")
+    return Passage(*item)
 
 
 def _share(asked: frozenset[str], there: frozenset[str], near: dict[str, set[str]]) -> float:

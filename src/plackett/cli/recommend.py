@@ -28,7 +28,9 @@ def recommend(
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="name=value of AlternatingLeastSquares; repeatable.")
     ] = None,
-    separator: Annotated[str, typer.Option(help="What stands between columns; by default a tab.")] = "\t",
+    separator: Annotated[
+        str | None, typer.Option(help="What stands between columns; by default a comma in a .csv file, else a tab.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to save the recommender.")] = None,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
@@ -44,7 +46,7 @@ def recommend(
     if out is not None:
         check_out(out, force)
     record: dict[str, Any] = {}
-    if source.suffix == ".plackett":
+    if _saved(source):
         if test or parameter or out:
             raise typer.BadParameter(
                 "a saved recommender is trained already; give ratings", param_hint="--test, -p, --out"
@@ -72,8 +74,22 @@ def recommend(
         print(f"{out}: {model.users_.size} users, {model.items_.size} items, {model.item_factors_.shape[1]} factors")
 
 
+def _saved(source: Path) -> bool:
+    """Whether a file is one of ours, by its name or by what it holds."""
+    from plackett import _storage
+    from plackett._errors import DataError
+
+    if source.suffix == ".plackett":
+        return True
+    try:
+        _storage.read_metadata(source)
+    except DataError:
+        return False
+    return True
+
+
 def _trained(
-    source: Path, test: Path | None, measures: list[str], parameters: list[str], separator: str
+    source: Path, test: Path | None, measures: list[str], parameters: list[str], separator: str | None
 ) -> tuple[Any, dict[str, Any]]:
     """A recommender from ratings, and what it is worth on held-out ones."""
     from dataclasses import fields

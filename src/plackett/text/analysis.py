@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache, cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from plackett._errors import DataError
 from plackett._names import nearest, question
@@ -116,6 +116,10 @@ class Analyzer:
             if len(sizes) != 2 or not all(isinstance(n, int) for n in sizes) or not 1 <= sizes[0] <= sizes[1] <= 32:
                 raise ValueError(f"character_ngrams must be two lengths such as (3, 4), got {self.character_ngrams!r}")
             object.__setattr__(self, "character_ngrams", sizes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The settings alone: the stemmer of a library can neither be copied nor pickled, and is made anew."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @staticmethod
     def stemmers() -> list[str]:

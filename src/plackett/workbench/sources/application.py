@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._errors import DataError, reading
 from plackett.applications.application import Application
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.dataset import DatasetSource
@@ -22,8 +22,9 @@ class ApplicationSource(DatasetSource):
         application, lists = Application.load(path), Application.load_examples(path)
         if lists is None:
             raise DataError(f"{path}: the application was saved without examples; see save(…, examples=…)")
-        lists = replace(lists, items=[application.features.item(item) for item in lists.items])
-        data = application.features.transform(lists)
+        with reading(path, "the list of examples"):
+            lists = replace(lists, items=[application.features.item(item) for item in lists.items])
+            data = application.features.transform(lists)
         super().__init__(data, path.name)
         self.queries = {str(qid): str(query) for qid, query in zip(lists.qids, lists.queries, strict=True)}
         self._texts = [str(item) for item in lists.items]
