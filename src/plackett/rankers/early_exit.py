@@ -153,6 +153,8 @@ def early_exit(
             f"{type(ranker).__name__}"
         )
     total = scorer.trees.n_trees
+    if total < 2:
+        raise DataError(f"an early exit needs two trees or more; this {type(ranker).__name__} has {total}")
     if rule not in RULES:
         raise DataError(f"rule={rule!r}; give one of {', '.join(map(repr, RULES))}")
     if slack is not None and rule != "proximity":
@@ -178,6 +180,8 @@ def early_exit(
     full = scorer.predict(data.X, data.offsets, n_jobs)
     each = values(full)
     before = chosen.mean(each)
+    if np.isnan(before):
+        raise DataError(f"{chosen} has no value on the data; do they have queries with relevant documents?")
     every = np.arange(data.n_rows)
     top = _first(full, data)
     tried = []
@@ -191,7 +195,7 @@ def early_exit(
             after = chosen.mean(now)
             loss = chosen.worth(before) - chosen.worth(after)
             highest = loss + _margin(chosen.worth(each) - chosen.worth(now))
-            work = s / total + (1.0 - s / total) * rows.size / max(data.n_rows, 1)
+            work = (s * data.n_rows + (total - s) * rows.size) / (total * data.n_rows)  # 1 if all go on, not nearly
             changed = np.unique(data.query_of_row[_first(scores, data) != top]).size
             same, bound = 1.0 - changed / max(data.n_queries, 1), _upper_bound(changed, data.n_queries)
             tried.append((s, k, d, apart, work, after, loss, highest, same, bound))
