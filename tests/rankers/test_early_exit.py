@@ -258,3 +258,9 @@ def test_exits_that_save_nothing_are_never_chosen(fitted):
     total = ranker.scorer_.trees.n_trees
     found = early_exit(ranker, valid, trees=range(1, total), keep=(1000,), max_loss=1.0)
     assert (found.frame["work"] == 1.0).all() and found.trees is None
+
+
+@pytest.mark.parametrize("words", [{"trees": (2.5,)}, {"keep": (2.5,)}, {"keep": ("3",)}])
+def test_numbers_of_an_exit_are_whole(fitted, words):
+    with pytest.raises(DataError, match="whole numbers"):
+        early_exit(*fitted, **words)

@@ -207,7 +207,7 @@ def _switches(
     """Mean and discounted mean probability of a switch, by query."""
     from scipy.special import ndtr
 
-    if k is not None and k < 1:
+    if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
         raise DataError(f"k={k!r}; give a whole number of 1 or more")
     query = data.query_of_row
     ordered = scores[np.lexsort((-scores, query))]

@@ -168,9 +168,9 @@ def early_exit(
     if keep is None:
         keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
     for name, values, most in (("trees", trees, total - 1), ("keep", keep, None)):
-        bad = [value for value in values if value < 1 or (most is not None and value > most)]
+        bad = [v for v in values if not isinstance(v, (int, np.integer)) or v < 1 or (most is not None and v > most)]
         if bad or not len(values):
-            raise DataError(f"{name}={list(values)}; give numbers from 1{'' if most is None else f' to {most}'}")
+            raise DataError(f"{name}={list(values)}; give whole numbers from 1{'' if most is None else f' to {most}'}")
     data = getattr(ranker, "_columns", Columns()).aligned(data)
     chosen = parse(measure)
 
