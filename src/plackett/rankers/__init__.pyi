@@ -122,7 +122,6 @@ from plackett.rankers.listwise.structrank import StructRank as StructRank
 from plackett.rankers.subsample_ensemble import SubsampleEnsemble as SubsampleEnsemble
 from plackett.rankers.query_dependent.subspace_clusters import SubspaceClusters as SubspaceClusters
 from plackett.rankers.pointwise.sum_of_margins_svm import SumOfMarginsSVM as SumOfMarginsSVM
-from plackett.rankers.robust import SwitchPenalty as SwitchPenalty
 from plackett.rankers.pairwise.tie_boost import TieBoost as TieBoost
 from plackett.rankers.relational.topic_distillation import TopicDistillation as TopicDistillation
 from plackett.rankers.listwise.trotman_gp import TrotmanGP as TrotmanGP

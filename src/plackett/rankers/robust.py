@@ -108,7 +108,6 @@ class SwitchPenalty(Loss):
     """A loss plus the probability that noise switches neighbours with different labels."""
 
     name: ClassVar[str] = "SwitchPenalty"
-    _ids: ClassVar[tuple[str, ...]] = ("robust.train",)
 
     base: Loss
     penalty: float

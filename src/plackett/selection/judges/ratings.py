@@ -110,11 +110,12 @@ class Ratings:
             if not names:
                 raise DataError("there are no labels: the table has no rows")
             pairs = table.select(qid=keys[0], docid=keys[1]).with_row_index("row")
-            first, row = np.unique(pairs.select(pl.col("row").first().over("qid", "docid")), return_inverse=True)
+            start = pairs.select(pl.col("row").first().over("qid", "docid")).to_series().to_numpy()
+            first, item = np.unique(start, return_inverse=True)
             number = {name: j for j, name in enumerate(names)}
             labels = np.full((first.size, len(names)), np.nan)
             judge = [number[name] for name in table[who].cast(pl.String)]
-            labels[row.ravel(), judge] = _numbers(table, [value])[:, 0]
+            labels[item, judge] = _numbers(table, [value])[:, 0]
             return cls(labels, tuple(names), table.select(keys)[first])
         if judges is None:
             marks = ("rating", "label", "grade", "score", *_JUDGE, "agent")
