@@ -167,10 +167,10 @@ def early_exit(
         trees = sorted({max(1, round(share * total)) for share in _SHARES} - {total})
     if keep is None:
         keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
-    for name, values, most in (("trees", trees, total - 1), ("keep", keep, None)):
-        bad = [v for v in values if not isinstance(v, (int, np.integer)) or v < 1 or (most is not None and v > most)]
-        if bad or not len(values):
-            raise DataError(f"{name}={list(values)}; give whole numbers from 1{'' if most is None else f' to {most}'}")
+    for name, given, last in (("trees", trees, total - 1), ("keep", keep, None)):
+        bad = [v for v in given if not isinstance(v, (int, np.integer)) or v < 1 or (last is not None and v > last)]
+        if bad or not len(given):
+            raise DataError(f"{name}={list(given)}; give whole numbers from 1{'' if last is None else f' to {last}'}")
     data = getattr(ranker, "_columns", Columns()).aligned(data)
     chosen = parse(measure)
 
