@@ -42,8 +42,8 @@ def churn(
             scores.append(predict(ranker, dataset))
     if dataset is None:
         dataset = read_data(data, columns, labels_needed=False, drop_text=True)  # features do not matter
-    ready = [scores_of(each, dataset, data) if isinstance(each, Path) else each for each in scores]
-    found = compare(*ready, dataset, k=k, measure=measure)
+    before, after = (scores_of(each, dataset, data) if isinstance(each, Path) else each for each in scores)
+    found = compare(before, after, dataset, k=k, measure=measure)
     if form in ("csv", "json"):
         print(getattr(found, f"to_{form}")())
         return

@@ -303,7 +303,7 @@ class _Search:
         """Number of the cheapest set within ε of the best; of equal costs the best, then the smallest."""
         worth, cost = np.array([self.value(each) for each in sets]), self.costs(sets)
         good = np.flatnonzero(worth >= np.nanmax(worth) - self.epsilon)
-        size = np.array([len(sets[i]) for i in good])
+        size = np.array([len(sets[i]) for i in good.tolist()])
         return int(good[np.lexsort((good, size, -worth[good], cost[good]))[0]])
 
 

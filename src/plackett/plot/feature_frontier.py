@@ -49,7 +49,12 @@ def feature_frontier(found: FeatureFrontier) -> Any:
         "hoverinfo": "text",
         "hovertext": words,
     }
-    line = {"type": "scatter", "mode": "lines", "x": best["cost"].to_list(), "y": best["value"].to_list()}
+    line: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": best["cost"].to_list(),
+        "y": best["value"].to_list(),
+    }
     line |= {"line": {"color": colour(0)}, "hoverinfo": "skip"}
     return figure(
         [line, trace], layout(axis("cost of the features"), axis(found.measure), height=420, showlegend=False)

@@ -87,7 +87,7 @@ def which_features(
                 found.setdefault((t, name), []).append(
                     float(np.nanmean(per_query(fresh, ranker.predict(fresh), "nDCG@10")))
                 )
-    rows = []
+    rows: list[dict[str, Any]] = []
     for (t, name), values in found.items():
         gain = np.array(values) - np.array(found[t, "random"])
         rows.append(
