@@ -56,6 +56,12 @@ def test_every_public_name_can_be_had_and_is_documented(name):
     assert value.__doc__
 
 
+def test_what_is_called_a_ranker_is_one():
+    from plackett.rankers.base import Ranker
+
+    assert [name for name, cls in pk.rankers().items() if not issubclass(cls, Ranker)] == []
+
+
 def test_every_ranker_is_public():
     """``plackett.LambdaMART`` and the like, without a line anywhere but in its own file."""
     missing = sorted(item.symbol for item in catalogue.items("ranker") if item.symbol not in plackett.__all__)

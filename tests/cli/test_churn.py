@@ -61,3 +61,9 @@ def test_refusals(folder, tmp_path):
         (folder / "old.txt", folder / "new.txt", folder / "data.txt", "-m", "nDCX"),
     ):
         assert call(*words).exit_code != 0
+
+
+def test_scores_of_other_data(folder, tmp_path):
+    (tmp_path / "short.txt").write_text("1\n2\n")
+    found = call(folder / "old.txt", tmp_path / "short.txt", folder / "data.txt")
+    assert "short.txt has 2 scores, but" in str(found.exception)

@@ -55,6 +55,7 @@ def test_table(pool):
         (["--method", "hegde"], "hedge"),
         (["--method", "hedge", "-p", "base=7"], "between 0 and 1"),
         (["--method", "hedge", "-p", "bse=.5"], "base"),
+        (["--method", "letor", "-p", "run=9", "--budget", "2"], "error: run=9, but there are 2 runs"),
     ],
 )
 def test_refusals(pool, capsys, monkeypatch, words, message):
@@ -79,9 +80,7 @@ def test_agree(tmp_path):
     assert "Fleiss" in text
 
 
-@pytest.mark.parametrize(
-    "method", ["depth", "uniform", "statap", "mtc", "hedge", "letor", "svm-sampling", "expected_change"]
-)
+@pytest.mark.parametrize("method", ["depth", "uniform", "statap", "hedge", "letor", "svm-sampling", "expected_change"])
 def test_a_dataset_and_its_model(tmp_path, method):
     import numpy as np
 
@@ -101,3 +100,74 @@ def test_a_dataset_and_its_model(tmp_path, method):
 def test_active_choices_need_a_dataset(pool, tmp_path):
     assert _call("next", pool, "--method", "svm_sampling").exit_code == 2
     assert _call("next", pool, "--model", tmp_path / "none").exit_code == 2
+
+
+def test_labels_filled_in(pool, tmp_path):
+    out = tmp_path / "next.csv"
+    assert _call("next", pool, "--budget", 5, "--out", out).exit_code == 0
+    head, *rows = out.read_text().splitlines()
+    out.write_text("\n".join([head, rows[0] + "1", rows[1] + " 0", *rows[2:]]) + "\n")
+    found = _call("next", pool, "--labels", out, "--budget", 14, "--json")
+    assert found.exit_code == 0, found.output
+    record = json.loads(found.stdout)
+    assert record["judged"] == 2
+    left = {(pair["qid"], pair["docid"]) for pair in record["pairs"]}
+    assert len(left) == 14 and not left & {tuple(row.split(",")[:2]) for row in rows[:2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("qid,docid,label\nq1,d0,1\nq1,d1,good\n", "row 2, column 'label': 'good' is not a number"),
+        ("qid,docid\nq1,d0\n", "label"),
+        ("", "damaged"),
+    ],
+)
+def test_labels_of_a_bad_table(pool, tmp_path, capsys, monkeypatch, text, message):
+    (tmp_path / "x.csv").write_text(text)
+    words = ["next", str(pool), "--labels", str(tmp_path / "x.csv"), "--budget", "1"]
+    monkeypatch.setattr("sys.argv", ["plackett", "label", *words])
+    with pytest.raises(SystemExit):
+        main()
+    told = " ".join(capsys.readouterr().err.split())
+    assert "x.csv" in told and message in told
+
+
+def _scored(tmp_path, n_scores=16):
+    data = pk.RankingDataset.from_arrays([[float(i)] for i in range(16)], [-1.0, 1.0] * 8, [1] * 8 + [2] * 8)
+    pk.write_letor(data, tmp_path / "data.txt")
+    (tmp_path / "s.txt").write_text("".join(f"{i}\n" for i in range(n_scores)))
+    return "next", tmp_path / "data.txt", "--model", tmp_path / "s.txt", "--budget", 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--method", "hedge", "-p", "base=7"], "between 0 and 1"),
+        (["--method", "svm_sampling", "-p", "base=7"], "no parameters"),
+    ],
+)
+def test_parameters_with_a_dataset(tmp_path, words, message):
+    found = _call(*_scored(tmp_path), *words)
+    assert found.exit_code == 2 and message in " ".join(found.output.split())
+
+
+def test_one_ranking_has_nothing_to_tell_apart(tmp_path):
+    assert "two runs or more" in str(_call(*_scored(tmp_path), "--method", "mtc").exception)
+
+
+def test_scores_of_other_data(tmp_path):
+    found = _call(*_scored(tmp_path, 3))
+    assert "s.txt has 3 scores, but" in str(found.exception)
+
+
+def test_agree_with_as_many_labels_of_different_judges(tmp_path):
+    rows = [("q", 1, "x", 1), ("q", 1, "y", 1), ("q", 2, "y", 0), ("q", 2, "z", 1), ("q", 3, "x", 0), ("q", 3, "z", 0)]
+    pl.DataFrame(rows, ["query", "docid", "judge", "label"], orient="row").write_csv(tmp_path / "x.csv")
+    record = json.loads(_call("agree", tmp_path / "x.csv", "--json").stdout)
+    assert record["fleiss"] == pytest.approx((2 / 3 - 1 / 2) / (1 - 1 / 2))
+
+
+def test_agree_on_one_grade(tmp_path):
+    pl.DataFrame({"docid": [1, 2], "rater1": [1, 1], "rater2": [1, 1]}).write_csv(tmp_path / "x.csv")
+    assert "every label is 1" in _call("agree", tmp_path / "x.csv").output

@@ -56,3 +56,10 @@ def test_wrong_requests(case):
         pk.churn(old, new, data, k=0)
     with pytest.raises(DataError, match="no query"):
         pk.churn(old, new, data).example("zz")
+
+
+@pytest.mark.parametrize("k", [0, 2.5, "3", True, None])
+def test_k_is_a_whole_number(k):
+    data = pk.RankingDataset.from_arrays(None, [1, 0, 2], [1, 1, 1])
+    with pytest.raises(pk.DataError, match="whole number"):
+        pk.churn([1, 2, 3], [3, 2, 1], data, k=k)

@@ -97,3 +97,9 @@ def test_a_penalty_is_for_the_worse(measure):
     changed = found.filter(found["value"].is_not_null() & (found["value"] != 0))
     assert changed.height
     assert (worth(changed["penalised"].to_numpy()) < worth(changed["value"].to_numpy())).all()
+
+
+def test_no_query_has_a_value():
+    found = pk.robustness(lists(y=(0, 0, 0, 0, 0)), [5, 4, 3, 2, 1], parse('nDCG(empty="skip")'), n_samples=2)
+    assert found.per_query["value"].null_count() == 2
+    assert math.isnan(found.mean["value"]) and "nan" in repr(found)

@@ -123,3 +123,11 @@ def test_feature_frontier():
     assert list(trace.marker.symbol).count("diamond") == 1
     with pytest.raises(pk.DataError, match="feature_frontier"):
         pk.plot.feature_frontier(train)
+
+
+def test_modules_do_not_hide_their_functions():
+    import importlib
+
+    for name in pk.plot.__all__:
+        setattr(pk.plot, name, importlib.import_module(f"plackett.plot.{name}"))  # as an import of the module does
+        assert callable(getattr(pk.plot, name))

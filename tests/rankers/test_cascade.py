@@ -99,3 +99,11 @@ def test_saved_and_loaded(parts, tmp_path):
 def test_refusals(parts, parameters, match):
     with pytest.raises(DataError, match=match):
         pk.Cascade(**parameters).fit(parts[0])
+
+
+def test_no_value_on_the_validation_data(parts):
+    train, valid = parts
+    none = valid.replace(y=np.zeros(valid.n_rows))
+    cascade = pk.Cascade(stages=("LinearRegression",) * 2, eval_measure='nDCG(empty="skip")@10', n_jobs=1)
+    with pytest.raises(DataError, match="has no value on the validation data"):
+        cascade.fit(train, eval_set=none)

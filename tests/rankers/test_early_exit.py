@@ -271,3 +271,27 @@ def test_the_bound_of_the_loss_counts_if_it_should(fitted):
     good = found.frame.filter((found.frame["loss_bound"] <= 0.01) & (found.frame["work"] < 1))
     assert (found.trees, found.keep) == good.select("trees", "keep").row(0)
     assert good.height < found.frame.filter(found.frame["loss"] <= 0.01).height
+
+
+def test_one_tree_and_data_without_relevant_documents_are_refused(fitted):
+    ranker, valid = fitted
+    one = pk.LambdaMART(n_estimators=1, num_leaves=4, n_jobs=1).fit(valid)
+    with pytest.raises(DataError, match="two trees or more; this LambdaMART has 1"):
+        early_exit(one, valid)
+    with pytest.raises(DataError, match="has no value on the data"):
+        early_exit(
+            ranker, valid.replace(y=np.zeros(valid.n_rows)), measure='nDCG(empty="skip")@10', trees=(2,), keep=(3,)
+        )
+
+
+def test_exits_that_save_nothing_are_never_chosen(fitted):
+    ranker, valid = fitted
+    total = ranker.scorer_.trees.n_trees
+    found = early_exit(ranker, valid, trees=range(1, total), keep=(1000,), max_loss=1.0)
+    assert (found.frame["work"] == 1.0).all() and found.trees is None
+
+
+@pytest.mark.parametrize("words", [{"trees": (2.5,)}, {"keep": (2.5,)}, {"keep": ("3",)}])
+def test_numbers_of_an_exit_are_whole(fitted, words):
+    with pytest.raises(DataError, match="whole numbers"):
+        early_exit(*fitted, **words)

@@ -208,3 +208,14 @@ def test_change_of_queries_by_finite_differences(kind, per_document):
     assert queries_by_change(data, f, 1, loss=kind, per_document=per_document).tolist() == found[:1].tolist()
     with pytest.raises(DataError, match="only 3 queries without judgements"):
         queries_by_change(data, f, 4)
+
+
+@pytest.mark.spec("select.svm_sampling")
+def test_a_single_document_is_one_of_the_closest_two():
+    data = RankingDataset.from_arrays(None, [-1.0] * 6, [1] * 5 + [2], docids=list("abcdef"))
+    scores = [0.0, 9.0, 5.0, 5.1, 2.0, 1.0]
+    frame = svm_sampling(data, scores, budget=2).frame
+    assert frame["docid"].to_list() == ["d", "f"]
+    reason = dict(frame.select("docid", "reason").rows())
+    assert reason["d"] == "one of 2 documents whose scores differ by 0.1 on average"
+    assert reason["f"] == "the only document of its query without a label"

@@ -189,3 +189,26 @@ def test_any_file_is_read_or_refused(tmp_path):
         for rule in RULES:
             aggregate_labels(Ratings(found.labels[~np.isnan(found.labels).all(axis=1)], found.judges), rule)
     assert fine > 20 and refused > 20 and named == refused
+
+
+def test_a_judge_called_like_a_column(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("query,document,judge,label\nq1,a,query,1\nq1,a,label,0\nq1,b,query,2\n")
+    found = Ratings.of(path)
+    assert found.judges == ("label", "query")
+    np.testing.assert_array_equal(found.labels, [[0, 1], [np.nan, 2]])
+    assert found.items.rows() == [("q1", "a"), ("q1", "b")]
+
+
+def test_bad_labels_by_the_row_of_the_file(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("query,document,judge,label\nq1,a,x,1\nq1,a,y,1\nq1,b,x,good\n")
+    with pytest.raises(DataError, match="column 'label', row 3: 'good'"):
+        Ratings.of(path)
+
+
+def test_a_judge_named_twice():
+    table = pl.DataFrame({"docid": [1, 2], "anna": [1, 0], "ben": [1, 1]})
+    assert Ratings.of(table, ["anna", "ben"]).judges == ("anna", "ben")
+    with pytest.raises(DataError, match="'anna' is given as a judge more than once"):
+        Ratings.of(table, ["anna", "anna"])

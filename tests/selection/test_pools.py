@@ -52,7 +52,7 @@ def test_budget_seed_and_judged_ones(name, budget):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_all_that_there_is(name):
-    runs = [RUNS[0]]
+    runs = [RUNS[0], RUNS[0]]
     total = sum(map(len, RUNS[0].values()))
     assert len(find_pool(name).select(runs, budget=total)) == total
     with pytest.raises(DataError, match=f"only {total} unjudged"):
@@ -208,3 +208,16 @@ def test_files(tmp_path):
     table = pl.read_csv(tmp_path / "x.csv")
     assert table.columns == ["qid", "docid", "reason", "priority", "inclusion", "label"]
     assert pk.read_qrels(tmp_path / "x.qrels")["label"].to_list() == [-1] * 4
+
+
+def test_hedge_names_a_run_that_has_the_document():
+    runs = [{"q": {"a": 3, "b": 2}}, {"q": {"a": 3, "z": 2}}]  # z is last in the second run, and not in the first
+    frame = HedgePool().select(runs, budget=3).frame
+    reasons = dict(frame.select("docid", "reason").rows())
+    assert reasons["z"].startswith("rank 2 in run 2") and reasons["b"].startswith("rank 2 in run 1")
+
+
+@pytest.mark.spec("select.pool.mtc")
+def test_mtc_refuses_a_single_run():
+    with pytest.raises(DataError, match="two runs or more"):
+        MTCPool().select([{"q": {"a": 2, "b": 1}}], budget=1)

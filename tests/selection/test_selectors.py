@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import plackett as pk
 from plackett import DataError
@@ -41,7 +43,10 @@ def _data(kind="plain", n_queries=6, n_docs=7):
 def _pool(name, data, scores, budget, seed):
     from plackett.selection import Candidates
 
-    found = find_pool(name).select(Candidates.from_dataset(data, scores), budget=budget, random_state=seed)
+    candidates = Candidates.from_dataset(data, scores)
+    if name == "mtc":  # it compares runs
+        candidates = replace(candidates, rank=np.repeat(candidates.rank, 2, axis=0))
+    found = find_pool(name).select(candidates, budget=budget, random_state=seed)
     return [tuple(row) for row in found.frame.select("qid", "docid").rows()]
 
 
@@ -158,3 +163,16 @@ def test_selectors_of_features():
         for bad in (0, 6, -1, 2.5, 0.0, "two", True):
             with pytest.raises(DataError, match="n_features"):
                 pk.GreedySelector(bad, n_jobs=1).fit(some)
+
+
+@pytest.mark.spec("features.gas")
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_features_that_rank_nothing_are_selected_last(value):
+    rng = np.random.default_rng(0)
+    data = _data().replace(y=np.arange(42) % 3 * 1.0)
+    weak = (data.y[:, None] + 2.0 * rng.normal(size=(42, 1))) + 0.1 * rng.normal(size=(42, 4))  # much alike
+    useless = data.query_of_row[:, None] + np.full((42, 2), value)
+    for X in (np.hstack([useless, weak]), sparse.csr_matrix(np.hstack([np.zeros((42, 2)), weak]))):
+        selector = pk.GreedySelector(5, n_jobs=1).fit(data.replace(X=X.astype(np.float32)))
+        assert selector.constant_.tolist() == [True] * 2 + [False] * 4
+        assert sorted(selector.selected_[:4]) == [2, 3, 4, 5] and selector.selected_[4] == 0

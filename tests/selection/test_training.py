@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -68,6 +69,19 @@ def test_pairs_against_all_subsets():
         assert found.objective == pytest.approx(np.square(R[found.chosen].sum(axis=0)).sum())
         assert found.objective == pytest.approx(best)  # a heuristic; on this instance it is exact
     assert consistent_pairs(data, reward=1e6).chosen.all()
+
+
+@pytest.mark.spec("select.ppc.pairs")
+def test_pairs_need_no_matrix_of_pairs_and_features():
+    rng = np.random.default_rng(0)
+    data = RankingDataset.from_arrays(rng.normal(size=(200, 60)), np.arange(200) % 5)
+    tracemalloc.start()
+    try:
+        found = consistent_pairs(data, n_restarts=0, max_iter=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.5 * 8 * found.pairs.shape[0] * data.n_features
 
 
 @pytest.mark.spec("select.ppc.pairs", "select.ppc")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plackett.rankers.early_exit import RULES
 from plackett.selection import Candidates, DepthPool, HedgePool, UniformPool
 from plackett.selection.simulate import judge_in_rounds, system_values
+from plackett.studies.scoring_frontier import scoring_frontier
 from plackett.studies.what_to_label import _made_up, difference, what_to_label
 from plackett.studies.what_to_train_on import what_to_train_on
 
@@ -44,3 +46,19 @@ def test_intervals():
     mean, low, high = difference([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
     assert mean == 2.0
     assert (high - low) / 2 == pytest.approx(4.302652729911275 / np.sqrt(3))
+
+
+@pytest.mark.spec("efficient.earlyexit", "efficient.cascade")
+def test_rows_of_the_scoring_frontier():
+    found = scoring_frontier(n_estimators=12, num_leaves=4, n_queries=24, n_docs=14, repeats=1, max_loss=0.05)
+    frame = found.frame
+    first = frame.row(0, named=True)
+    assert (first["scoring"], first["minus all"], first["of the time"]) == ("all trees", 0.0, 1.0)
+    ways = set(frame["scoring"])
+    assert {"all trees", "fewer trees", "cascade"} <= ways
+    assert ways <= {"all trees", "fewer trees", "cascade", *(f"exit, {rule}" for rule in RULES)}
+    assert frame.filter(frame["scoring"] == "fewer trees").height == 6
+    np.testing.assert_allclose(frame["nDCG@10"] - first["nDCG@10"], frame["minus all"], atol=1e-12)
+    assert (frame["from"] <= frame["minus all"]).all() and (frame["minus all"] <= frame["to"]).all()
+    assert frame["nDCG@10"].is_between(0, 1).all()
+    assert "<svg" in found.picture

@@ -50,6 +50,7 @@ SHELL_OPTIONS = {
     "n_trials": "--trials NUMBER",
     "n_jobs": "--jobs NUMBER",
     "fresh": "--fresh",
+    "judges": "--judge COLUMN --judge COLUMN",
     "qids": "--number-queries",
 }
 

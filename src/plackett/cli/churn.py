@@ -25,8 +25,7 @@ def churn(
     columns: TableColumns,
 ) -> None:
     """Say what would change for users if one ranker replaced another: results replaced and moved, query by query."""
-    from plackett.cli.reading import load_with, read_data
-    from plackett.data.scores import read_scores
+    from plackett.cli.reading import load_with, read_data, scores_of
     from plackett.evaluation.churn import churn as compare
     from plackett.evaluation.estimators import predict
     from plackett.evaluation.tables import FORMATS
@@ -43,7 +42,7 @@ def churn(
             scores.append(predict(ranker, dataset))
     if dataset is None:
         dataset = read_data(data, columns, labels_needed=False, drop_text=True)  # features do not matter
-    before, after = (dataset.from_input_order(read_scores(each)) if isinstance(each, Path) else each for each in scores)
+    before, after = (scores_of(each, dataset, data) if isinstance(each, Path) else each for each in scores)
     found = compare(before, after, dataset, k=k, measure=measure)
     if form in ("csv", "json"):
         print(getattr(found, f"to_{form}")())

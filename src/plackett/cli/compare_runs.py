@@ -60,11 +60,10 @@ def compare_runs(
     if data is None:
         result = without_repeats(lambda: compare_trec(qrels, dict(zip(names, runs, strict=True)), measures, **options))
     else:
-        from plackett.cli.reading import read_data
-        from plackett.data.scores import read_scores
+        from plackett.cli.reading import read_data, scores_of
 
         dataset = read_data(data, columns, drop_text=True)  # features do not matter
-        scores = {name: dataset.from_input_order(read_scores(run)) for name, run in zip(names, runs, strict=True)}
+        scores = {name: scores_of(run, dataset, data) for name, run in zip(names, runs, strict=True)}
         result = without_repeats(lambda: compare(dataset, scores, measures, **options))
     if form in ("csv", "json"):
         print(getattr(result, f"to_{form}")())

@@ -65,9 +65,13 @@ def early_exit(
     print_table(names, rows, title="exits that no other beats", numbers=range(len(names)))
     if found.trees is None:
         also = "" if max_change is None else f" and changes the first ten of at most {max_change:.0%} of the lists"
-        print(f"no exit loses at most {max_loss:g}{also}; nothing is written")
+        print(f"no exit that saves work loses at most {max_loss:g}{also}; nothing is written")
         raise typer.Exit(1)
     save(found.ranker, out)
     work = last_step(found.ranker).card_["exit"]["work"]
-    who = "unsettled lists" if rule == "query" else f"the best {found.keep} of a list"
+    who = f"the best {found.keep} of a list"
+    if rule == "query":
+        who = "unsettled lists"
+    elif rule in ("proximity", "exact"):
+        who += f" and those at most {found.slack:.3g} below them"
     print(f"{out}: after {plural(found.trees, 'tree')} {who} go on; {work:.0%} of the work")

@@ -99,15 +99,10 @@ def _refuse_trec(data: Path) -> None:
 def _evaluate_dataset(
     dataset: RankingDataset, data: Path, scores: Path, measures: list[str], preset: str | None
 ) -> Evaluation:
-    from plackett import DataError
-    from plackett.data.scores import read_scores
+    from plackett.cli.reading import scores_of
     from plackett.evaluation.evaluate import evaluate as evaluate_scores
 
-    values = read_scores(scores)
-    if values.size != dataset.n_rows:
-        given, expected = plural(values.size, "score"), plural(dataset.n_rows, "document")
-        raise DataError(f"{scores} has {given}, but {data} has {expected}; a score file has one line per document")
-    return evaluate_scores(dataset, dataset.from_input_order(values), measures, preset=preset)
+    return evaluate_scores(dataset, scores_of(scores, dataset, data), measures, preset=preset)
 
 
 def _write_frame(result: Evaluation, path: Path) -> None:

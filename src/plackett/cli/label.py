@@ -37,7 +37,12 @@ def next_pairs(
         list[Path], typer.Argument(metavar="POOL…", help="TREC runs, or folders of them; or a dataset, with --model.")
     ],
     budget: Annotated[int, typer.Option("--budget", "-n", help="Number of pairs to judge.", min=1)] = 100,
-    labels: Annotated[Path | None, typer.Option(help="Judgements so far, a TREC qrels file.")] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="Judgements so far: a TREC qrels file, or a .csv such as --out wrote, with labels filled in."
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -60,10 +65,7 @@ def next_pairs(
     as_json: Json = False,
 ) -> None:
     """Choose the pairs of query and document to judge next, with the reason for each."""
-    from dataclasses import asdict
-
     from plackett.selection.candidates import Candidates
-    from plackett.selection.pools.base import find_pool
 
     check_out(out, force)
     check_out(qrels, force, "--qrels")
@@ -73,17 +75,55 @@ def next_pairs(
         return
     if method.replace("-", "_") in _ACTIVE:
         raise typer.BadParameter(f"{method} needs a dataset as POOL, and --model", param_hint="--method")
+    strategy = _strategy(method, parameter)
+    with waiting("reading runs"):
+        judged = labels if labels is None or labels.suffix.lower() != ".csv" else _filled_in(labels)
+        candidates = Candidates.from_runs(_runs(pool), judged)
+    _check_budget(budget, candidates)
+    chosen = strategy.select(candidates, budget=budget, random_state=seed)
+    _tell(candidates, chosen, strategy.name, out, qrels, as_json)
+
+
+def _strategy(method: str, parameter: list[str] | None) -> Any:
+    """The strategy with its parameters."""
+    from dataclasses import asdict
+
+    from plackett.selection.pools.base import find_pool
+
     with option("--method"):
         strategy = find_pool(method)
     defaults = asdict(strategy)  # type: ignore[call-overload]
     with option("--parameter"):
         given = dict(parameter_value(text, defaults, strategy.name) for text in parameter or [])
-        strategy = find_pool(method, **given)
-    with waiting("reading runs"):
-        candidates = Candidates.from_runs(_runs(pool), labels)
+        return find_pool(method, **given)
+
+
+def _check_budget(budget: int, candidates: Any) -> None:
+    from plackett.selection.budget import checked_budget
+
     with option("--budget"):
-        chosen = strategy.select(candidates, budget=budget, random_state=seed)
-    _tell(candidates, chosen, strategy.name, out, qrels, as_json)
+        checked_budget(budget, int(candidates.open.sum()))
+
+
+def _filled_in(path: Path) -> Any:
+    """The judgements of a table with the columns qid, docid and label; rows without a label are not judged yet."""
+    import polars as pl
+
+    from plackett._errors import DataError, reading
+    from plackett.data._tables import find_column
+    from plackett.data.trec import as_qrels
+
+    with reading(path, "the table"):
+        table = pl.read_csv(path, infer_schema=False)
+        column = str(find_column(table, "label"))
+        text = table[column].str.strip_chars()
+        empty = text.is_null() | (text == "")
+        numbers = text.cast(pl.Float64, strict=False)
+        bad = numbers.is_null() & ~empty
+        if bad.any():
+            row = bad.arg_max() or 0
+            raise DataError(f"row {row + 1}, column {column!r}: {text[row]!r} is not a number")
+        return as_qrels(table.with_columns(numbers.alias(column)).filter(~empty))
 
 
 #: Choices that read features and scores, not ranks.
@@ -98,35 +138,32 @@ def _from_dataset(
 
     from plackett.cli.arguments import TableColumns
     from plackett.cli.churn import has_scores
-    from plackett.cli.reading import load_with, read_data
-    from plackett.data.scores import read_scores
+    from plackett.cli.reading import load_with, read_data, scores_of
     from plackett.evaluation.estimators import predict
     from plackett.selection.active.expected_change import expected_change
     from plackett.selection.active.windows import svm_sampling
     from plackett.selection.candidates import Candidates
-    from plackett.selection.pools.base import find_pool
 
     if len(pool) != 1 or pool[0].is_dir():
         raise typer.BadParameter("with --model, give one dataset", param_hint="POOL")
     if labels is not None:
         raise typer.BadParameter("with --model, the labels are those of the dataset", param_hint="--labels")
+    name = method.replace("-", "_")
+    if name in _ACTIVE and parameter:
+        raise typer.BadParameter(f"{name} has no parameters", param_hint="--parameter")
+    strategy = None if name in _ACTIVE else _strategy(method, parameter)
     if has_scores(model):
         data = read_data(pool[0], TableColumns(), labels_needed=False)
-        scores = data.from_input_order(read_scores(model))
+        scores = scores_of(model, data, pool[0])
     else:
         ranker, data = load_with(model, pool[0], TableColumns())
         scores = np.asarray(predict(ranker, data))
     candidates = Candidates.from_dataset(data, scores)
-    name = method.replace("-", "_")
-    with option("--budget"):
-        if name in _ACTIVE:
-            if parameter:
-                raise typer.BadParameter(f"{name} has no parameters", param_hint="--parameter")
-            choose = {"svm_sampling": svm_sampling, "expected_change": expected_change}[name]
-            return candidates, choose(data, scores, budget=budget), name
-        with option("--method"):
-            strategy = find_pool(method)
+    _check_budget(budget, candidates)
+    if strategy is not None:
         return candidates, strategy.select(candidates, budget=budget, random_state=seed), strategy.name
+    choose = {"svm_sampling": svm_sampling, "expected_change": expected_change}[name]
+    return candidates, choose(data, scores, budget=budget), name
 
 
 def _tell(candidates: Any, chosen: Any, method: str, out: Path | None, qrels: Path | None, as_json: bool) -> None:
@@ -194,8 +231,8 @@ def agree(
     check_out(out, force)
     ratings = Ratings.of(file, judge or None)
     alpha = {level: krippendorff_alpha(ratings, level=level) for level in LEVELS}
-    complete = not np.isnan(ratings.labels).any()
-    fleiss = fleiss_kappa(ratings) if complete else None
+    n_labels = (~np.isnan(ratings.labels)).sum(axis=1)
+    fleiss = fleiss_kappa(ratings) if n_labels.min() == n_labels.max() > 1 else None
     pairs = [
         {
             "a": ratings.judges[i],
@@ -231,7 +268,9 @@ def agree(
         return
     values = ", ".join(f"{value:.3f} {level}" for level, value in alpha.items())
     print(f"{len(ratings.labels)} items, {len(ratings.judges)} judges. Krippendorff's alpha: {values}")
-    print(f"Fleiss' kappa: {fleiss:.3f}" if fleiss is not None else "Fleiss' kappa needs every judge on every item")
+    print(f"Fleiss' kappa: {fleiss:.3f}" if fleiss is not None else "Fleiss' kappa needs as many labels for every item")
+    if ratings.grades.size == 1:
+        print(f"every label is {ratings.grades[0]:g}: agreement beyond chance is not defined")
     rows = [[str(p["a"]), str(p["b"]), f"{p['kappa']:.3f}", f"{p['quadratic']:.3f}"] for p in pairs]
     print_table(["judge", "judge", "Cohen's kappa", "quadratic"], rows, title="pairs of judges", numbers=[2, 3])
     rows = [[name, f"{value:.3f}"] for name, value in accuracy.items()]

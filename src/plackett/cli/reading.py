@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from plackett._errors import DataError
+from plackett._names import plural
 from plackett.cli.arguments import TableColumns
 from plackett.data.dataset import RankingDataset
 from plackett.data.files import LETOR, TABLES, format_of, read
 
-__all__ = ["load_with", "read_data", "read_like"]
+__all__ = ["load_with", "read_data", "read_like", "scores_of"]
 
 
 def read_data(
@@ -57,6 +60,17 @@ def read_like(
             raise error from None
         return data
     return _completed(found, columns)
+
+
+def scores_of(scores: Path, dataset: RankingDataset, data: Path) -> np.ndarray:
+    """Read a file of scores, one line per document of the data, into the order of the dataset."""
+    from plackett.data.scores import read_scores
+
+    values = read_scores(scores)
+    if values.size != dataset.n_rows:
+        found, expected = plural(values.size, "score"), plural(dataset.n_rows, "document")
+        raise DataError(f"{scores} has {found}, but {data} has {expected}; a score file has one line per document")
+    return dataset.from_input_order(values)
 
 
 def load_with(model: Path, data: Path, columns: TableColumns) -> tuple[Any, RankingDataset]:

@@ -137,7 +137,7 @@ def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any
     """
     import polars as pl
 
-    if isinstance(k, bool) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise DataError(f"k={k!r}; give a whole number of 1 or more")
     scores = [check_scores(data, predict(each, data) if hasattr(each, "predict") else each) for each in (old, new)]
     ranks = [top_ranks(data, each) for each in scores]

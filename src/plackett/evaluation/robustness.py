@@ -88,8 +88,9 @@ class Robustness:
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """Mean of each column over queries."""
-        return {name: float(self.per_query[name].mean()) for name in self.per_query.columns if name != "qid"}  # type: ignore[arg-type]
+        """Mean of each column over queries; NaN where the measure skipped them all."""
+        means = {name: self.per_query[name].mean() for name in self.per_query.columns if name != "qid"}
+        return {name: np.nan if value is None else float(value) for name, value in means.items()}  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         words = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
@@ -206,7 +207,7 @@ def _switches(
     """Mean and discounted mean probability of a switch, by query."""
     from scipy.special import ndtr
 
-    if k is not None and k < 1:
+    if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
         raise DataError(f"k={k!r}; give a whole number of 1 or more")
     query = data.query_of_row
     ordered = scores[np.lexsort((-scores, query))]

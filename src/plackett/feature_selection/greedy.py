@@ -28,7 +28,8 @@ class GreedySelector(FeatureSelector):
     greedily: take the feature with the largest weight k, replace the others' :math:`w_j` by
     :math:`w_j - 2 c\, e_{kj}`, and go on with the rest. The weight is the measure of ranking by the feature alone
     (`single_feature_importance`), in its better direction; e is the `feature_similarity` after all features are turned
-    in this direction. Of equal weights, the first feature is taken.
+    in this direction. Of equal weights, the first feature is taken. A feature that is constant in every query ranks
+    nothing, yet has the measure of a random order and no similarity: such features come last, if no others are left.
 
     Parameters
     ----------
@@ -50,6 +51,8 @@ class GreedySelector(FeatureSelector):
         Indices of the selected features, in the order of selection.
     importances_, directions_, similarities_
         w, the better direction (1 or −1) and e of all features.
+    constant_
+        Which features are constant in every query.
     objective_
         Value of the objective.
 
@@ -92,17 +95,24 @@ class GreedySelector(FeatureSelector):
         self.importances_ = found["importance"].to_numpy()[order]
         self.directions_ = np.where(found["direction"].to_numpy()[order] == "high first", 1, -1)
         self.similarities_ = feature_similarity(data, self.directions_, scale=self.scale, n_jobs=self.n_jobs)
+        self.constant_ = _constant(data)
         chosen, self.objective_ = greedy_choice(
-            self.importances_, self.similarities_, n_features=self.n_features, redundancy=self.redundancy
+            self.importances_,
+            self.similarities_,
+            n_features=self.n_features,
+            redundancy=self.redundancy,
+            last=self.constant_,
         )
         return chosen
 
 
 @fulfils(paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def greedy_choice(
-    importance: Any, similarity: Any, *, n_features: int | float, redundancy: float | None = None
+    importance: Any, similarity: Any, *, n_features: int | float, redundancy: float | None = None, last: Any = None
 ) -> tuple[np.ndarray, float]:
     """The features that GAS selects, in its order, and the value of its objective.
+
+    Features that the mask ``last`` marks are taken only when no others are left.
 
     >>> chosen, value = greedy_choice([0.9, 0.5], [[1, 0.1], [0.1, 1]], n_features=2, redundancy=0.25)
     >>> chosen.tolist(), round(value, 4)
@@ -118,9 +128,13 @@ def greedy_choice(
         redundancy = 1.0 / size
     if not isinstance(redundancy, Real) or not 0.0 <= redundancy < np.inf:
         raise DataError(f"redundancy={redundancy!r}; give a number of 0 or more")
+    later = np.zeros(weight.size, bool) if last is None else np.asarray(last, bool)
+    if later.shape != weight.shape:
+        raise DataError(f"last has shape {later.shape}; it must mark each of the {weight.size} features or not")
     left, chosen, value = np.ones(weight.size, bool), np.empty(size, np.int64), 0.0
     for step in range(size):
-        best = int(np.argmax(np.where(left, weight, -np.inf)))
+        now = left & ~later if (left & ~later).any() else left
+        best = int(np.argmax(np.where(now, weight, -np.inf)))
         chosen[step] = best
         value += weight[best]
         left[best] = False
@@ -138,6 +152,19 @@ def selection_objective(importance: Any, similarity: Any, chosen: Any, *, redund
     rows = np.asarray(chosen, np.int64)
     part = np.asarray(similarity, np.float64)[np.ix_(rows, rows)]
     return float(np.asarray(importance, np.float64)[rows].sum() - redundancy * (part.sum() - np.trace(part)))
+
+
+def _constant(data: RankingDataset) -> np.ndarray:
+    """Which features have one value only in every query; missing values count as one."""
+    constant = np.ones(data.n_features, bool)
+    step = 64  # queries that are made dense at once
+    for lo in range(0, data.n_queries, step):
+        a, b = int(data.offsets[lo]), int(data.offsets[min(lo + step, data.n_queries)])
+        X = data.X[a:b]
+        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        first = X[data.offsets[data.query_of_row[a:b]] - a]
+        constant &= ((first == X) | (np.isnan(X) & np.isnan(first))).all(axis=0)
+    return constant
 
 
 def n_kept(n_features: Any, available: int) -> int:

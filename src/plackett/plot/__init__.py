@@ -6,13 +6,18 @@ Each function returns a `plotly.graph_objects.Figure`: notebooks show it, ``figu
 
 from __future__ import annotations
 
-from plackett.plot.comparison import comparison
-from plackett.plot.differences import differences
-from plackett.plot.exit_frontier import exit_frontier
-from plackett.plot.feature_frontier import feature_frontier
-from plackett.plot.importances import importances
-from plackett.plot.learning_curve import learning_curve
-from plackett.plot.measure_curve import measure_curve
+from typing import TYPE_CHECKING
+
+from plackett._lazy import open_package
+
+if TYPE_CHECKING:
+    from plackett.plot.comparison import comparison
+    from plackett.plot.differences import differences
+    from plackett.plot.exit_frontier import exit_frontier
+    from plackett.plot.feature_frontier import feature_frontier
+    from plackett.plot.importances import importances
+    from plackett.plot.learning_curve import learning_curve
+    from plackett.plot.measure_curve import measure_curve
 
 __all__ = [
     "comparison",
@@ -23,3 +28,5 @@ __all__ = [
     "learning_curve",
     "measure_curve",
 ]
+
+open_package(__name__, named={name: name for name in __all__})

@@ -213,6 +213,10 @@ class Cascade(Ranker):
             work = sum(rows.size for rows in reached)
             self._tried.append({"keep": list(keep), "cost": cost, "value": value, "work": work})
         full = self._tried[-1]["value"]  # all documents reach the last stage
+        if np.isnan(full):
+            raise DataError(
+                f"{measure} has no value on the validation data; do they have queries with relevant documents?"
+            )
         for row in self._tried:
             row["loss"] = float(measure.worth(full) - measure.worth(row["value"]))
         self._tried.sort(key=lambda row: (row["cost"], row["work"], row["loss"]))

@@ -158,6 +158,8 @@ def early_exit(
         raise DataError(f"this {type(ranker).__name__} has an early exit already; give the ranker without it")
     scorer = _trees(ranker)
     total = scorer.trees.n_trees
+    if total < 2:
+        raise DataError(f"an early exit needs two trees or more; this {type(ranker).__name__} has {total}")
     if rule not in RULES:
         raise DataError(f"rule={rule!r}; give one of {', '.join(map(repr, RULES))}")
     if slack is not None and rule != "proximity":
@@ -171,9 +173,9 @@ def early_exit(
     if keep is None:
         keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
     for name, given, last in (("trees", trees, total - 1), ("keep", keep, None)):
-        bad = [value for value in given if value < 1 or (last is not None and value > last)]
+        bad = [v for v in given if not isinstance(v, (int, np.integer)) or v < 1 or (last is not None and v > last)]
         if bad or not len(given):
-            raise DataError(f"{name}={list(given)}; give numbers from 1{'' if last is None else f' to {last}'}")
+            raise DataError(f"{name}={list(given)}; give whole numbers from 1{'' if last is None else f' to {last}'}")
     data = getattr(ranker, "_columns", Columns()).aligned(data)
     chosen = parse(measure)
 
@@ -183,6 +185,8 @@ def early_exit(
     full = scorer.predict(data.X, data.offsets, n_jobs)
     each = values(full)
     before = chosen.mean(each)
+    if np.isnan(before):
+        raise DataError(f"{chosen} has no value on the data; do they have queries with relevant documents?")
     every = np.arange(data.n_rows)
     top = _first(full, data)
     tried = []
@@ -196,7 +200,7 @@ def early_exit(
             after = chosen.mean(now)
             loss = chosen.worth(before) - chosen.worth(after)
             highest = loss + _margin(chosen.worth(each) - chosen.worth(now))
-            work = s / total + (1.0 - s / total) * rows.size / max(data.n_rows, 1)
+            work = (s * data.n_rows + (total - s) * rows.size) / (total * data.n_rows)  # 1 if all go on, not nearly
             changed = np.unique(data.query_of_row[_first(scores, data) != top]).size
             same, bound = 1.0 - changed / max(data.n_queries, 1), _upper_bound(changed, data.n_queries)
             tried.append((s, k, d, apart, work, after, loss, highest, same, bound))

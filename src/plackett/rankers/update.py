@@ -91,7 +91,7 @@ def update_ranker(
     if not isinstance(old, Ranker):
         raise DataError(f"a {type(old).__name__} cannot be updated; give a fitted ranker of plackett")
     old._check_fitted()
-    if isinstance(k, bool) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise DataError(f"k={k!r}; give a whole number of 1 or more")
     if not 0.0 <= max_churn <= k:
         raise DataError(f"max_churn={max_churn!r}; give a number from 0 to k={k}")

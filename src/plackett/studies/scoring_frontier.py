@@ -66,12 +66,8 @@ def scoring_frontier(
     found: dict[tuple[str, str], list[tuple[np.ndarray, float, float]]] = {}
     for fold in folds:
         train, valid, test = (fold.train, fold.valid, fold.test)
-        words: dict[str, Any] = {
-            "n_estimators": n_estimators,
-            "num_leaves": num_leaves,
-            "learning_rate": learning_rate,
-            "n_jobs": 1,
-        }
+        words: dict[str, Any] = {"n_estimators": n_estimators, "num_leaves": num_leaves, "n_jobs": 1}
+        words["learning_rate"] = learning_rate
         full = LambdaMART(**words).fit(train)
         for (way, setting), score in _ways(full, train, valid, max_loss, words).items():
             values = per_query(test, score(test), "nDCG@10")
@@ -116,10 +112,6 @@ def scoring_frontier(
 Score = Callable[[RankingDataset], np.ndarray]
 
 
-def _by_part(part: TreeScorer, data: RankingDataset) -> np.ndarray:
-    return part.predict(data.X, data.offsets, 1)
-
-
 def _ways(
     full: LambdaMART, train: RankingDataset, valid: RankingDataset, max_loss: float, words: dict[str, Any]
 ) -> dict[tuple[str, str], Score]:
@@ -128,7 +120,7 @@ def _ways(
     total = full.scorer_.trees.n_trees
     for share in _SHARES:
         part = TreeScorer.of(full.scorer_.trees.head(max(1, round(share * total))))
-        ways["fewer trees", f"{share:.0%} of them"] = partial(_by_part, part)
+        ways["fewer trees", f"{share:.0%} of them"] = partial(_by, part)
     for rule in RULES:
         for loss in (max_loss, 5 * max_loss):
             exit_ = early_exit(full, valid, rule=rule, max_loss=loss, sure=True, n_jobs=1)
@@ -140,6 +132,10 @@ def _ways(
         cascade = Cascade(stages=(first, last), max_loss=max_loss, n_jobs=1).fit(train, eval_set=valid)
         ways["cascade", f"{name}, loss ≤ {max_loss:g}"] = cascade.predict
     return ways
+
+
+def _by(scorer: TreeScorer, data: RankingDataset) -> np.ndarray:
+    return scorer.predict(data.X, data.offsets, 1)
 
 
 def _seconds(score: Score, test: RankingDataset, repeats: int) -> tuple[float, float]:

@@ -171,11 +171,11 @@ def _active(data: Any, n_repeats: int, random_state: int, rounds: int = 4, per_r
             values.append(_quality(_fit(train.replace(y=np.where(known, train.labels, -1.0))), test))
     columns = ["nDCG@10", "minus random", "from", "to"]
     studies = []
-    for what, by_name, title in (
+    for what, parts, title in (
         ("documents", found, f"Training a linear ranker on a tenth and {rounds * per_round} more documents per query"),
         ("queries", whole, "Training a linear ranker on 4 random queries and 6 more, of 20"),
     ):
-        rows = [(name, float(np.mean(v)), *difference(v, by_name["random"])) for name, v in by_name.items()]
+        rows = [(name, float(np.mean(v)), *difference(v, parts["random"])) for name, v in parts.items()]
         lost = tuple(f"{row[0]} loses to random." for row in rows if row[4] < 0)
         studies.append(Study(pl.DataFrame(rows, [f"choice of {what}", *columns], orient="row"), title, lost))
     return studies[0], studies[1]

@@ -76,7 +76,9 @@ def which_features(
         for t in sizes:
             chosen = {"random": rng.permutation(n_features)[:t], "frontier": np.array(added[:t])}
             for name, c in (("importance", 0.0), ("GAS, c = 1/(4t)", 0.25 / t), ("GAS, c = 1/t", 1.0 / t)):
-                chosen[name] = greedy_choice(gas.importances_, gas.similarities_, n_features=t, redundancy=c)[0]
+                chosen[name] = greedy_choice(
+                    gas.importances_, gas.similarities_, n_features=t, redundancy=c, last=gas.constant_
+                )[0]
             chosen["all"] = np.arange(n_features)
             for name, columns in chosen.items():
                 kept = np.sort(columns)

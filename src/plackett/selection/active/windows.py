@@ -38,7 +38,8 @@ def svm_sampling(data: RankingDataset, scores: Any, *, budget: int) -> Selection
     r"""Choose, for each query, the documents that the current ranker finds hardest to tell apart.
 
     Of each query's documents without a label (below 0) those consecutive ones in the ranked list are taken whose sum of
-    score differences is least. Label them, train again, repeat; begin with a random choice.
+    score differences is least; a query that gets a single one, the upper of its closest two. Label them, train again,
+    repeat; begin with a random choice.
 
     Parameters
     ----------
@@ -66,16 +67,20 @@ def svm_sampling(data: RankingDataset, scores: Any, *, budget: int) -> Selection
     quota = share(budget, available)
     order = np.lexsort((values, candidates.query_of_row, ~candidates.open))[: int(available.sum())]
     offsets = np.concatenate(([0], np.cumsum(available)))
+    size = np.where(quota > 0, np.clip(2, quota, available), 0)  # a single document says nothing about differences
     start, cost = np.zeros(quota.size, np.int64), np.zeros(quota.size)
-    _windows(values[order], offsets, quota, start, cost)
+    _windows(values[order], offsets, size, start, cost)
+    start += size - quota
     inside = np.repeat(start, quota) + np.arange(budget) - np.repeat(np.cumsum(quota) - quota, quota)
     rows = np.sort(order[inside])
     width = np.full(candidates.n_rows, np.nan)
-    width[rows] = (cost / np.maximum(quota * (quota - 1) / 2, 1))[candidates.query_of_row[rows]]
+    width[rows] = (cost / np.maximum(size * (size - 1) / 2, 1))[candidates.query_of_row[rows]]
 
     def reason(row: int) -> str:
         q = candidates.query_of_row[row]
-        return f"one of {quota[q]} documents whose scores differ by {width[row]:.3g} on average"
+        if size[q] == 1:
+            return "the only document of its query without a label"
+        return f"one of {size[q]} documents whose scores differ by {width[row]:.3g} on average"
 
     priority = -np.nan_to_num(width)
     return Selection.of(candidates, rows, "svm_sampling", reason, priority, np.full(candidates.n_rows, np.nan))

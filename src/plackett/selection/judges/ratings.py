@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, parameter
 from plackett._files import check_regular
 from plackett._names import plain
 from plackett.data._tables import as_polars, find_column, is_table
@@ -39,9 +39,8 @@ class Ratings:
 
     def __post_init__(self) -> None:
         if self.labels.ndim != 2 or self.labels.shape[1] < 2:
-            raise DataError(
-                f"labels of two judges or more are needed, items × judges; the shape is {self.labels.shape}"
-            )
+            found = f"the shape is {self.labels.shape}" if not self.judges else f"found {', '.join(self.judges)}"
+            raise DataError(f"labels of two judges or more are needed, items × judges; {found}")
         if np.isinf(self.labels).any():
             raise DataError("labels must be numbers or missing, found infinity")
         if not np.isfinite(self.labels).any():
@@ -112,8 +111,14 @@ class Ratings:
             names = sorted(table[who].cast(pl.String).unique().to_list())
             if not names:
                 raise DataError("there are no labels: the table has no rows")
-            wide = table.with_columns(pl.col(who).cast(pl.String)).pivot(who, index=keys, values=value)
-            return cls(_numbers(wide, names), tuple(names), wide.select(keys))
+            pairs = table.select(qid=keys[0], docid=keys[1]).with_row_index("row")
+            start = pairs.select(pl.col("row").first().over("qid", "docid")).to_series().to_numpy()
+            first, item = np.unique(start, return_inverse=True)
+            number = {name: j for j, name in enumerate(names)}
+            labels = np.full((first.size, len(names)), np.nan)
+            judge = [number[name] for name in table[who].cast(pl.String)]
+            labels[item, judge] = _numbers(table, [value])[:, 0]
+            return cls(labels, tuple(names), table.select(keys)[first])
         if judges is None:
             marks = ("rating", "label", "grade", "score", *_JUDGE, "agent")
             judges = [
@@ -123,12 +128,14 @@ class Ratings:
             ]
             if len(judges) < 2:
                 raise DataError(
-                    "no columns of judges found: name them, or have a column 'judge' with one row per label; "
-                    f"the columns are {', '.join(table.columns)}"
+                    f"no columns of judges found: name two or more ({parameter('judges', '[…]')}), or have a column "
+                    f"'judge' with one row per label; the columns are {', '.join(table.columns)}"
                 )
         for name in judges:
             if name not in table.columns:
                 raise DataError(f"no column {name!r}; the columns are {', '.join(table.columns)}")
+            if list(judges).count(name) > 1:
+                raise DataError(f"column {name!r} is given as a judge more than once")
         rest = [name for name in table.columns if name not in judges]
         return cls(_numbers(table, judges), tuple(judges), table.select(rest))
 

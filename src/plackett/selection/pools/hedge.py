@@ -78,7 +78,7 @@ class HedgePool(Pool):
         weight = hedge_weights(candidates, self.base, self.rel)
         part = weight[:, candidates.query_of_row] * _log_gain(candidates)
         priority = part.sum(axis=0)
-        lead = part.argmax(axis=0)
+        lead = np.where(candidates.rank > 0, part, -1.0).argmax(axis=0)  # a last rank is worth 0, as a missing one
 
         def reason(row: int) -> str:
             s = lead[row]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool, best_of_each_query
 
@@ -56,8 +57,6 @@ def ap_difference_bounds(runs: Sequence[Any], judged: Any = None, *, rel: float 
     >>> ap_difference_bounds([a, b], {"q": {"x": 1, "y": 0}}).tolist()
     [[0.5, 0.5]]
     """
-    from plackett._errors import DataError
-
     candidates = runs if isinstance(runs, Candidates) else Candidates.from_runs(runs, judged)
     if len(candidates.rank) != 2:
         raise DataError(f"two runs are compared, got {len(candidates.rank)}")
@@ -119,6 +118,8 @@ class MTCPool(Pool):
         return _spread(if_relevant), _spread(if_not)
 
     def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
+        if len(candidates.rank) < 2:
+            raise DataError("a minimal test collection tells runs apart: give two runs or more")
         if_relevant, if_not = self.weights(candidates)
         priority = np.maximum(if_relevant, if_not)
 

@@ -72,7 +72,7 @@ def ulsif_weights(
     Parameters
     ----------
     alpha
-        Penalty; chosen by cross-validation if left out.
+        Penalty; None chooses it by cross-validation.
     n_centers, width
         Number of kernels, and their width in standard deviations of the test sample (default: the median distance).
 

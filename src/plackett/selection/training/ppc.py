@@ -88,8 +88,8 @@ def consistent_pairs(
     R has the columns :math:`(x_u - x_v)/\tilde m_q`. The objective is :math:`\|\tilde R \omega\|^2` with one row more,
     and its maximum is :math:`\max_{\|v\|=1} (\sum_p [(\tilde R^\top v)_p]_+)^2`: choosing the pairs on the positive
     side of v, and v along the sum of the chosen pairs, in turn, never lowers it. It starts from the left singular
-    vectors of :math:`\tilde R` and from random directions. Only matrices of features × features are formed.
-    The result is a local maximum, the best of all starts.
+    vectors of :math:`\tilde R` and from random directions. A step takes one pass over the pairs and one over the
+    documents; no matrix of pairs × features is formed. The result is a local maximum, the best of all starts.
 
     Parameters
     ----------
@@ -107,29 +107,57 @@ def consistent_pairs(
     pairs = np.column_stack((preferences.winner, preferences.loser))
     if not len(pairs):
         raise DataError("the dataset has no pairs: in every query all labels are equal")
-    query = data.query_of_row[pairs[:, 0]]
-    size = np.bincount(query, minlength=data.n_queries)[query]
+    winner, loser = pairs.T
+    query = data.query_of_row[winner]
+    size = np.bincount(query, minlength=data.n_queries)[query].astype(np.float64)
     X = data.dense().astype(np.float64)
-    R = np.column_stack(((X[pairs[:, 0]] - X[pairs[:, 1]]) / size[:, None], np.full(len(pairs), reward)))
-    _, vectors = np.linalg.eigh(R.T @ R)
+
+    def projected(v: np.ndarray) -> np.ndarray:
+        score = X @ v[:-1]
+        return (score[winner] - score[loser]) / size + reward * v[-1]
+
+    def total_of(chosen: np.ndarray) -> np.ndarray:
+        weight = 1.0 / size[chosen]
+        share = np.bincount(winner[chosen], weight, data.n_rows) - np.bincount(loser[chosen], weight, data.n_rows)
+        return np.append(share @ X, reward * np.count_nonzero(chosen))
+
     rng = np.random.default_rng(random_state)
-    starts = [R.sum(axis=0), *vectors.T, *(-vectors.T), *rng.normal(size=(n_restarts, R.shape[1]))]
+    everything = total_of(np.ones(len(pairs), bool))
+    _, vectors = np.linalg.eigh(_second_moments(X, winner, loser, size, everything, reward))
+    starts = [everything, *vectors.T, *(-vectors.T), *rng.normal(size=(n_restarts, everything.size))]
     best: tuple[float, np.ndarray] = (-1.0, np.zeros(len(pairs), bool))
     for v in starts:
         value = -1.0
         chosen = best[1]
         for _ in range(max_iter):
-            chosen = R @ v > 0
-            total = R[chosen].sum(axis=0)
+            chosen = projected(v) > 0
+            total = total_of(chosen)
             new = float(total @ total)
             if new <= value * (1 + 1e-12):
                 break
             value, v = new, total
         if value > best[0]:
             best = value, chosen
-    total = R[best[1]].sum(axis=0)
+    total = total_of(best[1])
     norm = float(np.linalg.norm(total))
     return ConsistentPairs(pairs, best[1], total / norm if norm > 0 else total, float(total @ total))
+
+
+def _second_moments(
+    X: np.ndarray, winner: np.ndarray, loser: np.ndarray, size: np.ndarray, total: np.ndarray, reward: float
+) -> np.ndarray:
+    r""":math:`\tilde R \tilde R^\top`, from the Laplacian of the graph of pairs."""
+    from scipy.sparse import coo_array
+
+    weight = size**-2.0
+    n = len(X)
+    degree = np.bincount(winner, weight, n) + np.bincount(loser, weight, n)
+    half = X.T @ (coo_array((weight, (winner, loser)), shape=(n, n)).tocsr() @ X)
+    out = np.empty((total.size, total.size))
+    out[:-1, :-1] = X.T @ (degree[:, None] * X) - half - half.T
+    out[-1] = out[:, -1] = reward * total
+    out[-1, -1] = reward**2 * winner.size
+    return out
 
 
 @fulfils("select.ppc.docs", "select.ppc", paper="Geng, Qin, Liu, Cheng and Li 2011")
