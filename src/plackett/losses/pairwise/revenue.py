@@ -54,7 +54,7 @@ class RevenueLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [2.5, 0.0])
-    >>> round(RevenueLoss()(np.zeros(2), data) / np.log(2), 4)  # 2.5 against one competitor
+    >>> round(float(RevenueLoss()(np.zeros(2), data) / np.log(2)), 4)  # 2.5 against one competitor
     2.5
 
     References

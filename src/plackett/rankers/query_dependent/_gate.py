@@ -44,7 +44,9 @@ def k_means(z: np.ndarray, n: int, weight: np.ndarray, seed: int | None) -> np.n
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    n = max(1, min(n, np.unique(z[weight > 0], axis=0).shape[0]))
+    n = min(n, np.unique(z[weight > 0], axis=0).shape[0])
+    if n < 2:
+        return np.zeros(z.shape[0], np.int64)
     with threadpool_limits(1, "openmp"):  # several threads add up in any order, and the last bits would change
         clusters = KMeans(n, n_init=4, random_state=seed).fit(z, sample_weight=weight)
     return np.unique(clusters.labels_, return_inverse=True)[1].ravel()

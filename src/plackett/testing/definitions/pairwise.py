@@ -102,6 +102,15 @@ def naive_pnorm_push(loss, scores, labels, weights):
     return _per_mass(loss, total, mass)
 
 
+def naive_revenue(loss, scores, labels, weights):
+    total = 0.0
+    for j in range(len(labels)):
+        for k in range(len(labels)):
+            if labels[j] > 0 and k != j and labels[k] >= 0:
+                total += labels[j] * weights[j] * weights[k] * np.logaddexp(0.0, scores[k] - scores[j])
+    return total
+
+
 def naive_guttman(loss, scores, labels, weights):
     ahead = apart = 0.0
     for u, v in pairs_of(labels):
@@ -206,6 +215,7 @@ VALUES = {
     **dict.fromkeys(MAGNITUDE, naive_magnitudes),
     **dict.fromkeys(TIES, naive_ties),
     "PNormPush": naive_pnorm_push,
+    "Revenue": naive_revenue,
     "Guttman": naive_guttman,
     "OWA": naive_owa,
     "LambdaLoss": naive_lambda_loss,
