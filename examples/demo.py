@@ -125,14 +125,15 @@ def main() -> None:
         f"[bold]Why[/bold]      query {test.qids[0]}: {first} is above {second}, most of all for "
         f"{reason['feature']} ({reason['above']:.2f} against {reason['below']:.2f})"
     )
-    console.print(
-        f"[bold]Report[/bold]   {found.report(OUT)}  (open it in a browser; also as Markdown and LaTeX beside it)"
-    )
-
     SearchPipeline(index, ranker, FEATURES).save(OUT / "search")
-    console.print(f'[bold]Search[/bold]   plackett search {OUT / "search"} "{QUERY}" -k 3\n')
     command = [sys.executable, "-m", "plackett", "search", str(OUT / "search"), QUERY, "-k", "3"]
-    print(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as search:  # while the report is written
+        report = found.report(OUT)
+        console.print(f"[bold]Report[/bold]   {report}  (open it in a browser; also as Markdown and LaTeX beside it)")
+        console.print(f'[bold]Search[/bold]   plackett search {OUT / "search"} "{QUERY}" -k 3\n')
+        print(search.communicate()[0])
+    if search.returncode:
+        sys.exit(f"plackett search ended with {search.returncode}")
     console.print("[bold]Workbench[/bold]: search, compare, judge, explain and train in a browser:")
     console.print(f"         {Path(sys.executable).parent / 'plackett'} workbench {OUT / 'search'}", soft_wrap=True)
     console.print(f"\n{time.perf_counter() - start:.1f} s. Next: README.md, docs/, `plackett --help`.")
