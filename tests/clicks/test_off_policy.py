@@ -218,3 +218,68 @@ def test_exposure_of_the_log_itself_and_of_what_was_never_shown(data):
             exposure_bound(log, run_of(data, order), wrong, k=K)
     with pytest.raises(pk.DataError, match="confidence=2"):
         exposure_bound(log, run_of(data, order), look, confidence=2)
+
+
+def two_orders(n=400, **arrays):
+    """Two documents in either order, with propensities of a half."""
+    rng = np.random.default_rng(0)
+    shown = rng.permuted(np.tile(np.arange(2), (n, 1)), axis=1)
+    clicked = rng.random((n, 2)) < np.array([0.6, 0.2])[shown]
+    return ClickLog.from_arrays(np.zeros(n, int), shown, clicked, propensities=np.full((n, 2), 0.5), **arrays)
+
+
+def test_what_was_shown_below_k_was_not_shown_at_k():
+    log = ClickLog.from_arrays(["q"] * 200, [["a", "b"]] * 200, [[1, 1]] * 200, propensities=[[1.0, 1.0]] * 200)
+    found = evaluate_off_policy(log, {"q": {"b": 2.0, "a": 1.0}}, k=1, warn=False)
+    assert found.matched == 0
+    assert any("never shown" in doubt for doubt in found.doubts)
+
+
+def test_weights_are_counts_of_pages():
+    run = {"0": {"0": 2.0, "1": 1.0}}
+    other = {"0": {"1": 2.0, "0": 1.0}}
+    log = two_orders()
+    times = np.random.default_rng(1).integers(1, 5, log.n_pages)
+    weighted = log.replace(weight=times.astype(float))
+    repeated = log.select(np.repeat(np.arange(log.n_pages), times))
+    a, b = (evaluate_off_policy(each, run, k=2) for each in (weighted, repeated))
+    np.testing.assert_allclose([a.value, a.error, a.effective_pages], [b.value, b.error, b.effective_pages])
+    names = ["difference", "difference_lower", "difference_upper"]
+    left, right = (compare_off_policy(each, {"a": run, "b": other}, k=2).select(names) for each in (weighted, repeated))
+    np.testing.assert_allclose(left, right, atol=1e-12)
+    left, right = (safe_choices(each, run, k=2) for each in (weighted, repeated))
+    np.testing.assert_allclose(
+        left.select("pages", "difference", "lower"), right.select("pages", "difference", "lower")
+    )
+
+
+def test_runs_with_other_queries_are_not_compared():
+    log = ClickLog.from_arrays(
+        ["q"] * 50 + ["p"] * 50, [["a", "b"]] * 100, [[1, 0]] * 100, propensities=[[1.0, 1.0]] * 100
+    )
+    runs = {"one": {"q": {"a": 1.0, "b": 0.0}}, "two": {"p": {"a": 1.0, "b": 0.0}}}
+    with pytest.raises(pk.DataError, match="different queries"):
+        compare_off_policy(log, runs, k=2, warn=False)
+
+
+def test_safe_choices_compare_actions_with_actions():
+    log = two_orders(actions=np.full((400, 2), 5.0))
+    log = log.replace(propensities=np.ones(800)).select(log.document[::2] == 0)  # always 0 before 1
+    same = safe_choices(log, {"0": {"0": 2.0, "1": 1.0}}, k=2, reward="actions")
+    assert same["difference"].to_list() == [0.0]
+    assert same["new"].to_list() == [False]
+
+
+def test_a_model_does_not_normalise():
+    log = two_orders()
+    with pytest.raises(pk.DataError, match="normalise=True is for"):
+        evaluate_off_policy(log, {"0": {"0": 1.0}}, "doubly-robust", model=PBM().fit(log), k=2, normalise=True)
+
+
+def test_a_model_says_that_it_guesses_below_the_log():
+    log = two_orders()
+    run = {"0": {"0": 3.0, "1": 2.0, "2": 1.0}}
+    model = PBM().fit(log)
+    found = evaluate_off_policy(log, run, "model", model=model, k=10, warn=False)
+    assert any("k=2 leaves those out" in doubt for doubt in found.doubts)
+    assert not evaluate_off_policy(log, run, "model", model=model, k=2).doubts

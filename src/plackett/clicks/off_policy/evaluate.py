@@ -55,6 +55,8 @@ class OffPolicyEstimate:
     matched: float
     doubts: tuple[str, ...] = ()
     page_values: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    #: Numbers of the log's pages that the estimate and ``page_values`` are about: those whose query has a new list.
+    pages: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
 
 
 @dataclass(frozen=True)
@@ -214,11 +216,12 @@ def evaluate_off_policy(
         Ranks that count.
     normalise
         Divide by the sum of the weights of each rank instead of the number of pages (self-normalised): a little bias
-        for much less variance.
+        for much less variance. For the methods without a click model.
     clip
         Propensities below this count as this.
     level
-        Probability that the interval has the true value; normal approximation over pages.
+        Probability that the interval has the true value; normal approximation over pages. The interval of ``"model"``
+        takes the click model as given: it says how queries vary, not how wrong the model may be, and is too short.
     reward
         ``"clicks"``, or ``"actions"`` for the weights of other actions.
     warn
@@ -248,6 +251,8 @@ def evaluate_off_policy(
         raise DataError(f"reward={reward!r}; give 'clicks', or 'actions' for a log that has them")
     if reward == "actions" and method in ("doubly-robust", "cascade-doubly-robust", "model"):
         raise DataError(f"method={method!r} predicts clicks; actions need a method without a model")
+    if normalise and method not in ("item-position", "cascade", "list"):
+        raise DataError(f"normalise=True is for the methods item-position, cascade and list, not for {method!r}")
     new = new_lists(log, run, k)
     covered = new.covered
     pages = log.select(covered)
@@ -257,11 +262,11 @@ def evaluate_off_policy(
     gain = np.where(pages.rank <= k, np.asarray(gains, np.float64), 0.0)
     case = _Case(pages, new, model, k, clip, gain)
     values, weight = METHODS[method](case)
-    if normalise and method in ("item-position", "cascade", "list"):
+    if normalise:
         values = _normalised(case, weight)
     share = pages.page_weight / pages.page_weight.sum()
     value = float((share * values).sum())
-    error = float(np.sqrt((share**2 * (values - value) ** 2).sum()))
+    error = _error(values, pages.page_weight)
     from scipy.special import ndtri
 
     half = float(ndtri((1 + level) / 2)) * error
@@ -274,8 +279,25 @@ def evaluate_off_policy(
         warnings.warn("this log cannot answer well: " + "; ".join(doubts), PlackettWarning, stacklevel=2)
     logged = float((share * case.page_sum(gain)).sum())
     return OffPolicyEstimate(
-        method, value, error, value - half, value + half, logged, effective, matched, doubts, values
+        method,
+        value,
+        error,
+        value - half,
+        value + half,
+        logged,
+        effective,
+        matched,
+        doubts,
+        values,
+        np.flatnonzero(covered),
     )
+
+
+def _error(values: np.ndarray, weight: np.ndarray) -> float:
+    """Standard error of the mean of page values; a weight is how often the page was seen."""
+    total = weight.sum()
+    mean = (weight * values).sum() / total
+    return float(np.sqrt((weight * (values - mean) ** 2).sum()) / total)
 
 
 def _normalised(case: _Case, weight: np.ndarray) -> np.ndarray:
@@ -302,9 +324,8 @@ def _matched(case: _Case) -> float:
     """Share of new places, weighted by pages of the query, that the log has shown."""
     log, new = case.log, case.new
     n, m = log.documents.size, case.k + 1
-    shown = np.unique(
-        (log.query[log.page].astype(np.int64) * (n + 1) + log.document) * m + np.minimum(log.rank, case.k)
-    )
+    within = log.rank <= case.k
+    shown = np.unique(((log.query[log.page].astype(np.int64) * (n + 1) + log.document) * m + log.rank)[within])
     pages = np.bincount(log.query, log.page_weight, minlength=log.n_queries)[new.query]
     key = (new.query.astype(np.int64) * (n + 1) + np.where(new.document >= 0, new.document, n)) * m + new.rank
     hit = np.isin(key, shown) & (new.document >= 0)
@@ -317,6 +338,13 @@ def _doubts(
     said = []
     if lost:
         said.append(f"{lost} of {pages} pages have a query without a new list, such as {example!r}")
+    if "model" in method or "robust" in method:
+        below = int(case.new.rank.max(initial=0))
+        if below > case.log.longest:
+            said.append(
+                f"the log shows ranks up to {case.log.longest}, the new lists go down to {below}: the click model "
+                f"extrapolates (k={case.log.longest} leaves those out)"
+            )
     if method == "model":
         if matched < 0.5:
             said.append(f"only {matched:.0%} of the new places were ever shown: the click model extrapolates")
@@ -348,17 +376,16 @@ def compare_off_policy(
     from scipy.special import ndtri
 
     found = {name: evaluate_off_policy(log, run, method, **options) for name, run in runs.items()}
-    if len({each.page_values.size for each in found.values()}) > 1:
-        raise DataError("the runs have lists for different queries of the log; give them the same queries")
     first = next(iter(found.values()))
+    if not all(np.array_equal(each.pages, first.pages) for each in found.values()):
+        raise DataError("the runs have lists for different queries of the log; give them the same queries")
     half = float(ndtri((1 + options.get("level", 0.95)) / 2))
-    share = log.page_weight / log.page_weight.sum() if first.page_values.size == log.n_pages else None
+    weight = log.page_weight[first.pages]
     rows = []
     for name, each in found.items():
         gap = each.page_values - first.page_values
-        weight = np.full(gap.size, 1.0 / max(gap.size, 1)) if share is None else share
-        mean = float((weight * gap).sum())
-        error = float(np.sqrt((weight**2 * (gap - mean) ** 2).sum()))
+        mean = float((weight * gap).sum() / weight.sum())
+        error = _error(gap, weight)
         rows.append(
             {
                 "ranker": name,
@@ -397,18 +424,22 @@ def safe_choices(
     from plackett.data._tables import id_series
 
     found = evaluate_off_policy(log, run, method, warn=False, **options)
-    pages = log.select(new_lists(log, run, options.get("k", 10)).covered)
-    k = options.get("k", 10)
-    own = np.bincount(pages.page, pages.clicked & (pages.rank <= k), minlength=pages.n_pages)
+    pages = log.select(found.pages)
+    gains = pages.actions if options.get("reward") == "actions" else pages.clicked
+    own = np.bincount(pages.page, gains * (pages.rank <= options.get("k", 10)), minlength=pages.n_pages)
     gap = found.page_values - own
-    n = np.bincount(pages.query, minlength=pages.n_queries)
+
+    def per_query(values: np.ndarray) -> np.ndarray:
+        return np.bincount(pages.query, values * pages.page_weight, minlength=pages.n_queries)
+
+    n = per_query(np.ones(pages.n_pages))
     asked = np.flatnonzero(n > 0)
-    mean = np.bincount(pages.query, gap, minlength=pages.n_queries)[asked] / n[asked]
-    square = np.bincount(pages.query, gap**2, minlength=pages.n_queries)[asked] / n[asked]
     n = n[asked]
+    mean = per_query(gap)[asked] / n
+    square = per_query(gap**2)[asked] / n
     spread = np.sqrt(np.maximum(square - mean**2, 0.0) / np.maximum(n - 1, 1))
     # without a single page that supports the new order the spread is 0 by chance: no evidence
-    support = np.bincount(pages.query, found.page_values != 0, minlength=pages.n_queries)[asked]
+    support = per_query(found.page_values != 0)[asked]
     lower = np.where((n > 1) & (support > 1), mean - stdtrit(np.maximum(n - 1, 1), confidence) * spread, -np.inf)
     return pl.DataFrame(
         [
