@@ -12,6 +12,7 @@ import pytest
 
 import plackett as pk
 from plackett.clicks.log import ClickLog
+from plackett.clicks.readers.columns import table_frame
 from plackett.clicks.readers.events import read_events, read_ubi
 from plackett.clicks.readers.page_lines import read_pages
 from plackett.clicks.readers.query_click_lines import read_yandex
@@ -90,8 +91,8 @@ def test_bad_rows_are_counted_with_their_lines_and_their_pages_left_out(tmp_path
     log = read_clicks(path)
     assert facts(log) == [("q", ["a", "b"], [0, 1])]
     lines = {line for found in log.bad_lines.examples.values() for line, _ in found}
-    assert lines == {4, 6, 7, 8, 9, 10, 11, 12}
-    assert log.bad_lines.left_out == 8
+    assert lines == {4, 5, 6, 7, 8, 9, 10, 11, 12}  # line 5 is on the page of line 4
+    assert log.bad_lines.left_out == 9
     assert log.bad_lines.total == 11
     assert "line 4" in str(log.bad_lines)
 
@@ -179,7 +180,10 @@ def test_a_rank_that_is_none(tmp_path):
     path.write_text("page,query,doc,rank,clicked\n1,q,a,1,0\n1,q,b,1000000000,1\n2,q,a,1,1\n", encoding="utf-8")
     log = read_clicks(path)
     assert facts(log) == [("q", ["a"], [1])]
-    assert list(log.bad_lines.counts) == ["rank is not a whole number from 1 to 10000 (its page is left out)"]
+    assert log.bad_lines.counts == {
+        "rank is not a whole number from 1 to 10000 (its page is left out)": 1,
+        "another line of its page is wrong": 1,
+    }
     for rank in (10**9, 10**12):
         with pytest.raises(pk.DataError, match=f"{rank}"):
             ClickLog.from_arrays(["q"], [["a", "b"]], [[0, 1]], ranks=[[1, rank]])
@@ -517,3 +521,44 @@ def test_columns_that_are_not_used_are_named(tmp_path):
     log = read_clicks(path)
     assert log.users is not None and log.times.tolist() == [5.0]
     assert log.bad_lines.unused == ["colour"]
+
+
+def test_lines_with_too_many_cells_are_left_out(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "page,document,rank,clicks,query\n"
+        "1,a,1,0,blue shoe, wide\n1,b,2,1,blue shoe\n"  # line 2: a comma without quotes
+        '2,a,1,0,"blue shoe, wide"\n3,a,1,1,sock,\n'  # an empty cell too many does no harm
+    )
+    expected = [("blue shoe, wide", ["a"], [0]), ("sock", ["a"], [1])]
+    log = read_clicks(path)
+    assert facts(log) == expected
+    assert log.bad_lines.examples["more cells than the header has columns (its page is left out)"] == [
+        (2, "document a")
+    ]
+    assert log.bad_lines.unused == []
+    assert facts(ClickLog.concat([*iter_clicks(path, n_rows=2)])) == expected
+    with pytest.raises(pk.DataError, match=r"line 2: more cells than the header"):
+        table_frame(path)
+
+
+def test_columns_that_tell_pages_apart_are_used(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("session,time,query,sku,rank,clicked\ns,1,q,a,1,0\ns,2,q,a,1,1\ns,,q,b,2,1\ns,2,q,,2,1\n")
+    log = read_clicks(path, page="session,time")
+    assert log.bad_lines.columns["page"] == "session,time"
+    assert log.bad_lines.unused == []
+    assert log.bad_lines.counts == {
+        "no page: session or time is missing": 1,
+        "no document (its page is left out)": 1,
+        "another line of its page is wrong": 1,
+    }
+    assert log.bad_lines.examples["no document (its page is left out)"] == [(5, "no document")]
+
+
+def test_the_first_fault_of_a_line_is_reported(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("page,query,document,rank,clicks,weight\n1,q,a,1,0,1\n2,q,a,x,y,z\n")
+    assert [*read_clicks(path).bad_lines.counts] == [
+        "rank is not a whole number from 1 to 10000 (its page is left out)"
+    ]

@@ -49,6 +49,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 MILLISECONDS = 1e11
 #: Name of the column made of several.
 JOINED = "__page__"
+#: Name of the column that marks rows with more cells than the header.
+LONG = "__long__"
+TOO_LONG = "more cells than the header has columns"
 NEEDED = ("query", "document", "clicks")
 #: Numbers per row: the column and the argument of `ClickLog.from_arrays`.
 _PER_ROW = {
@@ -88,9 +91,13 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
         separator = separator or _separator(path, suffix)
         # everything as text first: a value that is no number is reported with its line, not turned into a missing one
         with _plain_file(path) as plain_path:
-            frame = pl.read_csv(
-                plain_path, separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
-            )
+            options: dict[str, Any] = {"separator": separator, "infer_schema": False, "encoding": "utf8-lossy"}
+            try:
+                frame = pl.read_csv(plain_path, **options)
+            except pl.exceptions.ComputeError:  # lines that are too long, or damage, which the second reading finds
+                frame = pl.read_csv(plain_path, truncate_ragged_lines=True, **options)
+                long = _too_long(plain_path, separator)
+                frame = frame.with_columns(pl.int_range(pl.len()).is_in(long).alias(LONG)) if long else frame
     except pl.exceptions.PolarsError as error:
         raise _damaged(path, error, separator) from None
     bad.total = frame.height
@@ -99,7 +106,30 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
 
 def table_frame(path: str | os.PathLike[str]) -> pl.DataFrame:
     """A table of any of these formats; the cells of CSV files are texts."""
-    return _frame(path, None)[0].drop("__line__", strict=False)
+    frame, _ = _frame(path, None)
+    if LONG in frame.columns:
+        line = int(frame[LONG].arg_true()[0]) + 2
+        raise DataError(f"{path}: line {line}: {TOO_LONG}; put a value that contains the separator in quotes")
+    return frame.drop("__line__", strict=False)
+
+
+def _too_long(path: Path, separator: str) -> list[int]:
+    """Numbers, from 0, of the rows of a CSV file that have more cells than its header."""
+    import csv
+
+    from plackett.clicks.readers._pages import lines
+
+    long: list[int] = []
+    width = 0
+    rows = csv.reader((f"{text}\n" for _, text in lines(path)), delimiter=separator)
+    try:
+        for number, row in enumerate(rows):
+            width = width or len(row)
+            if len(row) > width and any(row[width:]):
+                long.append(number - 1)
+    except csv.Error as error:
+        raise DataError(f"{path}: line {rows.line_num}: {error}") from None
+    return long
 
 
 def role_columns(table: pl.DataFrame, roles: Iterable[str]) -> dict[str, str]:
@@ -205,7 +235,7 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
     try:
         for batch in _batches(path, bad, n_rows, separator):
             batch = batch if rest is None else pl.concat([rest, batch], how="diagonal_relaxed")
-            table, names = _joined_page(batch, options)
+            table, names, _ = _joined_page(batch, options)
             document, page = (_column(table, role, names.get(role)) for role in ("document", "page"))
             if document is not None and table[document].dtype == pl.List:
                 rest = None
@@ -219,7 +249,7 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
                 done.add(table.filter(run < run[-1])[page], whole)
                 yield log_of_frame(whole, bad_lines=bad, **options)
         if rest is not None and rest.height:
-            table, _ = _joined_page(rest, options)
+            table, _, _ = _joined_page(rest, options)
             done.add(table[str(page)], rest)
             yield log_of_frame(rest, bad_lines=bad, **options)
     except pl.exceptions.PolarsError as error:
@@ -269,16 +299,22 @@ def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> It
     if suffix in (".jsonl", ".ndjson", ".json"):
         yield from _json_frames(path, bad, n_rows)
         return
+    long: list[int] = []
     with ExitStack() as stack:
         if suffix == ".parquet":
             lazy = pl.scan_parquet(os.fspath(path))
         else:
             separator = separator or _separator(path, suffix)
             plain_path = stack.enter_context(_plain_file(path))
-            lazy = pl.scan_csv(
-                plain_path, separator=separator, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
-            )
+            options: dict[str, Any] = {"separator": separator, "infer_schema": False, "encoding": "utf8-lossy"}
+            lazy = pl.scan_csv(plain_path, truncate_ragged_lines=True, **options)
+            try:  # parses every line, and keeps none
+                pl.scan_csv(plain_path, **options).select(pl.all().null_count()).collect(engine="streaming")
+            except pl.exceptions.ComputeError:
+                long = _too_long(plain_path, separator)
         lazy = lazy.with_row_index("__line__", offset=2)
+        if long:
+            lazy = lazy.with_columns((pl.col("__line__").cast(pl.Int64) - 2).is_in(long).alias(LONG))
         for batch in lazy.collect_batches(chunk_size=n_rows, maintain_order=True):
             bad.total += batch.height
             for start in range(0, batch.height, n_rows):
@@ -304,16 +340,17 @@ def log_of_frame(
     unknown = set(names) - set(COLUMNS)
     if unknown:
         raise DataError(f"there is no column role {sorted(unknown)[0]!r}; the roles are {', '.join(COLUMNS)}")
-    table, names = _joined_page(table, names)
+    table, names, parts = _joined_page(table, names)
     found = {role: _column(table, role, names.get(role)) for role in COLUMNS}
     missing = [role for role in NEEDED if found[role] is None]
     if missing:
         raise DataError(f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}")
     chosen = {role: name for role, name in found.items() if name is not None}
-    bad.columns = {role: name for role, name in chosen.items() if name != JOINED}
-    bad.unused = [name for name in table.columns if name not in {*chosen.values(), "__line__", JOINED}]
+    bad.columns = chosen | ({"page": ",".join(parts)} if parts else {})
+    bad.unused = [name for name in table.columns if name not in {*chosen.values(), *parts, "__line__", JOINED, LONG}]
     line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
-    data = table.select(**{role: pl.col(name) for role, name in chosen.items()}, line=line)
+    long = pl.col(LONG) if LONG in table.columns else pl.lit(False)
+    data = table.select(**{role: pl.col(name) for role, name in chosen.items()}, line=line, long=long)
     _check_types(data, chosen)
     if data["document"].dtype == pl.List:
         if _are_ids(data):
@@ -328,7 +365,7 @@ def log_of_frame(
         data = data.filter(~(empty | uneven)).with_columns(page=pl.int_range(pl.len())).explode(lists)
     elif "page" not in chosen:
         raise DataError(f"no column says which rows are one result page: {_name_it('page')}; {look(table)}")
-    return _assemble(data, bad, key, first_rank)
+    return _assemble(data, bad, key, first_rank, parts)
 
 
 def _check_types(data: pl.DataFrame, chosen: dict[str, str]) -> None:
@@ -385,18 +422,18 @@ def _name_it(role: str) -> str:
     return f"name it ({role}=COLUMN, on the command line -c {role}=COLUMN)"
 
 
-def _joined_page(table: pl.DataFrame, names: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """A column for pages that are known by several columns together, such as session and query."""
+def _joined_page(table: pl.DataFrame, names: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any], list[str]]:
+    """A column for pages that are known by several columns together, such as session and query, and these columns."""
     import polars as pl
 
     page = names.get("page")
     if isinstance(page, str):
         page = page if page in table.columns or "," not in page else [name.strip() for name in page.split(",")]
     if page is None or isinstance(page, str):
-        return table, names
-    parts = [_column(table, "page", name) for name in page]
-    joined = pl.concat_str([pl.col(str(part)).cast(pl.String) for part in parts], separator="\x1f")
-    return table.with_columns(joined.alias(JOINED)), names | {"page": JOINED}
+        return table, names, []
+    parts = [str(_column(table, "page", name)) for name in page]
+    joined = pl.concat_str([pl.col(part).cast(pl.String) for part in parts], separator="\x1f")
+    return table.with_columns(joined.alias(JOINED)), names | {"page": JOINED}, parts
 
 
 def _column(table: pl.DataFrame, role: str, name: str | None) -> str | None:
@@ -411,13 +448,16 @@ def _column(table: pl.DataFrame, role: str, name: str | None) -> str | None:
     return None
 
 
-def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_rank: int | None) -> ClickLog:
+def _assemble(
+    data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_rank: int | None, parts: list[str]
+) -> ClickLog:
     import polars as pl
 
-    numbers = {role for role in (*_PER_ROW, "rank", "weight") if role in data.columns}
-    wrong = pl.lit(None, pl.String)
-    for role in ("page", "query", "document"):
-        wrong = pl.when(wrong.is_null() & pl.col(role).is_null()).then(pl.lit(f"no {role}")).otherwise(wrong)
+    numbers = [role for role in ("rank", *_PER_ROW, "weight") if role in data.columns]  # the first fault is reported
+    wrong = pl.when("long").then(pl.lit(TOO_LONG)).otherwise(pl.lit(None, pl.String))
+    no_page = f"no page: {' or '.join(parts)} is missing" if parts else "no page"
+    for role, reason in (("page", no_page), ("query", "no query"), ("document", "no document")):
+        wrong = pl.when(wrong.is_null() & pl.col(role).is_null()).then(pl.lit(reason)).otherwise(wrong)
     read = []
     for role in numbers:
         value = pl.col(role)
@@ -432,8 +472,7 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_
     data = data.with_columns(read)
     if "rank" in numbers:
         data = _from_one(data, bad, first_rank)
-    optional = {"dwell"}
-    for role in numbers - optional:
+    for role in (each for each in numbers if each != "dwell"):
         bounds = {"rank": 1.0, "clicks": 0.0, "click_order": 0.0}.get(role)
         value = pl.col(f"{role}_number")
         broken = value.is_null() | ~value.is_finite()
@@ -459,12 +498,16 @@ def _assemble(data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_
         )
     left = data.filter(pl.col("wrong").is_not_null())
     if left.height:
-        for (reason,), rows in left.group_by("wrong", maintain_order=True):
-            for number, text in rows.select("line", "document").head(3).rows():
-                bad.add(f"{reason} (its page is left out)", number, f"document {text}", 0)
-            bad.counts[f"{reason} (its page is left out)"] += rows.height
         pages = left["page"].drop_nulls().unique()
-        data = data.filter(pl.col("wrong").is_null() & ~pl.col("page").is_in(pages.implode()))
+        lost = pl.col("wrong").is_null() & pl.col("page").is_in(pages.implode())
+        left = pl.concat([left, data.filter(lost).with_columns(wrong=pl.lit(""))])
+        for (reason,), rows in left.group_by("wrong", maintain_order=True):
+            said = f"{reason} (its page is left out)" if reason else "another line of its page is wrong"
+            said = str(reason) if reason == no_page else said
+            for number, text in rows.select("line", "document").head(3).rows():
+                bad.add(said, number, "no document" if text is None else f"document {text}", 0)
+            bad.counts[said] += rows.height
+        data = data.filter(pl.col("wrong").is_null() & ~lost)
         if left["wrong"].str.contains("twice|two documents").any():
             bad.hint = _about_page(bad)
     if not data.height:
@@ -527,7 +570,7 @@ def _from_one(data: pl.DataFrame, bad: BadLines, first_rank: int | None) -> pl.D
 def _about_page(bad: BadLines) -> str:
     """What to do if rows of several pages were taken for one."""
     name = bad.columns.get("page")
-    if name is None:
+    if name is None or "," in name:
         return "are more columns needed to tell pages apart?"
     what = "a session may have several pages." if plain(name) in map(plain, SESSIONS) else "is that the result page?"
     return (
