@@ -7,6 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett.clicks.log import ClickLog
+from plackett.clicks.profile import profile_log
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, TrustUsers, simulate_log
 
 
@@ -159,3 +160,12 @@ def test_missing_ids_are_refused():
         ClickLog.from_arrays(["q"], [["a", None]], [[1, 0]])
     with pytest.raises(pk.DataError, match=r"query\[0\] is missing"):
         ClickLog.from_arrays([None, "q"], [["a"], ["b"]], [[1], [0]])
+
+
+def test_ranks_that_were_never_shown_need_no_connection():
+    log = ClickLog.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 0], [1, 1]] * 2, ranks=[[1, 3]] * 4)
+    facts = profile_log(log)
+    assert facts.connected_ranks == 2
+    assert not any("connected by" in sentence for sentence in facts.advice)
+    assert dict(facts.rows_of_table())["ranks that they connect"] == "2 of 2"
+    assert dict(facts.rows_of_table())["click rate by rank"] == "1.000 – 0.500"

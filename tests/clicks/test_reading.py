@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 
 import numpy as np
@@ -562,3 +563,37 @@ def test_the_first_fault_of_a_line_is_reported(tmp_path):
     assert [*read_clicks(path).bad_lines.counts] == [
         "rank is not a whole number from 1 to 10000 (its page is left out)"
     ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_part_without_good_pages_does_not_end_the_reading(tmp_path, suffix):
+    path = tmp_path / f"log.{suffix}"
+    rows = [(page, "q", "a", "x" if page < 6 else "1", "0") for page in range(12)]
+    frame = pl.DataFrame(rows, ("page", "query", "document", "rank", "clicks"), orient="row")
+    frame.write_csv(path) if suffix == "csv" else frame.write_ndjson(path)
+    parts = [*iter_clicks(path, n_rows=2)]
+    assert sum(part.n_pages for part in parts) == 6
+    assert parts[-1].bad_lines.left_out == 6
+    bad = frame.with_columns(rank=pl.lit("x"))
+    bad.write_csv(path) if suffix == "csv" else bad.write_ndjson(path)
+    with pytest.raises(pk.DataError, match="no result pages"):
+        list(iter_clicks(path, n_rows=2))
+
+
+def test_parts_agree_on_the_name_of_the_top_rank(tmp_path):
+    path = tmp_path / "log.csv"
+    lines = [f"{i},q,a,{int(i < 7)},0\n{i},q,b,{1 + (i < 7)},0\n" for i in range(10)]
+    path.write_text("page,query,document,rank,clicks\n" + "".join(lines))
+    whole = read_clicks(path)
+    parts = [*iter_clicks(path, n_rows=4)]
+    assert whole.n_pages == sum(part.n_pages for part in parts) == 7
+    assert parts[-1].bad_lines.counts == whole.bad_lines.counts
+
+
+def test_pipes_and_folders_are_named_as_such(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # nobody writes to it: opening it would wait for ever
+    with pytest.raises(pk.DataError, match="is a pipe.*write its content to a file"):
+        read_clicks(pipe)
+    with pytest.raises(pk.DataError, match="is a folder"):
+        read_clicks(tmp_path)

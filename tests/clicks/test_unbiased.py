@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -317,3 +319,14 @@ def test_rank_variation_is_the_share_within_pairs():
     fixed = ClickLog.from_arrays(np.zeros(9, int), np.tile(np.arange(6), (9, 1)), np.zeros((9, 6), int))
     assert rank_variation(fixed) == 0
     assert np.isnan(rank_variation(ClickLog.from_arrays(["q"], [["a"]], [[1]])))
+
+
+def test_em_without_clicks():
+    log = ClickLog.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[0, 0]] * 4)
+    with pytest.raises(pk.DataError, match="no clicks at the first rank"):
+        em_propensities(log)
+    log = ClickLog.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 0]] * 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, upper = em_propensities(log).interval()
+    assert np.isinf(upper[1])

@@ -60,6 +60,10 @@ class LogProfile:
     def rows_of_table(self) -> list[tuple[str, str]]:
         """Lines for a table."""
         share = self.clicks / max(self.rows, 1)
+        rates = [
+            f"{rate:.3f}" if shown else "–"
+            for rate, shown in zip(self.clicks_per_rank, self.shown_per_rank, strict=True)
+        ]
         lines = [
             ("pages", f"{self.pages:,}"),
             ("queries, documents", f"{self.queries:,}, {self.documents:,}"),
@@ -69,9 +73,9 @@ class LogProfile:
             ("pages without a click", f"{self.pages_without_clicks:,}"),
             ("pages with several clicks", f"{self.pages_with_several_clicks:,}"),
             ("pages that repeat an earlier one", f"{self.repeated_pages:,}"),
-            ("click rate by rank", " ".join(f"{rate:.3f}" for rate in self.clicks_per_rank[:20])),
+            ("click rate by rank", " ".join(rates[:20])),
             ("pairs seen at several ranks", f"{self.moving_pairs:,} ({self.moving_rows:.1%} of what was shown)"),
-            ("ranks that they connect", f"{self.connected_ranks} of {self.longest}"),
+            ("ranks that they connect", f"{self.connected_ranks} of {np.count_nonzero(self.shown_per_rank)}"),
             ("variance of ranks within pairs", f"{self.rank_variation:.1%} (0 % fixed lists, 100 % shuffled)"),
             ("rank and click rate of a pair", f"correlation {self.rank_relevance_correlation:.2f}"),
         ]
@@ -171,9 +175,9 @@ def doubt_about_ranks(log: ClickLog) -> str | None:
     """Why rank and relevance cannot be told apart in a log, or None if they can."""
     if not documents_move(log):
         return FIXED
-    connected = _connected(log)
-    if connected < log.longest:
-        return _unconnected(connected, log.longest)
+    connected, shown = _connected(log), np.unique(log.rank).size
+    if connected < shown:
+        return _unconnected(connected, shown)
     variation = rank_variation(log)
     if variation < HARDLY:
         return (
@@ -183,9 +187,9 @@ def doubt_about_ranks(log: ClickLog) -> str | None:
     return None
 
 
-def _unconnected(connected: int, longest: int) -> str:
+def _unconnected(connected: int, shown: int) -> str:
     return (
-        f"Only {connected} of {longest} ranks are connected by documents that moved: "
+        f"Only {connected} of {shown} ranks are connected by documents that moved: "
         "examination of the others relative to these is not identified."
     )
 
@@ -244,8 +248,8 @@ def _advice(facts: dict[str, Any]) -> list[str]:
         return ["No clicks: nothing can be learned from this log."]
     if facts["moving_pairs"] == 0:
         said.append(FIXED)
-    elif facts["connected_ranks"] < facts["longest"]:
-        said.append(_unconnected(facts["connected_ranks"], facts["longest"]))
+    elif facts["connected_ranks"] < np.count_nonzero(facts["shown_per_rank"]):
+        said.append(_unconnected(facts["connected_ranks"], np.count_nonzero(facts["shown_per_rank"])))
     else:
         said.append(
             f"Documents moved between all ranks ({facts['moving_rows']:.0%} of what was shown): click models and "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett._names import hint
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
@@ -92,12 +93,10 @@ def _fitting(readers: dict[str, Callable[..., Any]], path: Any, format: str | No
 
 def detect(path: str | os.PathLike[str]) -> str:
     """Format of a file, by its name and first lines."""
+    check_regular(path)
     if os.fspath(path).lower().endswith(".plackett"):
         return "native"
-    try:
-        head = [text for _, text in zip(range(20), (text for _, text in lines(path)), strict=False) if text.strip()]
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder, not a click log") from None
+    head = [text for _, text in zip(range(20), (text for _, text in lines(path)), strict=False) if text.strip()]
     text = [line for line in head if not line.startswith("#")]
     if not text:
         raise DataError(f"{path}: the file is empty")

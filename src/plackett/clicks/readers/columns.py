@@ -51,6 +51,7 @@ MILLISECONDS = 1e11
 JOINED = "__page__"
 #: Name of the column that marks rows with more cells than the header.
 LONG = "__long__"
+FROM_ZERO = "ranks begin at 0; the top is taken for rank 1 (first_rank=1 if it is not)"
 TOO_LONG = "more cells than the header has columns"
 NEEDED = ("query", "document", "clicks")
 #: Numbers per row: the column and the argument of `ClickLog.from_arrays`.
@@ -232,6 +233,7 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
     rest: pl.DataFrame | None = None
     separator = options.pop("separator", None)
     done = _PagesDone()
+    parts = _Parts(bad, options)
     try:
         for batch in _batches(path, bad, n_rows, separator):
             batch = batch if rest is None else pl.concat([rest, batch], how="diagonal_relaxed")
@@ -239,7 +241,7 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
             document, page = (_column(table, role, names.get(role)) for role in ("document", "page"))
             if document is not None and table[document].dtype == pl.List:
                 rest = None
-                yield log_of_frame(batch, bad_lines=bad, **options)
+                yield from parts(batch)
                 continue
             if page is None:
                 raise DataError(f"no column says which rows are one result page: {_name_it('page')}; {look(batch)}")
@@ -247,16 +249,39 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
             whole, rest = batch.filter(run < run[-1]), batch.filter(run == run[-1])
             if whole.height:
                 done.add(table.filter(run < run[-1])[page], whole)
-                yield log_of_frame(whole, bad_lines=bad, **options)
+                yield from parts(whole)
         if rest is not None and rest.height:
             table, _, _ = _joined_page(rest, options)
             done.add(table[str(page)], rest)
-            yield log_of_frame(rest, bad_lines=bad, **options)
+            yield from parts(rest)
+        if parts.empty:
+            raise DataError(f"no result pages; {bad}")
     except pl.exceptions.PolarsError as error:
         raise _damaged(path, error, separator) from None
     except DataError as error:
         named = str(error).startswith(os.fspath(path))
         raise DataError(str(error) if named else f"{path}: {error}") from None
+
+
+class _Parts:
+    """Makes logs of the parts of a table; the first one decides what the top rank is called."""
+
+    def __init__(self, bad: BadLines, options: dict[str, Any]) -> None:
+        self.bad, self.options, self.empty = bad, options, True
+
+    def __call__(self, frame: pl.DataFrame) -> Iterator[ClickLog]:
+        try:
+            log = log_of_frame(frame, bad_lines=self.bad, **self.options)
+        except _NoPagesError:  # counted as bad lines; other parts may have pages
+            return
+        if self.options.get("first_rank") is None:
+            self.options = self.options | {"first_rank": 0 if FROM_ZERO in self.bad.notes else 1}
+        self.empty = False
+        yield log
+
+
+class _NoPagesError(DataError):
+    """Nothing is left of a table without its bad lines."""
 
 
 class _PagesDone:
@@ -511,7 +536,7 @@ def _assemble(
         if left["wrong"].str.contains("twice|two documents").any():
             bad.hint = _about_page(bad)
     if not data.height:
-        raise DataError(f"no result pages; {bad}")
+        raise _NoPagesError(f"no result pages; {bad}")
     keys = ["first", "rank_number"] if "rank" in numbers else ["first"]
     data = data.with_row_index("row").with_columns(first=pl.col("row").min().over("page"))
     data = data.sort(keys, maintain_order=True)
@@ -563,7 +588,7 @@ def _from_one(data: pl.DataFrame, bad: BadLines, first_rank: int | None) -> pl.D
         tops = data.group_by("page").agg((pl.col("rank_number") == 0).any().alias("zero"))["zero"]
         first_rank = 0 if tops.len() and tops.sum() > 0.5 * tops.len() else 1
         if first_rank == 0:
-            bad.note("ranks begin at 0; the top is taken for rank 1 (first_rank=1 if it is not)", data["line"][0], "")
+            bad.note(FROM_ZERO, data["line"][0], "")
     return data.with_columns(rank_number=pl.col("rank_number") + (1 - first_rank))
 
 

@@ -18,6 +18,8 @@ __all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomise
 #: Most ranks that `harvest_propensities` compares with each other.
 MAX_COMPARED = 500
 
+NO_CLICKS = "no clicks at the first rank: ratios to it cannot be estimated"
+
 
 @dataclass(frozen=True)
 class Propensities:
@@ -35,7 +37,8 @@ class Propensities:
         from scipy.special import ndtri
 
         half = float(ndtri((1 + level) / 2)) * self.log_error
-        return self.examination * np.exp(-half), self.examination * np.exp(half)
+        with np.errstate(over="ignore"):  # a rank without clicks has no upper end
+            return self.examination * np.exp(-half), self.examination * np.exp(half)
 
     def plot(self, level: float = 0.95) -> Any:
         """Examination by rank with intervals (Plotly)."""
@@ -72,7 +75,7 @@ def randomised_propensities(log: ClickLog, *, swapped: bool = False) -> Propensi
     shown = np.bincount(log.rank - 1, log.row_weight, minlength=log.longest)
     clicks = np.bincount(log.rank - 1, log.row_weight * log.clicked, minlength=log.longest)
     if clicks.size == 0 or clicks[0] == 0:
-        raise DataError("no clicks at the first rank: ratios to it cannot be estimated")
+        raise DataError(NO_CLICKS)
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = clicks / shown
         error = np.sqrt((1 - rate) / np.maximum(clicks, 1e-12) + (1 - rate[0]) / clicks[0])
@@ -180,6 +183,8 @@ def em_propensities(log: ClickLog, features: object = None, *, max_iter: int = 1
     from plackett.clicks.models.pbm import PBM
     from plackett.clicks.profile import FIXED, documents_move
 
+    if not log.clicked[log.rank == 1].any():
+        raise DataError(NO_CLICKS)
     model = PBM(max_iter=max_iter)
     if features is None:
         if not documents_move(log):
