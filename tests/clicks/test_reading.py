@@ -590,6 +590,7 @@ def test_parts_agree_on_the_name_of_the_top_rank(tmp_path):
     assert parts[-1].bad_lines.counts == whole.bad_lines.counts
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
 def test_pipes_and_folders_are_named_as_such(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)  # nobody writes to it: opening it would wait for ever
@@ -597,3 +598,31 @@ def test_pipes_and_folders_are_named_as_such(tmp_path):
         read_clicks(pipe)
     with pytest.raises(pk.DataError, match="is a folder"):
         read_clicks(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("propensity", "0", "propensity is not a number above 0, at most 1"),
+        ("conditional_propensity", "1.5", "conditional_propensity is not a number above 0, at most 1"),
+        ("weight", "-1", "weight is not a number from 0"),
+        ("actions", "1e300", "actions is not a number"),
+        ("click_order", "7", "click_order and clicks do not agree"),
+    ],
+)
+def test_one_impossible_number_does_not_refuse_the_log(tmp_path, column, value, reason):
+    path = tmp_path / "log.csv"
+    path.write_text(f"page,query,document,rank,clicks,{column}\n1,q,a,1,0,{value}\n2,q,a,1,1,1\n")
+    log = read_clicks(path)
+    assert facts(log) == [("q", ["a"], [1])]
+    assert log.bad_lines.examples == {f"{reason} (its page is left out)": [(2, "document a")]}
+
+
+def test_impossible_dwell_times_are_missing_and_noted(tmp_path):
+    path = tmp_path / "log.csv"
+    cells = ["-5", "inf", "abc", "", "nan", "2.5"]
+    path.write_text("page,query,document,clicks,dwell\n" + "".join(f"{i},q,a,1,{x}\n" for i, x in enumerate(cells)))
+    log = read_clicks(path)
+    np.testing.assert_array_equal(log.dwell, [np.nan] * 5 + [2.5])
+    assert log.bad_lines.notes == {"dwell is not a number from 0; left out": 3}
+    assert log.bad_lines.examples["dwell is not a number from 0; left out"] == [(2, "-5"), (3, "inf"), (4, "abc")]

@@ -392,7 +392,7 @@ def evaluate(
     ] = "item-position",
     model: Annotated[str, typer.Option("--model", "-m", help="Click model, where the method has one.")] = "PBM",
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="Ranks that count.")] = 10,
-    normalise: Annotated[bool, typer.Option(help="Self-normalised weights.")] = False,
+    normalise: Annotated[bool, typer.Option(help="Self-normalised weights (methods without a model).")] = False,
     reward: Annotated[str, typer.Option(help="clicks or actions.")] = "clicks",
     form: Format = None,
     column: Column = None,

@@ -51,6 +51,7 @@ class LogProfile:
     connected_ranks: int
     rank_variation: float
     rank_relevance_correlation: float
+    has_times: bool
     has_dwell: bool
     has_actions: bool
     has_propensities: bool
@@ -83,7 +84,12 @@ class LogProfile:
             lines.append(("users", f"{self.users:,}; {self.robot_users} like robots, with {self.robot_pages:,} pages"))
         if self.rankers is not None:
             lines.append(("rankers", str(self.rankers)))
-        also = [("dwell times", self.has_dwell), ("actions", self.has_actions), ("propensities", self.has_propensities)]
+        also = [
+            ("times", self.has_times),
+            ("dwell times", self.has_dwell),
+            ("actions", self.has_actions),
+            ("propensities", self.has_propensities),
+        ]
         lines.append(("also known", ", ".join(name for name, known in also if known) or "–"))
         if self.bad_lines:
             lines.append(("left out", self.bad_lines))
@@ -144,6 +150,7 @@ def profile_log(log: ClickLog) -> LogProfile:
         "connected_ranks": _connected(log),
         "rank_variation": rank_variation(log),
         "rank_relevance_correlation": _correlation(mean_rank, pair_hits / np.maximum(pair_shown, 1e-12), pair_shown),
+        "has_times": log.times is not None,
         "has_dwell": log.dwell is not None,
         "has_actions": log.actions is not None,
         "has_propensities": log.propensities is not None or log.conditional_propensities is not None,

@@ -65,6 +65,20 @@ _PER_ROW = {
 }
 
 
+_LARGEST = float(np.finfo(np.float32).max)
+_CHANCE = ("a number above 0, at most 1", float(np.nextafter(0.0, 1.0)), 1.0)
+#: What a number should be, in words, and its bounds.
+_WANTED: dict[str, tuple[str, float, float]] = {
+    "rank": (f"a whole number from 1 to {MAX_RANK}", 1.0, MAX_RANK),
+    "clicks": ("a whole number from 0", 0.0, 2.0**31 - 1),
+    "click_order": ("a whole number from 0", 0.0, 2.0**31 - 1),
+    "actions": ("a number", -_LARGEST, _LARGEST),
+    "propensity": _CHANCE,
+    "conditional_propensity": _CHANCE,
+    "weight": ("a number from 0", 0.0, _LARGEST),
+}
+
+
 def read_table(path: str | os.PathLike[str], *, separator: str | None = None, **columns: Any) -> ClickLog:
     """Read a table from a file: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl`` or ``.ndjson``."""
     frame, bad = _frame(path, separator)
@@ -303,8 +317,9 @@ class _PagesDone:
         if back.any():
             last = int(np.flatnonzero(back)[-1])
             line = rows.filter(heads)["__line__"][last]
+            name = ids[last].replace("\x1f", ",")
             raise DataError(
-                f"line {line}: rows of the page {ids[last]!r} are not next to each other, as reading in parts needs: "
+                f"line {line}: rows of the page {name!r} are not next to each other, as reading in parts needs: "
                 "sort the table by page, or read it at once (read_clicks)"
             )
         self.runs.append(np.sort(hashes))
@@ -497,16 +512,19 @@ def _assemble(
     data = data.with_columns(read)
     if "rank" in numbers:
         data = _from_one(data, bad, first_rank)
+    if "dwell" in numbers:
+        data = _dwell_times(data, bad)
     for role in (each for each in numbers if each != "dwell"):
-        bounds = {"rank": 1.0, "clicks": 0.0, "click_order": 0.0}.get(role)
         value = pl.col(f"{role}_number")
-        broken = value.is_null() | ~value.is_finite()
-        if bounds is not None:
-            most = MAX_RANK if role == "rank" else 2**31 - 1
-            broken = broken | (value < bounds) | (value > most) | (value != value.round())
-        reason = f"{role} is not {'a whole number' if bounds is not None else 'a number'}"
-        reason += "" if bounds is None else f" from {int(bounds)}" + (f" to {MAX_RANK}" if role == "rank" else "")
-        wrong = pl.when(wrong.is_null() & broken).then(pl.lit(reason)).otherwise(wrong)
+        what, low, high = _WANTED[role]
+        broken = value.is_null() | ~value.is_between(low, high)
+        if role in ("rank", "clicks", "click_order"):
+            broken = broken | (value != value.round())
+        wrong = pl.when(wrong.is_null() & broken).then(pl.lit(f"{role} is not {what}")).otherwise(wrong)
+    if "click_order" in numbers:
+        unlike = (pl.col("click_order_number") > 0) != (pl.col("clicks_number") > 0)
+        reason = "click_order and clicks do not agree"
+        wrong = pl.when(wrong.is_null() & unlike).then(pl.lit(reason)).otherwise(wrong)
     data = data.with_columns(wrong=wrong)
     duplicated = [pl.struct("page", "document").is_duplicated().alias("twice")]
     data = data.with_columns(duplicated)
@@ -578,6 +596,22 @@ def _assemble(
             if role in numbers
         },
     ).replace(bad_lines=bad)
+
+
+def _dwell_times(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
+    """Missing in place of dwell times that are not seconds, which are noted; an empty cell is missing anyway."""
+    import polars as pl
+
+    value = pl.col("dwell_number")
+    fine = value.is_between(0.0, _LARGEST).fill_null(False)
+    given = pl.col("dwell").cast(pl.String).str.strip_chars().str.to_lowercase()
+    broken = data.filter(~fine & given.is_not_null() & ~given.is_in(["", "nan"]))
+    if broken.height:
+        reason = "dwell is not a number from 0; left out"
+        for line, text in broken.select("line", "dwell").head(3).rows():
+            bad.note(reason, line, text, 0)
+        bad.notes[reason] += broken.height
+    return data.with_columns(dwell_number=pl.when(fine).then(value))
 
 
 def _from_one(data: pl.DataFrame, bad: BadLines, first_rank: int | None) -> pl.DataFrame:
