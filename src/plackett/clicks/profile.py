@@ -256,7 +256,7 @@ def _advice(facts: dict[str, Any]) -> list[str]:
     if facts["moving_pairs"] == 0:
         said.append(FIXED)
     elif facts["connected_ranks"] < np.count_nonzero(facts["shown_per_rank"]):
-        said.append(_unconnected(facts["connected_ranks"], np.count_nonzero(facts["shown_per_rank"])))
+        said.append(_unconnected(facts["connected_ranks"], int(np.count_nonzero(facts["shown_per_rank"]))))
     else:
         said.append(
             f"Documents moved between all ranks ({facts['moving_rows']:.0%} of what was shown): click models and "
