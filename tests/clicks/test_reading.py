@@ -626,3 +626,14 @@ def test_impossible_dwell_times_are_missing_and_noted(tmp_path):
     np.testing.assert_array_equal(log.dwell, [np.nan] * 5 + [2.5])
     assert log.bad_lines.notes == {"dwell is not a number from 0; left out": 3}
     assert log.bad_lines.examples["dwell is not a number from 0; left out"] == [(2, "-5"), (3, "inf"), (4, "abc")]
+
+
+def test_lines_are_counted_in_files_whose_cells_have_several(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        'page,query,document,rank,clicks\n1,"q\nr",a,1,0\n2,q,a,x,1\n3,"\n\n",a,1,0\n4,q,a,x,0\n5,q,a,1,0\n'
+    )
+    reason = "rank is not a whole number from 1 to 10000 (its page is left out)"
+    assert read_clicks(path).bad_lines.examples[reason] == [(4, "document a"), (8, "document a")]
+    *_, last = iter_clicks(path, n_rows=2)
+    assert last.bad_lines.examples[reason] == [(4, "document a"), (8, "document a")]

@@ -116,14 +116,26 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
     except pl.exceptions.PolarsError as error:
         raise _damaged(path, error, separator) from None
     bad.total = frame.height
+    breaks = _line_breaks(frame)
+    if breaks.sum():
+        frame = frame.with_columns(__line__=pl.int_range(pl.len()) + 2 + breaks.cum_sum() - breaks)
     return frame, bad
+
+
+def _line_breaks(frame: pl.DataFrame) -> pl.Series:
+    """Number of line breaks within the cells of each row of a CSV file, by which the lines of later rows move."""
+    import polars as pl
+
+    cells = pl.col(pl.String).str.count_matches("\n", literal=True).fill_null(0).cast(pl.Int64)
+    return frame.select(pl.sum_horizontal(cells)).to_series()
 
 
 def table_frame(path: str | os.PathLike[str]) -> pl.DataFrame:
     """A table of any of these formats; the cells of CSV files are texts."""
     frame, _ = _frame(path, None)
     if LONG in frame.columns:
-        line = int(frame[LONG].arg_true()[0]) + 2
+        row = int(frame[LONG].arg_true()[0])
+        line = frame["__line__"][row] if "__line__" in frame.columns else row + 2
         raise DataError(f"{path}: line {line}: {TOO_LONG}; put a value that contains the separator in quotes")
     return frame.drop("__line__", strict=False)
 
@@ -355,8 +367,14 @@ def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> It
         lazy = lazy.with_row_index("__line__", offset=2)
         if long:
             lazy = lazy.with_columns((pl.col("__line__").cast(pl.Int64) - 2).is_in(long).alias(LONG))
+        moved = 0
         for batch in lazy.collect_batches(chunk_size=n_rows, maintain_order=True):
             bad.total += batch.height
+            if suffix != ".parquet":
+                breaks = _line_breaks(batch)
+                line = pl.col("__line__").cast(pl.Int64) + moved
+                batch = batch.with_columns(__line__=line + breaks.cum_sum() - breaks)
+                moved += int(breaks.sum())
             for start in range(0, batch.height, n_rows):
                 yield batch[start : start + n_rows]
 
