@@ -14,6 +14,7 @@ from plackett._errors import DataError, reading
 from plackett._names import plural
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._tables import id_series, is_alias
+from plackett.data._trec_lines import refuse_repeats
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.hyperedges import hyperedges
 from plackett.data.relations import Relation
@@ -21,7 +22,7 @@ from plackett.data.relations import Relation
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_groups", "read_query_features", "read_query_names", "read_relation"]
+__all__ = ["read_groups", "read_pairs", "read_query_features", "read_query_names", "read_relation"]
 __public__ = ["read_groups", "read_query_features", "read_relation"]
 
 #: The control character between fields.
@@ -59,6 +60,18 @@ def read_relation(path: str | os.PathLike[str], data: RankingDataset) -> Relatio
     return Relation(row, other, weight if lines.fields[3].null_count() < len(lines.line) else None).regrouped(
         None, data.offsets
     )
+
+
+def read_pairs(path: str | os.PathLike[str]) -> pl.DataFrame:
+    """The lines of a file of pairs as they are, ``qid, docid, other, weight``; a pair may not occur twice."""
+    import polars as pl
+
+    lines = _Lines.read(path, _PAIRS, 3, 4)
+    frame = pl.DataFrame(
+        {"qid": lines.fields[0], "docid": lines.fields[1], "other": lines.fields[2], "weight": lines.numbers(3, 1.0)}
+    )
+    refuse_repeats(frame, ("qid", "docid", "other"), lambda row: f"{path}, {lines.unit} {lines.line[row]}")
+    return frame
 
 
 def read_groups(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
