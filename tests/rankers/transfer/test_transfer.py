@@ -85,10 +85,20 @@ def test_refusals(target, source):
         ("give both", {"domain": ["a", "b", "b"]}),
         ("target='c' is not among the domains: 'a', 'b'", {"domain": ["a", "b", "b"], "target": "c"}),
         ("give one name each", {"domain": ["a"], "target": "a"}),
+        (r"domain\[1\] is None; name the domain", {"domain": ["a", None, "a"], "target": "a"}),
+        (r"domain\[2\] is nan", {"domain": [1.0, 1.0, np.nan], "target": 1.0}),
+        ("two sources are called '1'", {"source": {1: source, "1": source}}),
+        ("source 'fr' has missing values", {"source": {"fr": source.replace(X=np.full_like(source.X, np.nan))}}),
         ("either source, or domain", {"domain": ["a"] * 3, "target": "a", "source": source}),
     ):
         with pytest.raises(DataError, match=match):
             ranker.fit(target, **words)
+    with pytest.raises(DataError, match=r"domain\[0\] is None"):
+        pk.MultiTask().fit(target, domain=[None, "a", "a"])
+    names = [f"f{i}" for i in range(12)]
+    with pytest.raises(DataError, match="source 'fr' lacks the column 'f0' and has the column 'x'"):
+        ranker.fit(target.replace(feature_names=names),
+                   source={"fr": source.replace(feature_names=["x", *names[1:]])})  # fmt: skip
     with pytest.raises(DataError, match="needs a linear base ranker"):
         pk.FeatureTransfer(base=TREES).fit(target, source=source)
     with pytest.raises(DataError, match="cannot continue training"):
@@ -264,6 +274,22 @@ def test_saved_and_loaded(target, source, test, tmp_path):
         again = pk.load(tmp_path / "model.plackett")
         np.testing.assert_array_equal(again.predict(test), ranker.predict(test))
         assert again.card_["transfer"] == {"sources": {"source": 60}}
+
+
+def test_domains_of_several_kinds(target):
+    names = np.array([1, "be", 1], object)  # as in a column of a frame
+    assert {name: part.n_queries for name, part in pk.domains(target, names).items()} == {"1": 2, "be": 1}
+
+
+def test_relatedness_matches_features_by_name(target, source):
+    names = [f"f{i}" for i in range(12)]
+    target, source = target.replace(feature_names=names), source.replace(feature_names=names)
+    turned = source.replace(X=source.X[:, ::-1].copy(), feature_names=names[::-1])
+    expected = pk.relatedness(target, source)
+    assert pk.relatedness(target, turned) == pytest.approx(expected)
+    assert pk.relatedness(target, source.replace(feature_names=None)) == pytest.approx(expected)
+    with pytest.raises(DataError, match="the second task lacks"):
+        pk.relatedness(target, source.replace(feature_names=["x", *names[1:]]))
 
 
 def test_relatedness_needs_documents(target):

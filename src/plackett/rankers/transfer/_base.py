@@ -80,16 +80,17 @@ class TransferRanker(SingleMember):
         columns = Columns(None if data.feature_names is None else tuple(data.feature_names))
         ready = {}
         for domain, part in self.__dict__.get("_sources", {}).items():
-            part = columns.aligned(part)
+            source = f"source {domain!r}"
+            part = columns.aligned(part, source)
             if part.n_features != data.n_features:
                 raise DataError(
-                    f"source {domain!r} has {part.n_features} features, the target {data.n_features}: transfer needs "
+                    f"{source} has {part.n_features} features, the target {data.n_features}: transfer needs "
                     "the same features in both"
                 )
             if part.y is None:
-                raise DataError(f"source {domain!r} has no labels")
+                raise DataError(f"{source} has no labels")
             if part.n_queries:
-                ready[domain] = super()._prepared(part.replace(feature_names=data.feature_names), name)
+                ready[domain] = super()._prepared(part.replace(feature_names=data.feature_names), source)
         self._sources = ready
         return super()._prepared(data, name)
 
