@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
+from plackett._names import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 
 __all__ = ["with_query_features", "with_relations"]
+
+_log = logging.getLogger("plackett.data")
 
 
 def _knn(data: RankingDataset, text: str) -> Relation:
@@ -69,7 +74,11 @@ def with_relations(data: RankingDataset, given: tuple[str, ...]) -> RankingDatas
                 f"{text!r}: there is no file {source}, and what is built is {', '.join(BUILDERS)}",
                 param_hint="--relation",
             )
-        found[name.strip()] = read_relation(source, data) if build is None else build(data, rest)
+        relation = read_relation(source, data) if build is None else build(data, rest)
+        queries = np.unique(data.query_of_row[relation.row]).size
+        _log.info("relation %s: %s in %d of %s", name.strip(), plural(len(relation), "pair"), queries,
+                  plural(data.n_queries, "query", "queries"))  # fmt: skip
+        found[name.strip()] = relation
     return data.replace(relations=found)
 
 
