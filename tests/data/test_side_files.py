@@ -119,6 +119,8 @@ def test_groups(tmp_path):
     (tmp_path / "a.csv").write_text("qid,docid,brand\n7,x,A\n7,z,A\n7,u,B\n7,x,B\n8,y,A\n")
     expected = pk.hyperedges(made(), [(0, "A"), (1, "A"), (2, "B"), (0, "B"), (3, "A")])
     assert read_groups(tmp_path / "a.csv", made()).to_pairs().tolist() == expected.to_pairs().tolist()
+    (tmp_path / "a.csv").write_text("qid,docid,brand\n7,x,\n7,z,\n7,u,B\n")  # no brand is not a brand
+    assert len(read_groups(tmp_path / "a.csv", made())) == 0
 
 
 def test_query_features_and_names(tmp_path):
@@ -127,6 +129,9 @@ def test_query_features_and_names(tmp_path):
     assert read_query_features(tmp_path / "z.txt", data).tolist() == [[3.0, 4.5], [1.0, 2.0]]
     (tmp_path / "names.txt").write_text("a be\nb fr\n")
     assert read_query_names(tmp_path / "names.txt", data) == ["fr", "be"]
+    (tmp_path / "names.csv").write_text("a,be\nb,\n")
+    with pytest.raises(DataError, match=r"names\.csv, line 2: the name of query 'b' is missing"):
+        read_query_names(tmp_path / "names.csv", data)
     for text, match in (
         ("a 1 2\n", "no line for query b"),
         ("a 1 2\nb 3\n", r"line 2: expected 'query number …', .* found 2 fields"),

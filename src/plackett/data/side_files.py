@@ -77,7 +77,7 @@ def read_pairs(path: str | os.PathLike[str]) -> pl.DataFrame:
 def read_groups(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
     r"""Read groups of documents for `HypergraphRanker`: lines ``query document group``, the rest as in `read_relation`.
 
-    A document may be in several groups. See `plackett.hyperedges`.
+    A document may be in several groups; one whose group is empty is in none. See `plackett.hyperedges`.
 
     Examples
     --------
@@ -89,7 +89,8 @@ def read_groups(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
     [[0, 0], [2, 0]]
     """
     lines = _Lines.read(path, "query document group", 3, 3).of_queries(data)
-    members = list(zip(lines.rows(data, 1).tolist(), lines.fields[2].to_list(), strict=True))
+    groups = [group or None for group in lines.fields[2]]  # an empty field is no group
+    members = list(zip(lines.rows(data, 1).tolist(), groups, strict=True))
     with reading(path, "the file of groups"):
         return hyperedges(data, members) if members else Relation.from_pairs([])
 
@@ -115,7 +116,11 @@ def read_query_features(path: str | os.PathLike[str], data: RankingDataset) -> n
 
 def read_query_names(path: str | os.PathLike[str], data: RankingDataset) -> list[str]:
     """A name of each query of a dataset, such as its domain: lines ``query name``, in the form of `read_relation`."""
-    return list(_Lines.read(path, "query name", 2, 2).once_per_query(data).fields[1].to_list())
+    lines = _Lines.read(path, "query name", 2, 2).once_per_query(data)
+    empty = [i for i, name in enumerate(lines.fields[1]) if not name]
+    if empty:
+        raise lines.error(empty[0], f"the name of query {lines.fields[0][empty[0]]!r} is missing")
+    return list(lines.fields[1].to_list())
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,11 @@ def test_refusals(target, source):
     with pytest.raises(DataError, match="source 'fr' lacks the column 'f0' and has the column 'x'"):
         ranker.fit(target.replace(feature_names=names),
                    source={"fr": source.replace(feature_names=["x", *names[1:]])})  # fmt: skip
+    for wrong in (pk.PooledTransfer(source_weight=np.nan), pk.PooledTransfer(source_weight=np.inf),
+                  pk.ImportanceTransfer(clip=0), pk.ImportanceTransfer(alpha=-1),
+                  pk.FeatureTransfer(source_weight=np.inf)):  # fmt: skip
+        with pytest.raises(DataError, match="; give"):
+            wrong.fit(target, source=source)
     with pytest.raises(DataError, match="needs a linear base ranker"):
         pk.FeatureTransfer(base=TREES).fit(target, source=source)
     with pytest.raises(DataError, match="cannot continue training"):
@@ -205,6 +210,7 @@ def test_multi_task_is_the_same_program(target, source, test):
     for named in (np.array(names, object), np.array(names, np.dtypes.StringDType())):
         again = pk.MultiTask(base=BASE).fit(pool, domain=named)
         np.testing.assert_array_equal(again.task_weights_, three.task_weights_)
+    np.testing.assert_array_equal(three.for_domain("c").coef_, three.coef_)
     with pytest.raises(DataError, match="no source domain 'd'"):
         three.for_domain("d")
 

@@ -71,10 +71,11 @@ class TransferRanker(SingleMember):
             X, y = parts.pop(target), None
             source = parts
         self._sources = {} if source is None else source_domains(source)
+        self._target = target
         try:
             return super().fit(X, y, **arguments)
         finally:
-            del self._sources
+            del self._sources, self._target
 
     def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         columns = Columns(None if data.feature_names is None else tuple(data.feature_names))
@@ -124,7 +125,9 @@ class TransferRanker(SingleMember):
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         card = super()._card(data, monitor)
         sources = self.__dict__.get("_sources", {})
-        found: dict[str, Any] = {"sources": {str(name): part.n_queries for name, part in sources.items()}}
+        target = self.__dict__.get("_target")
+        found: dict[str, Any] = {} if target is None else {"target": str(target)}
+        found["sources"] = {str(name): part.n_queries for name, part in sources.items()}
         if self.negative_transfer_ is not None:
             found |= {"target alone": monitor.history[0], "transfer": monitor.history[1]}
             found["kept"] = "target alone" if self.negative_transfer_ else "transfer"

@@ -83,7 +83,7 @@ class FeatureTransfer(TransferRanker):
                 f"{type(self).__name__} needs a linear base ranker, and {type(alone).__name__} is none; "
                 "BoostingTransfer and InstanceTransfer take any"
             )
-        if self.n_sweeps < 0 or not self.epsilon > 0.0 or not self.source_weight > 0.0:
+        if self.n_sweeps < 0 or not self.epsilon > 0.0 or not 0.0 < self.source_weight < np.inf:
             raise DataError(
                 f"n_sweeps={self.n_sweeps}, epsilon={self.epsilon}, source_weight={self.source_weight}; give 0 or "
                 "more, and numbers above 0"
@@ -125,6 +125,8 @@ class FeatureTransfer(TransferRanker):
     def for_domain(self, name: Any) -> Self:
         """The ranker of another domain: a copy that scores with the weights of one of the sources.
 
+        The name of the target gives a copy of this ranker.
+
         >>> import plackett as pk
         >>> data = pk.datasets.make_ranking(n_queries=30, docs_per_query=8, n_features=3, random_state=0)
         >>> ranker = FeatureTransfer().fit(data, domain=["a"] * 15 + ["b"] * 15, target="b")
@@ -134,6 +136,8 @@ class FeatureTransfer(TransferRanker):
         from copy import copy
 
         self._check_fitted()
+        if str(name) == self.card_["transfer"].get("target"):
+            return copy(self)
         known = list(self.card_["transfer"]["sources"])
         if str(name) not in known or not hasattr(self, "task_weights_"):
             raise DataError(f"no source domain {name!r}; there are {', '.join(map(repr, known)) or 'none'}")
