@@ -128,8 +128,8 @@ def test_perfect_and_reversed_sources(target, source, test):
     perfect = domain(40, seed=5, noise=0.0)
     sure = pk.LinearRegression().fit(perfect)
     sure.scorer_.weights[:, 0] = W
-    kept, share = agreeing([perfect], sure, BASE)
-    assert share == 1.0 and kept[0].preferences is None  # all pairs stay
+    kept, share = agreeing({"a": perfect}, sure, BASE)
+    assert share == 1.0 and kept["a"].preferences is None  # all pairs stay
     source_only = pk.InstanceTransfer(base=BASE, include_target=False).fit(target, source=source)
     assert 0.5 < source_only.agreement_ < 1.0
     turned = source.replace(y=2 - source.y)
@@ -280,6 +280,22 @@ def test_saved_and_loaded(target, source, test, tmp_path):
         again = pk.load(tmp_path / "model.plackett")
         np.testing.assert_array_equal(again.predict(test), ranker.predict(test))
         assert again.card_["transfer"] == {"sources": {"source": 60}}
+
+
+def test_combined_keeps_domains_apart_if_a_source_is_left_out(target, source, tmp_path):
+    sure = BASE.fit(target)
+    opposite = source.select(range(5))
+    opposite = opposite.replace(y=np.argsort(np.argsort(-sure.predict(opposite))).astype(float))
+    ranker = pk.CombinedTransfer(base=BASE).fit(target, source={"bad": opposite, "fr": source})
+    alone = pk.CombinedTransfer(base=BASE).fit(target, source={"fr": source})
+    np.testing.assert_allclose(ranker.for_domain("fr").coef_, alone.for_domain("fr").coef_)
+    pk.save(ranker, tmp_path / "m.plackett")
+    for model in (ranker, pk.load(tmp_path / "m.plackett")):
+        with pytest.raises(DataError, match="source 'bad' has no ranker: it was left out"):
+            model.for_domain("bad")
+    ranker.fit(target, source={"bad": opposite})
+    with pytest.raises(DataError, match="source 'bad' has no ranker: nothing was learned"):
+        ranker.for_domain("bad")
 
 
 def test_domains_of_several_kinds(target):
