@@ -161,3 +161,6 @@ def test_mistakes_in_options(run, tmp_path):
     ):
         code, _, err = run("convert", tmp_path / "a.txt", tmp_path / "b.plackett", "--relation", text)
         assert code == 2 and message in " ".join(err.replace("│", " ").split()), (text, err)
+    twice = ("--relation", "similarity=knn:1", "--relation", "similarity=knn:2")
+    code, _, err = run("convert", tmp_path / "a.txt", tmp_path / "b.plackett", *twice)
+    assert code == 2 and "similarity is given twice" in " ".join(err.replace("│", " ").split()), err

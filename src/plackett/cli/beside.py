@@ -60,8 +60,14 @@ def with_relations(data: RankingDataset, given: tuple[str, ...]) -> RankingDatas
     from plackett.data.side_files import read_relation
 
     found: dict[str, Any] = dict(data.relations or {})
-    for text in given:
+    names = [text.partition("=")[0].strip() for text in given]
+    for i, text in enumerate(given):
         name, equals, source = text.partition("=")
+        if names[i] in names[:i]:
+            raise typer.BadParameter(
+                f"{names[i]} is given twice; put all pairs in one file, which may serve several datasets",
+                param_hint="--relation",
+            )
         kind, _, rest = source.partition(":")
         if not (name.strip() and equals and source):
             raise typer.BadParameter(

@@ -172,8 +172,8 @@ def _print_summary(ranker: Any, seconds: float, valid: Path | None, out: Path) -
     transfer = ranker.card_.get("transfer")
     if transfer is not None and transfer["sources"]:
         parts = ", ".join(f"{name} ({plural(n, 'query', 'queries')})" for name, n in transfer["sources"].items())
-        kept = f"; kept: {transfer['kept']}" if "kept" in transfer else ", not compared with the target alone (--valid)"
-        print(f"transfer from {parts}{kept}")
+        kept = "" if best else ", not compared with the target alone (--valid)"
+        print(f"transfer from {parts}{'; kept: ' + transfer['kept'] if 'kept' in transfer else kept}")
     print(f"saved to {out} (`plackett info {out}` shows all parameters)")
 
 
