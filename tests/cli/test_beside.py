@@ -55,6 +55,9 @@ def test_a_relation_from_a_file(run, tmp_path, docids):
     code, _, err = run("train", "RelationalFeedback(base='LinearRegression')", tmp_path / "train.txt",
                        "--out", model, *words)  # fmt: skip
     assert code == 0, err
+    assert "relation similarity: " in err and "in 12 of 12 queries" in err
+    code, _, err = run("predict", model, tmp_path / "train.txt", "--out", scores)
+    assert code == 1 and "Pass --relation similarity=FILE" in err
     code, _, err = run("predict", model, tmp_path / "train.txt", "--out", scores, "--relation", relation)
     assert code == 0, err
     data = data.replace(relations={"similarity": made.relations["similarity"]})
@@ -99,6 +102,8 @@ def test_query_features_from_a_file_or_columns(run, tmp_path):
     code, _, err = run("predict", model, tmp_path / "train.txt", "--out", tmp_path / "s.txt",
                        "--query-features", tmp_path / "z.tsv")  # fmt: skip
     assert code == 0, err
+    code, _, err = run("predict", model, tmp_path / "train.txt", "--out", tmp_path / "t.txt")
+    assert code == 1 and "pass the --query-features of training" in err
     whole = data.replace(query_features=z.astype(np.float32))
     ranker = pk.TwoLayer(base="LinearRegression").fit(whole)
     assert np.allclose(read_scores(tmp_path / "s.txt"), whole.to_input_order(ranker.predict(whole)), atol=1e-6)
@@ -106,6 +111,8 @@ def test_query_features_from_a_file_or_columns(run, tmp_path):
     frame.write_csv(tmp_path / "train.csv")
     code, _, err = run(*words, tmp_path / "train.csv", "--out", model, "--force", "--query-features", "first,second")
     assert code == 0, err
+    code, _, err = run(*words, tmp_path / "train.csv", "--out", model, "--force", "--query-features", "firs")
+    assert code == 1 and "--query-features: there is no column 'firs'" in err
     code, _, err = run(*words, tmp_path / "train.txt", "--out", model, "--force", "--query-features", "first")
     assert code == 1 and "--query-features names a column" in err
 
@@ -120,14 +127,18 @@ def test_sources_and_domains(run, tmp_path):
     assert np.array_equal(model.predict(target), expected.predict(target))
     (tmp_path / "domains.txt").write_text("".join(f"{q} {'be' if i < 3 else 'fr'}\n" for i, q in enumerate(other.qids)))
     words = ("train", "PooledTransfer(base='LinearRegression')", tmp_path / "12.txt", "--out", tmp_path / "d.plackett")
-    code, _, err = run(*words, "--domain", tmp_path / "domains.txt", "--target", "be")
-    assert code == 0, err
+    code, out, err = run(*words, "--domain", tmp_path / "domains.txt", "--target", "be")
+    assert code == 0 and "transfer from fr (9 queries), not compared with the target alone (--valid)" in out, err
+    code, out, err = run(*words, "--force", "--source", tmp_path / "12.txt", "--valid", tmp_path / "4.txt")
+    assert code == 0 and "transfer from 12 (12 queries); kept: t" in out, err
+    code, out, err = run(*words, "--force", "--domain", tmp_path / "domains.txt", "--target", "be")
     names = ["be"] * 3 + ["fr"] * 9
     expected = pk.PooledTransfer(base="LinearRegression").fit(other, domain=names, target="be")
     assert np.array_equal(pk.load(tmp_path / "d.plackett").predict(target), expected.predict(target))
     for bad, message in (
         (("--source", tmp_path / "none.txt"), "there is no such file"),
         (("--source", tmp_path / "12.txt", "--source", tmp_path / "12.txt"), "two sources are called 12"),
+        (("--domain", tmp_path / "domains.txt"), "name the domain to rank for"),
         (("--target", "be"), "one of the domains of --domain"),
         (("--source", tmp_path / "12.txt", "--domain", tmp_path / "domains.txt"), "either --source or --domain"),
         (("--source", tmp_path / "12.txt", "--impute", "median"), "not filled in"),
@@ -150,3 +161,6 @@ def test_mistakes_in_options(run, tmp_path):
     ):
         code, _, err = run("convert", tmp_path / "a.txt", tmp_path / "b.plackett", "--relation", text)
         assert code == 2 and message in " ".join(err.replace("│", " ").split()), (text, err)
+    twice = ("--relation", "similarity=knn:1", "--relation", "similarity=knn:2")
+    code, _, err = run("convert", tmp_path / "a.txt", tmp_path / "b.plackett", *twice)
+    assert code == 2 and "similarity is given twice" in " ".join(err.replace("│", " ").split()), err

@@ -109,6 +109,16 @@ def test_immutable():
         data.replace(qids=data.qids)
     with pytest.raises(pk.DataError, match="y has 1 rows"):
         data.replace(y=np.zeros(1))
+    with pytest.raises(pk.DataError, match="5 feature names for"):
+        data.replace(feature_names=list("abcde"))
+
+
+def test_replaced_feature_names_are_those_of_a_new_dataset():
+    data = pk.RankingDataset.from_arrays(np.eye(2), [0, 1], ["a", "b"])
+    named = data.replace(feature_names=["u", "v"])
+    assert named.feature_names == ("u", "v")
+    other = pk.RankingDataset.from_arrays(np.eye(2), [0, 1], ["c", "d"], feature_names=["u", "v"])
+    assert pk.concat([named, other]).n_queries == 4
 
 
 @pytest.mark.parametrize("sparse", [False, True])

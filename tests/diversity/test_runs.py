@@ -31,6 +31,18 @@ def test_similarities_and_vectors_say_the_same():
     assert diversify(RUN, "MMR", vectors=vectors, trade_off=0.5).equals(found)
 
 
+@pytest.mark.parametrize(
+    "text", ["q1 a b 1\nq1 a elsewhere 0.5\n", "qid,docid,other,weight\nq1,a,b,1\nq1,a,elsewhere,0.5\n", '"q1",a,b\n']
+)
+def test_similarities_from_the_files_of_relations(tmp_path, text):
+    (tmp_path / "alike.csv").write_text(text)
+    found = diversify(RUN, "MMR", similarity=tmp_path / "alike.csv", trade_off=0.5)
+    assert order(found, "q1") == ["a", "c", "b"]
+    (tmp_path / "alike.csv").write_text("q1 a b 1\n\nq1 a b 1\n")
+    with pytest.raises(DataError, match=r"alike\.csv, line 3: qid 'q1', docid 'a', other 'b' occurs a second time"):
+        diversify(RUN, "MMR", similarity=tmp_path / "alike.csv")
+
+
 def test_vectors_are_found_by_document_alone():
     found = diversify(RUN, "MMR", similarity=ALIKE, trade_off=0.5)
     names = list("abcxy")

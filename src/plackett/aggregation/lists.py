@@ -185,7 +185,7 @@ class RankLists:
         # copy the offsets: those of a dataset may be read-only, and kernels would be compiled again for them
         lists = cls(np.ascontiguousarray(values), np.array(offsets, np.int64), qids, docids, names)
         for q in np.flatnonzero(lists.group == 0)[:1]:
-            raise DataError(f"query {lists.qids[q]!r} has no documents in any list")
+            raise DataError(f"query {lists.qids[q : q + 1].tolist()[0]!r} has no documents in any list")
         largest = np.fmax.reduce(np.abs(lists.values), axis=0)  # NaN only if a column has nothing else
         for m in np.flatnonzero(np.isnan(largest))[:1]:
             raise DataError(f"list {names[m]!r} is empty: it ranks no document of any query")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
+from plackett._names import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 
 __all__ = ["with_query_features", "with_relations"]
+
+_log = logging.getLogger("plackett.data")
 
 
 def _knn(data: RankingDataset, text: str) -> Relation:
@@ -55,8 +60,14 @@ def with_relations(data: RankingDataset, given: tuple[str, ...]) -> RankingDatas
     from plackett.data.side_files import read_relation
 
     found: dict[str, Any] = dict(data.relations or {})
-    for text in given:
+    names = [text.partition("=")[0].strip() for text in given]
+    for i, text in enumerate(given):
         name, equals, source = text.partition("=")
+        if names[i] in names[:i]:
+            raise typer.BadParameter(
+                f"{names[i]} is given twice; put all pairs in one file, which may serve several datasets",
+                param_hint="--relation",
+            )
         kind, _, rest = source.partition(":")
         if not (name.strip() and equals and source):
             raise typer.BadParameter(
@@ -69,7 +80,11 @@ def with_relations(data: RankingDataset, given: tuple[str, ...]) -> RankingDatas
                 f"{text!r}: there is no file {source}, and what is built is {', '.join(BUILDERS)}",
                 param_hint="--relation",
             )
-        found[name.strip()] = read_relation(source, data) if build is None else build(data, rest)
+        relation = read_relation(source, data) if build is None else build(data, rest)
+        queries = np.unique(data.query_of_row[relation.row]).size
+        _log.info("relation %s: %s in %d of %s", name.strip(), plural(len(relation), "pair"), queries,
+                  plural(data.n_queries, "query", "queries"))  # fmt: skip
+        found[name.strip()] = relation
     return data.replace(relations=found)
 
 

@@ -110,6 +110,7 @@ def _check_domains(
 ) -> None:
     """Reject source domains where the ranker has no use for them."""
     from plackett.rankers.transfer._base import TransferRanker
+    from plackett.rankers.transfer.multi_task import MultiTask
 
     given = "--source" if source else "--domain" if domain else "--target" if target else None
     if given is None:
@@ -121,6 +122,8 @@ def _check_domains(
         )
     if source and domain:
         raise typer.BadParameter("give either --source or --domain", param_hint="--domain")
+    if domain is not None and target is None and not isinstance(ranker, MultiTask):
+        raise typer.BadParameter("name the domain to rank for", param_hint="--target")
     if target is not None and domain is None:
         raise typer.BadParameter("it names one of the domains of --domain", param_hint="--target")
     if impute is not None:
@@ -166,6 +169,11 @@ def _print_summary(ranker: Any, seconds: float, valid: Path | None, out: Path) -
     if best:
         where = "validation data" if valid is None else valid
         print(f"{best['measure']} {best['value']:.4f} on {where} in round {best['round']} of {best['rounds']}")
+    transfer = ranker.card_.get("transfer")
+    if transfer is not None and transfer["sources"]:
+        parts = ", ".join(f"{name} ({plural(n, 'query', 'queries')})" for name, n in transfer["sources"].items())
+        kept = "" if best else ", not compared with the target alone (--valid)"
+        print(f"transfer from {parts}{'; kept: ' + transfer['kept'] if 'kept' in transfer else kept}")
     print(f"saved to {out} (`plackett info {out}` shows all parameters)")
 
 

@@ -170,7 +170,7 @@ def _checked_features(table: pl.DataFrame, features: Any) -> list[str] | None:
 
 
 def _check_there(table: pl.DataFrame, names: list[str], option: str) -> None:
-    option = f"--{option}" if in_shell() else option
+    option = f"--{option.replace('_', '-')}" if in_shell() else option
     for name in names:
         if name not in table.columns:
             raise DataError(f"{option}: there is no column {name!r}; {hint(name, table.columns)}")

@@ -488,6 +488,11 @@ class RankingDataset:
             changes["preferences"] = changes["preferences"].regrouped(None, self.offsets)
         if changes.get("relations") is not None:
             changes["relations"] = _relations(changes["relations"], None, self.offsets)
+        if changes.get("feature_names") is not None:
+            names = changes["feature_names"] = tuple(str(name) for name in changes["feature_names"])
+            width = changes.get("X", self.X).shape[1]
+            if len(names) != width:
+                raise DataError(f"{len(names)} feature names for {plural(width, 'feature')}")
         if changes.get("query_features") is not None:
             changes["query_features"] = _query_features(changes["query_features"], self.n_queries)
         return dataclass_replace(self, **changes)

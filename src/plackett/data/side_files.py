@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import DataError, reading
+from plackett._names import plural
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._tables import id_series, is_alias
+from plackett.data._trec_lines import refuse_repeats
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.hyperedges import hyperedges
 from plackett.data.relations import Relation
@@ -19,17 +22,20 @@ from plackett.data.relations import Relation
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_groups", "read_query_features", "read_query_names", "read_relation"]
+__all__ = ["read_groups", "read_pairs", "read_query_features", "read_query_names", "read_relation"]
 __public__ = ["read_groups", "read_query_features", "read_relation"]
 
+#: The control character between fields.
+_UNIT = "\x1f"
 _PAIRS = "query document other-document [weight]"
 
 
 def read_relation(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
     r"""Read a relation between the documents of a dataset: a pair of documents per line.
 
-    A line is ``query document other-document [weight]``, separated by blanks, tabs or commas (`.gz`, `.xz` and `.zst`
-    are decompressed; blank lines and lines that begin with ``#`` are skipped, and so is a header). A parquet file has
+    A line is ``query document other-document [weight]``, separated by blanks, tabs or commas, all lines like the first
+    one; fields between tabs or commas may be in quotes (`.gz`, `.xz` and `.zst` are decompressed; blank lines and lines
+    that begin with ``#`` are skipped, and so is a header). A parquet file has
     these columns in this order. Documents are named by their ids or, if the dataset has none, by their place in the
     list of the query: 1 is the first. Lines of queries that are not in the dataset are skipped, so that one file can
     serve training and test data; a document that its query does not have is an error. Weights are 0 or more, by
@@ -56,10 +62,22 @@ def read_relation(path: str | os.PathLike[str], data: RankingDataset) -> Relatio
     )
 
 
+def read_pairs(path: str | os.PathLike[str]) -> pl.DataFrame:
+    """The lines of a file of pairs as they are, ``qid, docid, other, weight``; a pair may not occur twice."""
+    import polars as pl
+
+    lines = _Lines.read(path, _PAIRS, 3, 4)
+    frame = pl.DataFrame(
+        {"qid": lines.fields[0], "docid": lines.fields[1], "other": lines.fields[2], "weight": lines.numbers(3, 1.0)}
+    )
+    refuse_repeats(frame, ("qid", "docid", "other"), lambda row: f"{path}, {lines.unit} {lines.line[row]}")
+    return frame
+
+
 def read_groups(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
     r"""Read groups of documents for `HypergraphRanker`: lines ``query document group``, the rest as in `read_relation`.
 
-    A document may be in several groups. See `plackett.hyperedges`.
+    A document may be in several groups; one whose group is empty is in none. See `plackett.hyperedges`.
 
     Examples
     --------
@@ -71,7 +89,8 @@ def read_groups(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
     [[0, 0], [2, 0]]
     """
     lines = _Lines.read(path, "query document group", 3, 3).of_queries(data)
-    members = list(zip(lines.rows(data, 1).tolist(), lines.fields[2].to_list(), strict=True))
+    groups = [group or None for group in lines.fields[2]]  # an empty field is no group
+    members = list(zip(lines.rows(data, 1).tolist(), groups, strict=True))
     with reading(path, "the file of groups"):
         return hyperedges(data, members) if members else Relation.from_pairs([])
 
@@ -97,7 +116,11 @@ def read_query_features(path: str | os.PathLike[str], data: RankingDataset) -> n
 
 def read_query_names(path: str | os.PathLike[str], data: RankingDataset) -> list[str]:
     """A name of each query of a dataset, such as its domain: lines ``query name``, in the form of `read_relation`."""
-    return list(_Lines.read(path, "query name", 2, 2).once_per_query(data).fields[1].to_list())
+    lines = _Lines.read(path, "query name", 2, 2).once_per_query(data)
+    empty = [i for i, name in enumerate(lines.fields[1]) if not name]
+    if empty:
+        raise lines.error(empty[0], f"the name of query {lines.fields[0][empty[0]]!r} is missing")
+    return list(lines.fields[1].to_list())
 
 
 @dataclass(frozen=True)
@@ -125,19 +148,15 @@ class _Lines:
             raise DataError(f"{path}, line {line}: the text is not UTF-8") from None
         kept = ((text != "") & ~text.str.starts_with("#")).arg_true()
         text, number = text.gather(kept), kept.to_numpy().astype(np.int64) + 1
-        first = text[0] if len(text) else ""
-        if "\t" in first or "," in first:
-            separator = "\t" if "\t" in first else ","
-        else:
-            separator, text = " ", text.str.replace_all(r"\s+", " ")
-        parts = text.str.split(separator)
+        parts = _split(text, least, most)
         count = parts.list.len().to_numpy()
         width = most if most is not None else int(count[0]) if count.size else least
         wrong = np.flatnonzero((count < (least if most is not None else max(width, least))) | (count > width))
         if wrong.size:
             bad = int(wrong[0])
             raise DataError(
-                f"{path}, line {number[bad]}: expected {layout!r}, found {count[bad]} fields: {text[bad]!r}"
+                f"{path}, line {number[bad]}: expected {layout!r}, separated by blanks, tabs or commas, found "
+                f"{plural(int(count[bad]), 'field')}: {text[bad]!r}"
             )
         fields = [parts.list.get(i, null_on_oob=True).str.strip_chars() for i in range(width)]
         head = int(len(text) > 0 and is_alias(str(fields[0][0]), "qid"))
@@ -227,3 +246,29 @@ class _Lines:
             query, document = joined.row(entry)[:2]
             raise self.error(entry, f"query {query!r} has document {document!r} more than once")
         return joined["row"].to_numpy().astype(np.int64)
+
+
+def _split(text: pl.Series, least: int, most: int | None) -> pl.Series:
+    """The fields of each line, separated as in the first one: by tabs or commas if that makes enough fields, or blanks.
+
+    A blank-separated line may so have commas in its ids (URLs), and a field in quotes commas or tabs.
+    """
+    for separator in ("\t", ","):
+        size = len(_fields(text[0], separator)) if len(text) else 0
+        if least <= size and (most is None or size <= most):
+            break
+    else:
+        return text.str.replace_all(r"\s+", " ").str.split(" ")
+    quoted = text.str.contains('"', literal=True).arg_true()
+    if len(quoted):
+        plain = [_UNIT.join(_fields(line, separator)) for line in text.gather(quoted)]
+        text, separator = text.str.replace_all(separator, _UNIT, literal=True).scatter(quoted, plain), _UNIT
+    return text.str.split(separator)
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    """The fields of one line, without quotes around them."""
+    try:
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    except csv.Error:  # a field that is longer than the reader takes
+        return line.split(separator)

@@ -9,9 +9,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data._tables import id_array
-from plackett.data._trec_lines import read_lines
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
+from plackett.data.side_files import read_pairs
 from plackett.data.trec import as_run
 from plackett.data.trec_diversity import as_diversity_qrels
 from plackett.diversity.named import find_reranker
@@ -48,7 +48,8 @@ def diversify(
         are estimates, not the judgements that the result is measured by.
     similarity
         For the other methods: a table ``qid, docid, other, weight`` or a path to lines ``query document document
-        value``, with values from 0 to 1; one direction is enough. What is missing is 0.
+        [value]`` as in `plackett.read_relation`, with values from 0 to 1; one direction is enough. What is missing is
+        0.
     vectors
         Instead of ``similarity``: a dataset with document ids, whose features are compared by their cosine. A document
         that it does not have for the query of the run is looked up by its id alone.
@@ -93,8 +94,7 @@ def read_similarities(source: Any) -> pl.DataFrame:
 
     names = ("qid", "docid", "other", "weight")
     if isinstance(source, (str, os.PathLike)):
-        columns = {name: number for number, name in enumerate(names)}
-        return read_lines(source, "query document document value", columns, names[:3])
+        return read_pairs(source)
     frame = source if isinstance(source, pl.DataFrame) else pl.DataFrame(source, schema=list(names), orient="row")
     missing = [name for name in names if name not in frame.columns]
     if missing:

@@ -587,7 +587,8 @@ class Ranker(FittedAttributes, Estimator):
 
 def _called(name: str) -> str:
     """Data as the subject of a sentence: an argument in Python, a file on the command line."""
-    return {"X": "the data have", "eval_set": "the data of --valid have"}[name] if in_shell() else f"{name} has"
+    said = {"X": "the data have", "eval_set": "the data of --valid have"} if in_shell() else {}
+    return said.get(name, f"{name} has")
 
 
 def _give_validation() -> str:

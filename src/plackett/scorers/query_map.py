@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, in_shell
 from plackett.data.dense import dense
 
 __all__ = ["QueryMap", "list_statistics"]
@@ -99,10 +99,13 @@ class QueryMap:
         """The features before standardising, float64."""
         if self.source == "given":
             if given is None:
-                raise DataError(
-                    "this ranker was trained with query features, which the data do not have: score a RankingDataset "
-                    "with query_features (RankingDataset.from_arrays(X, qid=qid, query_features=…))"
+                how = (
+                    "pass the --query-features of training"
+                    if in_shell()
+                    else "score a RankingDataset with query_features (RankingDataset.from_arrays(X, qid=qid, "
+                    "query_features=…))"
                 )
+                raise DataError(f"this ranker was trained with query features, which the data do not have: {how}")
             return np.asarray(given, np.float64)
         if self.source == "columns":
             table = np.full((offsets.size - 1, self.columns.size), np.nan)

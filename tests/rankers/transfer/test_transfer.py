@@ -85,10 +85,25 @@ def test_refusals(target, source):
         ("give both", {"domain": ["a", "b", "b"]}),
         ("target='c' is not among the domains: 'a', 'b'", {"domain": ["a", "b", "b"], "target": "c"}),
         ("give one name each", {"domain": ["a"], "target": "a"}),
+        (r"domain\[1\] is None; name the domain", {"domain": ["a", None, "a"], "target": "a"}),
+        (r"domain\[2\] is nan", {"domain": [1.0, 1.0, np.nan], "target": 1.0}),
+        ("two sources are called '1'", {"source": {1: source, "1": source}}),
+        ("source 'fr' has missing values", {"source": {"fr": source.replace(X=np.full_like(source.X, np.nan))}}),
         ("either source, or domain", {"domain": ["a"] * 3, "target": "a", "source": source}),
     ):
         with pytest.raises(DataError, match=match):
             ranker.fit(target, **words)
+    with pytest.raises(DataError, match=r"domain\[0\] is None"):
+        pk.MultiTask().fit(target, domain=[None, "a", "a"])
+    names = [f"f{i}" for i in range(12)]
+    with pytest.raises(DataError, match="source 'fr' lacks the column 'f0' and has the column 'x'"):
+        ranker.fit(target.replace(feature_names=names),
+                   source={"fr": source.replace(feature_names=["x", *names[1:]])})  # fmt: skip
+    for wrong in (pk.PooledTransfer(source_weight=np.nan), pk.PooledTransfer(source_weight=np.inf),
+                  pk.ImportanceTransfer(clip=0), pk.ImportanceTransfer(alpha=-1),
+                  pk.FeatureTransfer(source_weight=np.inf)):  # fmt: skip
+        with pytest.raises(DataError, match="; give"):
+            wrong.fit(target, source=source)
     with pytest.raises(DataError, match="needs a linear base ranker"):
         pk.FeatureTransfer(base=TREES).fit(target, source=source)
     with pytest.raises(DataError, match="cannot continue training"):
@@ -113,8 +128,8 @@ def test_perfect_and_reversed_sources(target, source, test):
     perfect = domain(40, seed=5, noise=0.0)
     sure = pk.LinearRegression().fit(perfect)
     sure.scorer_.weights[:, 0] = W
-    kept, share = agreeing([perfect], sure, BASE)
-    assert share == 1.0 and kept[0].preferences is None  # all pairs stay
+    kept, share = agreeing({"a": perfect}, sure, BASE)
+    assert share == 1.0 and kept["a"].preferences is None  # all pairs stay
     source_only = pk.InstanceTransfer(base=BASE, include_target=False).fit(target, source=source)
     assert 0.5 < source_only.agreement_ < 1.0
     turned = source.replace(y=2 - source.y)
@@ -195,6 +210,7 @@ def test_multi_task_is_the_same_program(target, source, test):
     for named in (np.array(names, object), np.array(names, np.dtypes.StringDType())):
         again = pk.MultiTask(base=BASE).fit(pool, domain=named)
         np.testing.assert_array_equal(again.task_weights_, three.task_weights_)
+    np.testing.assert_array_equal(three.for_domain("c").coef_, three.coef_)
     with pytest.raises(DataError, match="no source domain 'd'"):
         three.for_domain("d")
 
@@ -264,6 +280,38 @@ def test_saved_and_loaded(target, source, test, tmp_path):
         again = pk.load(tmp_path / "model.plackett")
         np.testing.assert_array_equal(again.predict(test), ranker.predict(test))
         assert again.card_["transfer"] == {"sources": {"source": 60}}
+
+
+def test_combined_keeps_domains_apart_if_a_source_is_left_out(target, source, tmp_path):
+    sure = BASE.fit(target)
+    opposite = source.select(range(5))
+    opposite = opposite.replace(y=np.argsort(np.argsort(-sure.predict(opposite))).astype(float))
+    ranker = pk.CombinedTransfer(base=BASE).fit(target, source={"bad": opposite, "fr": source})
+    alone = pk.CombinedTransfer(base=BASE).fit(target, source={"fr": source})
+    np.testing.assert_allclose(ranker.for_domain("fr").coef_, alone.for_domain("fr").coef_)
+    pk.save(ranker, tmp_path / "m.plackett")
+    for model in (ranker, pk.load(tmp_path / "m.plackett")):
+        with pytest.raises(DataError, match="source 'bad' has no ranker: it was left out"):
+            model.for_domain("bad")
+    ranker.fit(target, source={"bad": opposite})
+    with pytest.raises(DataError, match="source 'bad' has no ranker: nothing was learned"):
+        ranker.for_domain("bad")
+
+
+def test_domains_of_several_kinds(target):
+    names = np.array([1, "be", 1], object)  # as in a column of a frame
+    assert {name: part.n_queries for name, part in pk.domains(target, names).items()} == {"1": 2, "be": 1}
+
+
+def test_relatedness_matches_features_by_name(target, source):
+    names = [f"f{i}" for i in range(12)]
+    target, source = target.replace(feature_names=names), source.replace(feature_names=names)
+    turned = source.replace(X=source.X[:, ::-1].copy(), feature_names=names[::-1])
+    expected = pk.relatedness(target, source)
+    assert pk.relatedness(target, turned) == pytest.approx(expected)
+    assert pk.relatedness(target, source.replace(feature_names=None)) == pytest.approx(expected)
+    with pytest.raises(DataError, match="the second task lacks"):
+        pk.relatedness(target, source.replace(feature_names=["x", *names[1:]]))
 
 
 def test_relatedness_needs_documents(target):

@@ -33,7 +33,7 @@ def selection_weights(train: Any, test: Any, *, alpha: float = 1.0, clip: float 
     alpha
         Penalty of the classifier, a logistic regression.
     clip
-        Largest weight, relative to the mean; None for no limit. Weights have mean 1.
+        Largest weight, relative to the mean, above 0; None for no limit. Weights have mean 1.
 
     Examples
     --------
@@ -47,6 +47,8 @@ def selection_weights(train: Any, test: Any, *, alpha: float = 1.0, clip: float 
     ----------
     Zadrozny: Learning and evaluating classifiers under sample selection bias. ICML 2004.
     """
+    if not 0.0 <= alpha < np.inf or (clip is not None and not clip > 0.0):
+        raise DataError(f"alpha={alpha}, clip={clip}; give a penalty of 0 or more, and a clip above 0, or None")
     tables = [_features(part) for part in (train, test)]
     if tables[0].shape[1] != tables[1].shape[1]:
         raise DataError(f"{tables[0].shape[1]} features in training, {tables[1].shape[1]} in test")

@@ -87,7 +87,7 @@ class CategoryMixture(GradientRanker):
         if bad.size:
             row = [round(float(v), 4) for v in shares[bad[0]]]
             raise DataError(
-                f"query_features of query {data.qids[bad[0]]!r} are {row}: probabilities of categories are not "
+                f"query_features of query {data.qids[bad[0]]} are {row}: probabilities of categories are not "
                 "negative and sum to 1"
             )
         return data

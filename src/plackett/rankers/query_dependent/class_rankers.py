@@ -86,7 +86,7 @@ class ClassRankers(LocalRankers):
             raise DataError(f"query_class has shape {given.shape}, but the data have {data.n_queries} queries")
         unknown = np.flatnonzero([one is None or one != one for one in given.tolist()])  # NaN differs from itself
         if unknown.size:
-            raise DataError(f"query_class: the class of query {data.qids[unknown[0]]!r} is missing; name one for each")
+            raise DataError(f"query_class: the class of query {data.qids[unknown[0]]} is missing; name one for each")
         self._class_of = dict(zip(data.qids.tolist(), given.tolist(), strict=True))
         return super()._prepared(data, name)
 

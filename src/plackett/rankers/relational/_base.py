@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._errors import DataError, PlackettWarning, in_shell
 from plackett._estimator import clone
 from plackett._literals import call
 from plackett.catalogue import find
@@ -73,11 +73,13 @@ def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | Non
     known = data.relations or {}
     if relation not in known:
         has = f"its relations are {', '.join(map(repr, known))}" if known else "it has none"
-        raise DataError(
-            f"{who} needs the relation {relation!r} of the documents, which the data lack: {has}. Give a "
-            f"RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or the builder Neighbours(k=10) "
-            "in place of the name, which compares features"
+        how = (
+            f"Pass --relation {relation}=FILE, or --relation {relation}=knn:10, which compares features"
+            if in_shell()
+            else f"Give a RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or the builder "
+            "Neighbours(k=10) in place of the name, which compares features"
         )
+        raise DataError(f"{who} needs the relation {relation!r} of the documents, which the data lack: {has}. {how}")
     return checked(relation, known[relation])
 
 

@@ -71,25 +71,27 @@ class TransferRanker(SingleMember):
             X, y = parts.pop(target), None
             source = parts
         self._sources = {} if source is None else source_domains(source)
+        self._target = target
         try:
             return super().fit(X, y, **arguments)
         finally:
-            del self._sources
+            del self._sources, self._target
 
     def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         columns = Columns(None if data.feature_names is None else tuple(data.feature_names))
         ready = {}
         for domain, part in self.__dict__.get("_sources", {}).items():
-            part = columns.aligned(part)
+            source = f"source {domain!r}"
+            part = columns.aligned(part, source)
             if part.n_features != data.n_features:
                 raise DataError(
-                    f"source {domain!r} has {part.n_features} features, the target {data.n_features}: transfer needs "
+                    f"{source} has {part.n_features} features, the target {data.n_features}: transfer needs "
                     "the same features in both"
                 )
             if part.y is None:
-                raise DataError(f"source {domain!r} has no labels")
+                raise DataError(f"{source} has no labels")
             if part.n_queries:
-                ready[domain] = super()._prepared(part.replace(feature_names=data.feature_names), name)
+                ready[domain] = super()._prepared(part.replace(feature_names=data.feature_names), source)
         self._sources = ready
         return super()._prepared(data, name)
 
@@ -123,7 +125,9 @@ class TransferRanker(SingleMember):
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         card = super()._card(data, monitor)
         sources = self.__dict__.get("_sources", {})
-        found: dict[str, Any] = {"sources": {str(name): part.n_queries for name, part in sources.items()}}
+        target = self.__dict__.get("_target")
+        found: dict[str, Any] = {} if target is None else {"target": str(target)}
+        found["sources"] = {str(name): part.n_queries for name, part in sources.items()}
         if self.negative_transfer_ is not None:
             found |= {"target alone": monitor.history[0], "transfer": monitor.history[1]}
             found["kept"] = "target alone" if self.negative_transfer_ else "transfer"

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
-from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.transfer.feature_transfer import FeatureTransfer
 from plackett.rankers.transfer.instance_transfer import agreeing
 
@@ -38,6 +37,6 @@ class CombinedTransfer(FeatureTransfer):
     paper: ClassVar[str] = "Liu 2011, section 9.3"
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
-    def _tasks(self, data: RankingDataset, sources: dict[Any, RankingDataset], alone: Ranker) -> list[RankingDataset]:
-        kept, self.agreement_ = agreeing(list(sources.values()), alone, self.base_ranker())
-        return [data, *(pooled([source], [self.source_weight]) for source in kept)]
+    def _kept(self, sources: dict[Any, RankingDataset], alone: Ranker) -> dict[Any, RankingDataset]:
+        kept, self.agreement_ = agreeing(sources, alone, self.base_ranker())
+        return kept

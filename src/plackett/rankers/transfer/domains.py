@@ -15,7 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
 
-__all__ = ["domains", "plain", "pooled", "source_domains"]
+__all__ = ["domain_names", "domains", "plain", "pooled", "source_domains"]
 __public__ = ["domains"]
 
 #: What training needs.
@@ -45,7 +45,7 @@ def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
     >>> {name: part.n_queries for name, part in domains(data, ["fr", "de", "fr"]).items()}
     {'de': 1, 'fr': 2}
     """
-    given = np.asarray(names)
+    given = domain_names(names)
     if given.shape != (data.n_queries,):
         raise DataError(
             f"domain has shape {given.shape}, but the data have {data.n_queries} queries: give one name each"
@@ -54,6 +54,18 @@ def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
     queries = np.argsort(number, kind="stable")
     ends = np.cumsum(np.bincount(number, minlength=each.size))
     return {name: data.select(queries[a:b]) for name, a, b in zip(each.tolist(), [0, *ends], ends, strict=False)}
+
+
+def domain_names(names: Any) -> np.ndarray:
+    """Names of domains that can be sorted: none missing, and text if they are of several kinds."""
+    given = np.asarray(names)
+    if given.ndim != 1 or given.dtype.kind not in "Of":
+        return given
+    each = given.tolist()
+    missing = [i for i, name in enumerate(each) if name is None or name != name]  # NaN differs from itself
+    if missing:
+        raise DataError(f"domain[{missing[0]}] is {each[missing[0]]}; name the domain of each query")
+    return given if len(set(map(type, each))) <= 1 else np.array([str(name) for name in each])
 
 
 def source_domains(source: Any) -> dict[Any, RankingDataset]:
@@ -72,6 +84,9 @@ def source_domains(source: Any) -> dict[Any, RankingDataset]:
                 f"source must be a RankingDataset, or a dict or list of them, got a {type(part).__name__}; "
                 "RankingDataset.from_arrays(X, y, qid) makes one"
             )
+    names = [str(name) for name in found]
+    if len(set(names)) < len(names):
+        raise DataError(f"two sources are called {max(names, key=names.count)!r}; their names must differ as text")
     return found
 
 

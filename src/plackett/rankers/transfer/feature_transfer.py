@@ -16,6 +16,7 @@ from plackett.rankers.transfer._base import TransferRanker
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.linear import LinearScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["FeatureTransfer", "shared_features"]
 
@@ -48,7 +49,7 @@ class FeatureTransfer(TransferRanker):
     Attributes
     ----------
     task_weights_
-        Weights of each domain, the target first, domains × features.
+        Weights of each domain, the target first, domains × features; NaN for a source that was left out.
     shared_
         The matrix D, and in ``singular_values_`` those of the table of weights: few large ones mean few common
         directions.
@@ -75,6 +76,11 @@ class FeatureTransfer(TransferRanker):
     epsilon: float = 0.05
     source_weight: float = 1.0
 
+    def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        for name in ("task_weights_", "shared_", "singular_values_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        super()._fit(data, monitor)
+
     def _transfer(
         self, data: RankingDataset, sources: dict[Any, RankingDataset], valid: RankingDataset | None, alone: Ranker
     ) -> None:
@@ -83,7 +89,7 @@ class FeatureTransfer(TransferRanker):
                 f"{type(self).__name__} needs a linear base ranker, and {type(alone).__name__} is none; "
                 "BoostingTransfer and InstanceTransfer take any"
             )
-        if self.n_sweeps < 0 or not self.epsilon > 0.0 or not self.source_weight > 0.0:
+        if self.n_sweeps < 0 or not self.epsilon > 0.0 or not 0.0 < self.source_weight < np.inf:
             raise DataError(
                 f"n_sweeps={self.n_sweeps}, epsilon={self.epsilon}, source_weight={self.source_weight}; give 0 or "
                 "more, and numbers above 0"
@@ -91,7 +97,8 @@ class FeatureTransfer(TransferRanker):
         if self.n_sweeps == 0:
             self._end_with(alone)
             return
-        tasks = self._tasks(data, sources, alone)
+        kept = self._kept(sources, alone)
+        tasks = [data, *(pooled([source], [self.source_weight]) for source in kept.values())]
         if len(tasks) == 1:
             self._end_with(alone)
             return
@@ -105,12 +112,13 @@ class FeatureTransfer(TransferRanker):
             root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         weights = np.stack([self._weights(task, root, scale, alone) for task in tasks])
         self.singular_values_ = np.linalg.svd(weights, compute_uv=False)
-        self.task_weights_ = weights / scale
+        self.task_weights_ = np.full((1 + len(sources), data.n_features), np.nan)
+        self.task_weights_[[True, *(name in kept for name in sources)]] = weights / scale
         self.scorer_ = LinearScorer(self.task_weights_[0][:, None].copy(), np.zeros(1))
 
-    def _tasks(self, data: RankingDataset, sources: dict[Any, RankingDataset], alone: Ranker) -> list[RankingDataset]:
-        """Training data of each domain, the target first."""
-        return [data, *(pooled([source], [self.source_weight]) for source in sources.values())]
+    def _kept(self, sources: dict[Any, RankingDataset], alone: Ranker) -> dict[Any, RankingDataset]:
+        """The source data to learn from."""
+        return sources
 
     def _weights(self, task: RankingDataset, root: np.ndarray, scale: np.ndarray, like: Ranker) -> np.ndarray:
         """Weights of the scaled features: the base ranker on the transformed ones."""
@@ -125,6 +133,8 @@ class FeatureTransfer(TransferRanker):
     def for_domain(self, name: Any) -> Self:
         """The ranker of another domain: a copy that scores with the weights of one of the sources.
 
+        The name of the target gives a copy of this ranker.
+
         >>> import plackett as pk
         >>> data = pk.datasets.make_ranking(n_queries=30, docs_per_query=8, n_features=3, random_state=0)
         >>> ranker = FeatureTransfer().fit(data, domain=["a"] * 15 + ["b"] * 15, target="b")
@@ -134,11 +144,17 @@ class FeatureTransfer(TransferRanker):
         from copy import copy
 
         self._check_fitted()
+        if str(name) == self.card_["transfer"].get("target"):
+            return copy(self)
         known = list(self.card_["transfer"]["sources"])
-        if str(name) not in known or not hasattr(self, "task_weights_"):
+        if str(name) not in known:
             raise DataError(f"no source domain {name!r}; there are {', '.join(map(repr, known)) or 'none'}")
-        other = copy(self)
+        if not hasattr(self, "task_weights_"):
+            raise DataError(f"source {name!r} has no ranker: nothing was learned from sources")
         weights = self.task_weights_[1 + known.index(str(name))]
+        if np.isnan(weights).any():
+            raise DataError(f"source {name!r} has no ranker: it was left out, as no pair of it agrees with the target")
+        other = copy(self)
         other.scorer_ = LinearScorer(weights[:, None].copy(), np.zeros(1))
         other.__dict__.pop("calibration_", None)
         return other

@@ -60,19 +60,21 @@ class InstanceTransfer(TransferRanker):
     def _transfer(
         self, data: RankingDataset, sources: dict[Any, RankingDataset], valid: RankingDataset | None, alone: Ranker
     ) -> None:
-        kept, self.agreement_ = agreeing(list(sources.values()), alone, self.base_ranker())
-        parts = [data, *kept] if self.include_target else kept
+        kept, self.agreement_ = agreeing(sources, alone, self.base_ranker())
+        parts = [*([data] if self.include_target else []), *kept.values()]
         if not kept:
             self._end_with(alone)
             return
         self._end_with(self._trained(pooled(parts, [1.0] * len(parts)), valid))
 
 
-def agreeing(sources: list[RankingDataset], alone: Ranker, base: Ranker) -> tuple[list[RankingDataset], float]:
+def agreeing(
+    sources: dict[Any, RankingDataset], alone: Ranker, base: Ranker
+) -> tuple[dict[Any, RankingDataset], float]:
     """Source data weighed by their agreement with a ranker, without those of weight 0; the share of correct pairs."""
-    kept: list[RankingDataset] = []
+    kept: dict[Any, RankingDataset] = {}
     right = total = 0.0
-    for source in sources:
+    for name, source in sources.items():
         pairs, share = agreement(source, alone._score_rows(source))
         known = ~np.isnan(share)
         n_pairs = np.bincount(source.query_of_row[pairs.winner], minlength=source.n_queries)
@@ -86,7 +88,7 @@ def agreeing(sources: list[RankingDataset], alone: Ranker, base: Ranker) -> tupl
         changed = source.replace(query_weight=own * weight)
         if takes_pairs(base) and right < total:
             changed = changed.replace(preferences=pairs)
-        kept.append(changed.select(np.flatnonzero(weight > 0)))
+        kept[name] = changed.select(np.flatnonzero(weight > 0))
     return kept, right / total if total else float("nan")
 
 

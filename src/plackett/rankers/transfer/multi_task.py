@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett.data.ids import distinct
+from plackett.rankers.transfer.domains import domain_names
 from plackett.rankers.transfer.feature_transfer import FeatureTransfer
 
 __all__ = ["MultiTask"]
@@ -43,6 +44,6 @@ class MultiTask(FeatureTransfer):
     ) -> Self:
         """Learn from the labelled documents of all domains; arguments as in `FeatureTransfer`, ``target`` optional."""
         if domain is not None and target is None and np.size(domain):
-            names, number = distinct(np.asarray(domain))
+            names, number = distinct(domain_names(domain))
             target = names.tolist()[np.bincount(number.ravel()).argmax()]
         return super().fit(X, y, source=source, domain=domain, target=target, **arguments)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.search_space import Real, SearchSpace
@@ -47,7 +49,7 @@ class PooledTransfer(TransferRanker):
     def _transfer(
         self, data: RankingDataset, sources: dict[Any, RankingDataset], valid: RankingDataset | None, alone: Ranker
     ) -> None:
-        if self.source_weight < 0.0:
+        if not 0.0 <= self.source_weight < np.inf:
             raise DataError(f"source_weight={self.source_weight}; give 0 or more")
         if self.source_weight == 0.0:
             self._end_with(alone)

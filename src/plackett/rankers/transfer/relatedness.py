@@ -10,6 +10,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
+from plackett.rankers.columns import Columns
 from plackett.rankers.transfer._base import agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import SingleMember, train_quietly
@@ -25,7 +26,7 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
     Parameters
     ----------
     a, b
-        Labelled data of the two domains.
+        Labelled data of the two domains. Features are matched by name if both have names, else by position.
     base
         The ranker to compare with, as in the transfer rankers; None uses `RankSVM`.
 
@@ -54,6 +55,9 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
         raise DataError(f"the tasks have {a.n_features} and {b.n_features} features; they must have the same")
     if a.n_rows == 0 or b.n_rows == 0:
         raise DataError("one of the tasks has no documents")
+    b = Columns(None if a.feature_names is None else tuple(a.feature_names)).aligned(b, "the second task")
+    if a.feature_names is None or b.feature_names is None:
+        a, b = a.replace(feature_names=None), b.replace(feature_names=None)
     make = SingleMember(base=base).base_ranker()
     tasks = [canonical_order(task) for task in (a, b)]
     rankers = [train_quietly(make, task) for task in tasks]
