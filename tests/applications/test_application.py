@@ -97,7 +97,7 @@ def test_ranks_and_reasons(saved):
 def test_folds_are_fitted_anew_on_the_other_lists():
     application, lists = _application(), _judged(12)
     found = application.cross_validate(lists, n_folds=3)
-    assert not hasattr(application.features, "_idf")  # the application stays as it is
+    assert not hasattr(application.features, "_terms")  # the application stays as it is
     fold = np.random.default_rng(0).permutation(12) % 3
     values = np.empty(12)
     for held in range(3):

@@ -14,6 +14,7 @@ from plackett._errors import DataError
 from plackett._files import check_regular
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
+from plackett.applications.terms import TermStatistics
 from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
 from plackett.text.analysis import Analyzer
@@ -115,14 +116,7 @@ class AnswerFeatures(Features):
         if not right.any():
             raise DataError("no answer is right: there is nothing to learn from")
         self._train(self.translation, questions, answers, right)
-        frequency: dict[str, int] = {}
-        for words in answers:
-            for word in set(words):
-                frequency[word] = frequency.get(word, 0) + 1
-        n = len(answers)
-        self._idf = {word: float(np.log1p((n - df + 0.5) / (df + 0.5))) for word, df in frequency.items()}
-        self._unseen = float(np.log1p((n + 0.5) / 0.5))
-        self._average = max(float(np.mean([len(words) for words in answers])), 1.0)
+        self._terms = TermStatistics().fit(answers)
         return self
 
     def fit_transform(self, lists: CandidateLists, *, n_folds: int = 5) -> RankingDataset:
@@ -147,7 +141,7 @@ class AnswerFeatures(Features):
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
         """A row for each candidate; a document's id is its place in the list, as in WikiQA's files of judgements."""
-        if not hasattr(self, "_idf"):
+        if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
         lists.check_texts()
         questions, answers = self._words(lists.row_queries), self._words(lists.items)
@@ -161,13 +155,11 @@ class AnswerFeatures(Features):
 
     def state(self) -> dict[str, Any]:
         """Settings, document frequencies and the translation table."""
-        if not hasattr(self, "_idf"):
+        if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
         return {
             "analyzer": self.analyzer.to_json(),
-            "words": list(self._idf),
-            "idf": np.array(list(self._idf.values())),
-            "others": [self._unseen, self._average],
+            **self._terms.state(),
             **{f"translation {name}": value for name, value in self.translation.state().items()},
         }
 
@@ -176,8 +168,7 @@ class AnswerFeatures(Features):
         """Trained features from their state."""
         own = {name.removeprefix("translation "): v for name, v in state.items() if name.startswith("translation ")}
         made = cls(analyzer=Analyzer.from_json(state["analyzer"]), translation=TranslationModel.restore(own))
-        made._idf = {str(word): float(idf) for word, idf in zip(state["words"], state["idf"], strict=True)}
-        made._unseen, made._average = (float(value) for value in state["others"])
+        made._terms = TermStatistics.restore(state)
         return made
 
     @staticmethod
@@ -198,17 +189,15 @@ class AnswerFeatures(Features):
     def _row(self, question: Sequence[str], answer: Sequence[str]) -> dict[str, float]:
         asked, there = dict.fromkeys(question), set(answer)
         common = [word for word in asked if word in there]
-        weight = {word: self._idf.get(word, self._unseen) for word in asked}
+        weight = {word: self._terms.idf(word) for word in asked}
         places = [i for i, word in enumerate(answer) if word in asked]
         shared, whole = sum(weight[word] for word in common), sum(weight.values())
-        norm = 1.2 * (0.25 + 0.75 * len(answer) / self._average)
-        counts = [answer.count(word) for word in common]
         return {
             "overlap": len(common),
             "overlap share": len(common) / max(len(asked), 1),
             "idf overlap": shared,
             "idf overlap share": shared / whole if whole else 0.0,
-            "bm25": sum(weight[word] * 2.2 * tf / (tf + norm) for word, tf in zip(common, counts, strict=True)),
+            "bm25": self._terms.bm25(asked, answer),
             "same order": same_order(list(asked), answer),
             "span": places[-1] - places[0] + 1 if places else 0,
             "new words": len(there - asked.keys()),

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.applications.application import Application
-from plackett.applications.features import Features
 from plackett.applications.language import sentences
 from plackett.applications.lists import CandidateLists
-from plackett.applications.terms import TermStatistics
-from plackett.text.analysis import Analyzer
+from plackett.applications.synonyms import SynonymFeatures
 
 __all__ = ["SentenceFeatures", "summarise"]
 
 
 @dataclass(kw_only=True, eq=False)
-class SentenceFeatures(Features):
+class SentenceFeatures(SynonymFeatures):
     """Features of a query and the sentences of a document, for query-biased summaries.
 
     ====================  ============================================================================================
@@ -67,19 +64,14 @@ class SentenceFeatures(Features):
         "similarity",
     )
 
-    synonyms: Mapping[str, list[str]] = field(default_factory=dict)
-    analyzer: Analyzer = field(default_factory=Analyzer)
-
     def fit(self, lists: CandidateLists) -> Self:
         """Count the terms of the sentences."""
         lists.check_texts()
-        self._terms = TermStatistics().fit(self.analyzer.tokens(text) for text in lists.items)
-        return self
+        return self.count(lists.items)
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
         """A row for each sentence."""
-        if not hasattr(self, "_terms"):
-            raise DataError("the features are not trained; call fit first")
+        self.check_trained()
         lists.check_texts()
         rows = []
         bounds = lists.offsets.tolist()
@@ -100,20 +92,6 @@ class SentenceFeatures(Features):
         near = sum(not there.isdisjoint(self.synonyms.get(term, ())) for term in distinct)
         share = len(distinct & there) / len(distinct)
         return float(exact), share, near / len(distinct), self._terms.log_probability(query, text)
-
-    def state(self) -> dict[str, Any]:
-        """Settings and counts."""
-        if not hasattr(self, "_terms"):
-            raise DataError("the features are not trained; call fit first")
-        synonyms = {str(term): list(others) for term, others in self.synonyms.items()}
-        return {"analyzer": self.analyzer.to_json(), "synonyms": synonyms, **self._terms.state()}
-
-    @classmethod
-    def restore(cls, state: Mapping[str, Any]) -> Self:
-        """Trained features from their state."""
-        made = cls(synonyms=state["synonyms"], analyzer=Analyzer.from_json(state["analyzer"]))
-        made._terms = TermStatistics.restore(state)
-        return made
 
 
 @fulfils("apps.summarise")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.applications.features import Features
 from plackett.applications.language import Tagger, kinds, noun_phrases, sentences, words
 from plackett.applications.lists import CandidateLists
-from plackett.applications.terms import TermStatistics
-from plackett.text.analysis import Analyzer
+from plackett.applications.synonyms import SynonymFeatures
 
 __all__ = ["Passage", "WhyFeatures"]
 
@@ -44,7 +42,7 @@ class _Read(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False)
-class WhyFeatures(Features):
+class WhyFeatures(SynonymFeatures):
     """37 features of a why-question and a passage.
 
     ==========================  ======================================================================================
@@ -103,20 +101,16 @@ class WhyFeatures(Features):
         "relatedness",
     )
 
-    synonyms: Mapping[str, list[str]] = field(default_factory=dict)
     relatedness: Callable[[str, str], float] | None = field(default=None, repr=False)
     tagger: Tagger = field(default=kinds, repr=False)
-    analyzer: Analyzer = field(default_factory=Analyzer)
 
     def fit(self, lists: CandidateLists) -> Self:
         """Count the terms of the passages."""
-        self._terms = TermStatistics().fit(self.analyzer.tokens(_passage(item).text) for item in lists.items)
-        return self
+        return self.count(_passage(item).text for item in lists.items)
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
         """A row for each passage."""
-        if not hasattr(self, "_terms"):
-            raise DataError("the features are not trained; call fit first")
+        self.check_trained()
         near = self._near()
         texts: dict[str, _Read] = {}
 
@@ -200,20 +194,6 @@ class WhyFeatures(Features):
             "modifiers": those(inside - heads),
         }
         return _Read([term for own in terms for term in own], parts)
-
-    def state(self) -> dict[str, Any]:
-        """Settings and counts."""
-        if not hasattr(self, "_terms"):
-            raise DataError("the features are not trained; call fit first")
-        synonyms = {str(word): list(others) for word, others in self.synonyms.items()}
-        return {"analyzer": self.analyzer.to_json(), "synonyms": synonyms, **self._terms.state()}
-
-    @classmethod
-    def restore(cls, state: Mapping[str, Any]) -> Self:
-        """Trained features from their state."""
-        made = cls(synonyms=state["synonyms"], analyzer=Analyzer.from_json(state["analyzer"]))
-        made._terms = TermStatistics.restore(state)
-        return made
 
 
 def _plain_verb(word: str) -> str:
