@@ -14,7 +14,8 @@ from plackett.applications.language import kinds, noun_phrases, sentences, words
         ("", []),
         ("  \n ", []),
         ("One. Two? Three!", ["One.", "Two?", "Three!"]),
-        ("Mr. Smith met Dr. No. They ate.", ["Mr. Smith met Dr. No.", "They ate."]),
+        ("Mr. Smith met Dr. Ray. They ate.", ["Mr. Smith met Dr. Ray.", "They ate."]),
+        ("See no. 5. Done.", ["See no. 5.", "Done."]),
         ("It costs 3.50. Cheap!", ["It costs 3.50.", "Cheap!"]),
         ('He said "Go." Then he left.', ['He said "Go."', "Then he left."]),
         ("no stop\n\nnew block", ["no stop", "new block"]),
@@ -22,8 +23,6 @@ from plackett.applications.language import kinds, noun_phrases, sentences, words
     ],
 )
 def test_sentences(text, expected):
-    if text.startswith("Mr."):
-        expected = ["Mr. Smith met Dr. No. They ate."]  # "no." is an abbreviation, too
     assert sentences(text) == expected
 
 

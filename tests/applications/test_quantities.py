@@ -40,8 +40,8 @@ def test_units(text, value, unit):
 
 
 def test_texts_without_quantities():
-    assert read_quantities("no numbers, B2B, v1.2.3x") == [] or all(q.unit == "" for q in read_quantities("B2B"))
-    assert read_quantities("") == []
+    for text in ("", "no numbers", "B2B", "v1.2.3x"):
+        assert read_quantities(text) == []
 
 
 def brute(values, weight, max_width):
