@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
-__all__ = ["cache_folder", "cache_root", "on_first_compilation"]
+__all__ = ["cache_folder", "cache_root", "nothing_compiled", "on_first_compilation"]
 
 #: Compiled code of older sources is deleted after this many days without use.
 _KEEP_DAYS = 30
@@ -46,6 +46,12 @@ def cache_root() -> Path | None:
     except (OSError, RuntimeError):  # RuntimeError: neither HOME nor an entry for this user in the system's list
         return None
     return root
+
+
+def nothing_compiled() -> bool:
+    """Whether the folder is empty, as it is before the first use."""
+    root = cache_root()
+    return root is not None and next(root.iterdir(), None) is None
 
 
 def _user_folder() -> Path:

@@ -28,6 +28,7 @@ def started(monkeypatch):
     monkeypatch.setattr(first_use, "_start", start)
     monkeypatch.setattr(first_use, "is_own_process", lambda: True)
     monkeypatch.setattr(first_use, "n_threads", lambda: 2)
+    monkeypatch.setattr(first_use, "nothing_compiled", lambda: False)
     return tasks
 
 
@@ -44,6 +45,23 @@ def test_a_rehearsal_starts_only_if_something_must_be_compiled(started):
     assert started == [("_evaluate", ["AP"], None), "waited", "killed", "waited"]
     _compile_something()  # afterwards: no concern of ours
     assert len(started) == 4
+
+
+def test_a_rehearsal_starts_at_once_and_only_once_on_a_new_machine(started, monkeypatch):
+    monkeypatch.setattr(first_use, "nothing_compiled", lambda: True)
+    with first_use.rehearse_evaluation(["AP"], None):
+        assert started == [("_evaluate", ["AP"], None)]
+        _compile_something()
+        assert len(started) == 1
+
+
+def test_a_folder_with_compiled_kernels_is_not_a_new_machine(monkeypatch, tmp_path):
+    monkeypatch.setattr(_kernel_folder, "cache_root", lambda: tmp_path)
+    assert _kernel_folder.nothing_compiled()
+    (tmp_path / "plackett.measures.ap-1").mkdir()
+    assert not _kernel_folder.nothing_compiled()
+    monkeypatch.setattr(_kernel_folder, "cache_root", lambda: None)
+    assert not _kernel_folder.nothing_compiled()
 
 
 def test_no_wait_for_the_rehearsal_if_the_data_cannot_be_read(started):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from plackett._cores import n_threads
-from plackett._kernel_folder import cache_root, on_first_compilation
+from plackett._kernel_folder import cache_root, nothing_compiled, on_first_compilation
 from plackett.cli.lean import is_own_process, lightgbm_alone, own_process
 
 __all__ = ["rehearse_evaluation", "rehearse_experiment", "rehearse_training"]
@@ -55,8 +55,15 @@ def _beside(task: Callable[..., None], *args: Any, meanwhile: Callable[[], None]
         yield
         return
     started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
+        if not started:
+            started.append(_start(task, *args))
+
     try:
-        with on_first_compilation(lambda: started.append(_start(task, *args))):
+        if nothing_compiled():  # no need to wait until the first kernel is missed
+            start()
+        with on_first_compilation(start):
             yield
         if started and meanwhile is not None:  # what the second process would come to last
             meanwhile()
