@@ -277,10 +277,14 @@ def _check_alone(out: Path, option: str) -> None:
     # recent versions of typer have a copy of click of their own, older ones use click's
     click = typer.Context.__bases__[0].__module__.rpartition(".")[0]
     context = sys.modules[f"{click}.globals"].get_current_context(silent=True)
+    if context is None:
+        return
     own = option.lstrip("-").replace("-", "_").lower()
-    for name, value in context.params.items() if context is not None else ():
+    # versions of typer differ in whether the values are paths already or still text
+    paths = {each.name for each in context.command.params if getattr(getattr(each, "type", None), "name", "") == "path"}
+    for name, value in context.params.items():
         for path in value if isinstance(value, (list, tuple)) else (value,):
-            is_file = isinstance(path, Path) or (isinstance(path, str) and os.path.isfile(path))
+            is_file = isinstance(path, Path) or (isinstance(path, str) and (name in paths or os.path.isfile(path)))
             if name != own and is_file and os.path.realpath(path) == os.path.realpath(out):
                 raise typer.BadParameter(
                     f"{out} is also another file of this command; name a new one", param_hint=option

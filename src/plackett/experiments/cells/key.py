@@ -150,8 +150,16 @@ def _plain(value: Any, name: str) -> Any:
 
 
 def _sources(kind: type) -> list[str | None]:
-    """Hashes of the sources of a class and its bases outside libraries: an edited ranker is a different one."""
-    return [_source(base) for base in kind.__mro__ if base is not object and not _library(inspect.getmodule(base))]
+    """Hashes of the sources of a class and its bases in scripts: an edited ranker is a different one.
+
+    plackett's own classes are left out: the stamp of the sources covers them, and their bases change when scikit-learn
+    is imported.
+    """
+    return [_source(base) for base in kind.__mro__ if base is not object and _in_script(base)]
+
+
+def _in_script(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] != "plackett" and not _library(inspect.getmodule(kind))
 
 
 @functools.cache
