@@ -6137,7 +6137,7 @@ ITEMS: list[tuple] = \
   ('infra.feature_extractor',),
   '',
   (),
-  'Which features an engine shall log, and for which documents.'),
+  'Which features an engine should log, and for which documents.'),
  ('text',
   'features_of_meta',
   'plackett.text.features.letor_meta',

@@ -155,10 +155,12 @@ def _entries(index: Index, home: Any, url: str) -> np.ndarray:
         if url not in index.kinds:
             raise DataError(f"the index has no stored field {url!r} of URLs; name it (url=…), or pass home=…")
         home = [kind in ("root", "subroot") for kind in url_type(index.values(url).tolist())]
-    found = np.asarray(home, np.bool_)
-    if found.shape != (index.n_documents,):
-        raise DataError(f"home has shape {found.shape}; give a Boolean for each of the {index.n_documents} documents")
-    return found
+    is_entry = np.asarray(home, np.bool_)
+    if is_entry.shape != (index.n_documents,):
+        raise DataError(
+            f"home has shape {is_entry.shape}; give a Boolean for each of the {index.n_documents} documents"
+        )
+    return is_entry
 
 
 def _log_ratio(field: Field, entry: np.ndarray, terms: np.ndarray, mu: float) -> np.ndarray:

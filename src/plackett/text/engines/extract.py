@@ -21,7 +21,7 @@ __all__ = ["extract_from_engine", "log_blocks"]
 
 #: Searches that are sent together.
 _TOGETHER = 20
-#: Documents that are asked for by id in one search; engines return 10,000 hits at most.
+#: Documents requested by id in one search; engines return at most 10,000 hits.
 _IDS = 1000
 
 
@@ -88,7 +88,7 @@ def log_blocks(
     add_judged: bool = False,
     verbose: bool = False,
 ) -> Iterator[RankingDataset]:
-    """The same as `extract_from_engine` in pieces of some queries each; the parameters are the same."""
+    """Like `extract_from_engine`, with the same parameters, but in pieces of a few queries each."""
     source = Engine(engine) if isinstance(engine, str) else engine
     chosen = FeatureLog(featureset=log) if isinstance(log, str) else log
     asked = {str(qid): text for qid, text in queries.items()}
@@ -110,15 +110,15 @@ def log_blocks(
     batches = [list(asked)[i : i + _TOGETHER] for i in range(0, len(asked), _TOGETHER)]
     for batch in progress(batches, "queries logged", len(asked), amount=len, verbose=verbose):
         wanted = {q: None if given is None else [str(d) for d in given.get(q, ())] for q in batch}
-        found = _asked(source, chosen, [(q, asked[q], ids) for q, ids in wanted.items()], k)
+        hits_of = _logged_hits(source, chosen, [(q, asked[q], ids) for q, ids in wanted.items()], k)
         if add_judged and labels is not None:
-            have = {q: {hit.id for hit in found[q]} for q in batch}
+            have = {q: {hit.id for hit in hits_of[q]} for q in batch}
             extra = [(q, asked[q], [d for d in labels.get(q, ()) if d not in have[q]]) for q in batch]
-            for q, hits in _asked(source, chosen, extra, k).items():
-                found[q] += hits
-        unknown += sum(len(ids) - len(found[q]) for q, ids in wanted.items() if ids is not None and not add_judged)
-        without += [q for q in batch if not found[q]]
-        rows = [(q, hit) for q in batch for hit in found[q]]
+            for q, hits in _logged_hits(source, chosen, extra, k).items():
+                hits_of[q] += hits
+        unknown += sum(len(ids) - len(hits_of[q]) for q, ids in wanted.items() if ids is not None and not add_judged)
+        without += [q for q in batch if not hits_of[q]]
+        rows = [(q, hit) for q in batch for hit in hits_of[q]]
         if not rows:
             continue
         names = names or rows[0][1].names
@@ -135,22 +135,22 @@ def log_blocks(
         )
 
 
-def _asked(
+def _logged_hits(
     engine: Engine, log: FeatureLog, searches: Sequence[tuple[str, str, list[str] | None]], k: int
 ) -> dict[str, list[LoggedHit]]:
-    """Hits by query; ids None: the engine's best."""
+    """Hits by query. Where the ids are None, they are the engine's best."""
     owners, bodies = [], []
     for qid, text, ids in searches:
         groups = [None] if ids is None else [ids[i : i + _IDS] for i in range(0, len(ids), _IDS)]
         for group in groups:
             owners.append(qid)
             bodies.append(log.request(text, k, group))
-    found: dict[str, list[LoggedHit]] = {qid: [] for qid, _, _ in searches}
+    hits_of: dict[str, list[LoggedHit]] = {qid: [] for qid, _, _ in searches}
     if bodies:
         for qid, answer in zip(owners, engine.search(bodies), strict=True):
-            found[qid] += log.hits(answer, f"query {qid!r}")
+            hits_of[qid] += log.hits(answer, f"query {qid!r}")
     for qid, _, ids in searches:
-        have = [hit.id for hit in found[qid]]
+        have = [hit.id for hit in hits_of[qid]]
         if len(set(have)) < len(have):  # an alias of several indices, for one
             twice = next(docid for i, docid in enumerate(have) if docid in have[:i])
             raise DataError(
@@ -162,7 +162,7 @@ def _asked(
             raise DataError(
                 f"{engine.url}: query {qid!r}: the engine returned document {other!r}, which was not asked for"
             )
-    return found
+    return hits_of
 
 
 def _dataset(rows: list[tuple[str, LoggedHit]], names: tuple[str, ...], labels: Any, unjudged: float) -> RankingDataset:

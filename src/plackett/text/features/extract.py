@@ -101,7 +101,7 @@ def extract_blocks(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Iterator[RankingDataset]:
-    """The same as `extract` in pieces of some queries each, for more pairs than fit into memory.
+    """Like `extract`, but in pieces of a few queries each, for more pairs than fit into memory.
 
     Queries without candidates are left out, with a warning that counts them.
     """
@@ -122,11 +122,10 @@ def extract_blocks(
     if empty.size == len(asked):
         raise DataError(_NOTHING)
     if empty.size:
-        often = "1 query has" if empty.size == 1 else f"{empty.size} queries have"
         names = some(asked.ids[q] for q in empty.tolist())
         warnings.warn(
-            f"{often} no candidates, of {len(asked)}, and no rows in the result: {names}; when you evaluate, count "
-            "them as lists without a relevant document",
+            f"{empty.size} of {len(asked)} queries have no candidates, and no rows in the result: {names}; when you "
+            "evaluate, count them as lists without a relevant document",
             PlackettWarning,
             stacklevel=2,
         )
@@ -156,7 +155,7 @@ def judged(judgements: Any) -> dict[str, dict[str, float]]:
         return {str(q): {str(d): float(label) for d, label in own.items()} for q, own in judgements.items()}
     from plackett.data.trec import as_qrels
 
-    found: dict[str, dict[str, float]] = {}
+    labels: dict[str, dict[str, float]] = {}
     for qid, docid, label in as_qrels(judgements).select("qid", "docid", "label").iter_rows():
-        found.setdefault(str(qid), {})[str(docid)] = float(label)
-    return found
+        labels.setdefault(str(qid), {})[str(docid)] = float(label)
+    return labels

@@ -119,7 +119,7 @@ class FeatureSet:
         verbose: bool = False,
         _out: np.ndarray | None = None,
     ) -> Iterator[Block]:
-        """The same piece by piece and in order, for more pairs than fit into memory."""
+        """Like `matrix`, but piece by piece and in order, for more pairs than fit into memory."""
         asked: Queries = as_queries(queries, index)
         offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
         if offsets.size != len(asked) + 1 or offsets[-1] != documents.size:
@@ -129,8 +129,8 @@ class FeatureSet:
         job = Job(index, asked, offsets, documents)
         ranges = job.batches(_ROWS)
 
-        def compute(place: tuple[int, int]) -> Block:
-            lo, hi = place
+        def compute(query_range: tuple[int, int]) -> Block:
+            lo, hi = query_range
             rows = slice(offsets[lo], offsets[hi])
             out = np.empty((offsets[hi] - offsets[lo], len(self)), np.float32) if _out is None else _out[rows]
             self._fill(Batch(job, lo, hi), out)
@@ -160,8 +160,8 @@ def _in_order(compute: Any, ranges: list[tuple[int, int]], threads: int) -> Iter
     yield compute(ranges[0])
     with ThreadPoolExecutor(threads, thread_name_prefix="features") as pool:
         waiting: list[Any] = []
-        for place in ranges[1:]:
-            waiting.append(pool.submit(compute, place))
+        for query_range in ranges[1:]:
+            waiting.append(pool.submit(compute, query_range))
             if len(waiting) > 2 * threads:
                 yield waiting.pop(0).result()
         for future in waiting:

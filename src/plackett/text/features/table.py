@@ -93,23 +93,23 @@ class TableFeature(Feature):
 
     def _of_index(self, index: Index) -> tuple[dict[str, int] | None, np.ndarray, np.ndarray]:
         """Numbers of the table's queries, and its values by number of query × documents + number of document."""
-        kept: WeakKeyDictionary[Index, Any] = self._sorted  # type: ignore[attr-defined]
-        if index not in kept:
+        by_index: WeakKeyDictionary[Index, Any] = self._sorted  # type: ignore[attr-defined]
+        if index not in by_index:
             columns, values = self._cells  # type: ignore[attr-defined]
             queries: dict[str, int] | None = None
-            keys, here = np.zeros(values.size, np.int64), np.ones(values.size, np.bool_)
+            keys, in_index = np.zeros(values.size, np.int64), np.ones(values.size, np.bool_)
             for name, cells in zip(self.by, columns, strict=True):
                 if name == "docid":
                     numbers = index.numbers(cells)
-                    keys, here = keys + numbers, numbers >= 0
+                    keys, in_index = keys + numbers, numbers >= 0
                 else:
                     queries = {}
                     numbers = np.array([queries.setdefault(cell, len(queries)) for cell in cells], np.int64)
                     keys = keys + numbers * index.n_documents
-            order = np.argsort(keys[here])
-            kept[index] = queries, keys[here][order], values[here][order]
-        found: tuple[dict[str, int] | None, np.ndarray, np.ndarray] = kept[index]
-        return found
+            order = np.argsort(keys[in_index])
+            by_index[index] = queries, keys[in_index][order], values[in_index][order]
+        lookup: tuple[dict[str, int] | None, np.ndarray, np.ndarray] = by_index[index]
+        return lookup
 
 
 def _plain(text: str) -> str:
