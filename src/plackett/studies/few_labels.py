@@ -71,24 +71,24 @@ def few_labels(
 
 
 def _rankers(train: RankingDataset, reference: int | None, n_jobs: int | None) -> dict[str, Any]:
-    import plackett.rankers as made
+    import plackett.rankers as rankers
 
-    base = made.RankSVM(C=0.01, n_jobs=n_jobs)
+    base = rankers.RankSVM(C=0.01, n_jobs=n_jobs)
 
-    def semi(cls: Any, **words: Any) -> Any:
-        return lambda: cls(base=base, n_jobs=n_jobs, **words).fit(train)
+    def semi(cls: Any, **parameters: Any) -> Any:
+        return lambda: cls(base=base, n_jobs=n_jobs, **parameters).fit(train)
 
-    found = {
+    trainers = {
         "labelled alone": lambda: base.fit(train),
-        "labels of neighbours, pooled": semi(made.SimilarityPropagation, n_neighbors=5),
-        "labels of neighbours, two lists": semi(made.SemiSupervisedRankBoost, n_neighbors=5, trade_off=1.0),
-        "graph, clamped": semi(made.GraphPropagation),
-        "graph, mixed": semi(made.GraphPropagation, kappa=0.5),
-        "preferences of neighbours": semi(made.PreferencePropagation, n_neighbors=5),
+        "labels of neighbours, pooled": semi(rankers.SimilarityPropagation, n_neighbors=5),
+        "labels of neighbours, two lists": semi(rankers.SemiSupervisedRankBoost, n_neighbors=5, trade_off=1.0),
+        "graph, clamped": semi(rankers.GraphPropagation),
+        "graph, mixed": semi(rankers.GraphPropagation, kappa=0.5),
+        "preferences of neighbours": semi(rankers.PreferencePropagation, n_neighbors=5),
     }
     if reference is not None:
-        found["weak teacher"] = semi(made.WeakSupervision, reference=reference)
-    return found
+        trainers["weak teacher"] = semi(rankers.WeakSupervision, reference=reference)
+    return trainers
 
 
 def _best_column(data: RankingDataset) -> int:
@@ -111,10 +111,10 @@ def _hidden(data: RankingDataset, n_labelled: int, n_queries: int, seed: Any) ->
     order = order[group]
     key = data.query_of_row[order] * (data.labels.max() + 2.0) + data.labels[order]
     first = np.concatenate(([True], np.diff(key) != 0))
-    place = np.arange(order.size) - np.maximum.accumulate(np.where(first, np.arange(order.size), 0))
+    position = np.arange(order.size) - np.maximum.accumulate(np.where(first, np.arange(order.size), 0))
     y = np.full(data.n_rows, -1.0)
-    kept = order[(place < n_labelled) & chosen[data.query_of_row[order]]]
-    y[kept] = data.labels[kept]
+    labelled = order[(position < n_labelled) & chosen[data.query_of_row[order]]]
+    y[labelled] = data.labels[labelled]
     return data.replace(y=y)
 
 

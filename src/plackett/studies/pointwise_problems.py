@@ -45,8 +45,8 @@ def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100
         ranker = _methods()["LinearRegression"].fit(fold.train)
         values = per_query(fold.train, ranker.predict(fold.train), "nDCG@10")
         worst = int(np.argmin(np.where(_has_pairs(fold.train), values, np.inf)))
-        kept = np.arange(fold.train.n_queries) != worst
-        queries, odd, test = fold.train.select(kept), fold.train.select(~kept), fold.test
+        others = np.arange(fold.train.n_queries) != worst
+        queries, odd, test = fold.train.select(others), fold.train.select(~others), fold.test
     rows = []
     for method, ranker in _methods().items():
         first = None

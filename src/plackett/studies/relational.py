@@ -48,11 +48,11 @@ def clustered_lists(
     row = np.arange(n)
     if not informative:
         row = rng.permuted(row.reshape(n_queries, -1), axis=1).ravel()
-    place = np.arange(n)
-    near = np.concatenate([row[place // size * size + (place + step) % size] for step in range(1, size)])
+    position = np.arange(n)
+    near = np.concatenate([row[position // size * size + (position + step) % size] for step in range(1, size)])
     data = RankingDataset.from_arrays(X, label, qid)
     group = np.empty(n, np.int64)
-    group[row] = place // size
+    group[row] = position // size
     relations = {"similarity": Relation(np.tile(row, size - 1), near), "hyperedge": hyperedges(data, group.tolist())}
     return data.replace(relations=relations)
 
@@ -80,26 +80,26 @@ def site_lists(
 
 
 def _contestants(n_jobs: int | None) -> dict[str, dict[str, Any]]:
-    words: dict[str, Any] = {"n_jobs": n_jobs}
+    common: dict[str, Any] = {"n_jobs": n_jobs}
     return {
         "similarity": {
-            "the ranker alone": RelationalFeedback(beta=0.0, **words),
-            "RelationalFeedback, trained alone": RelationalFeedback(through=False, **words),
-            "RelationalFeedback": RelationalFeedback(**words),
-            "RelationalFeedback(LambdaMART)": RelationalFeedback(base="LambdaMART(n_estimators=30)", **words),
-            "RelationalRankSVM": RelationalRankSVM(base=RankSVM(C=1e-3), **words),
-            "ContinuousCRF": ContinuousCRF(**words),
-            "HypergraphRanker": HypergraphRanker(**words),
+            "the ranker alone": RelationalFeedback(beta=0.0, **common),
+            "RelationalFeedback, trained alone": RelationalFeedback(through=False, **common),
+            "RelationalFeedback": RelationalFeedback(**common),
+            "RelationalFeedback(LambdaMART)": RelationalFeedback(base="LambdaMART(n_estimators=30)", **common),
+            "RelationalRankSVM": RelationalRankSVM(base=RankSVM(C=1e-3), **common),
+            "ContinuousCRF": ContinuousCRF(**common),
+            "HypergraphRanker": HypergraphRanker(**common),
         },
         "parent": {
-            "the ranker alone": TopicDistillation(beta=0.0, **words),
-            "ScorePropagation": ScorePropagation(**words),
-            "TopicDistillation": TopicDistillation(**words),
-            "TopicDistillation, exact": TopicDistillation(exact=True, **words),
+            "the ranker alone": TopicDistillation(beta=0.0, **common),
+            "ScorePropagation": ScorePropagation(**common),
+            "TopicDistillation": TopicDistillation(**common),
+            "TopicDistillation, exact": TopicDistillation(exact=True, **common),
             "RelationalRankSVM": RelationalRankSVM(
-                base=RankSVM(C=1e-3), task="distillation", relation="parent", **words
+                base=RankSVM(C=1e-3), task="distillation", relation="parent", **common
             ),
-            "ContinuousCRF": ContinuousCRF(similar=(), parents=("parent",), **words),
+            "ContinuousCRF": ContinuousCRF(similar=(), parents=("parent",), **common),
         },
     }
 

@@ -47,7 +47,7 @@ def which_features(
     from plackett.feature_selection.greedy import GreedySelector, greedy_choice
     from plackett.rankers.pointwise.linear_regression import LinearRegression
 
-    found: dict[tuple[int, str], list[float]] = {}
+    qualities: dict[tuple[int, str], list[float]] = {}
     fold = next(iter(named_folds_of(data)[1].values())) if data is not None else None
     n_features = n_groups * n_copies + n_noise if fold is None else fold.train.n_features
     for seed in range(n_seeds):
@@ -81,15 +81,15 @@ def which_features(
                 )[0]
             chosen["all"] = np.arange(n_features)
             for name, columns in chosen.items():
-                kept = np.sort(columns)
-                ranker = LinearRegression(n_jobs=1).fit(train.replace(X=train.X[:, kept]))
-                fresh = test.replace(X=test.X[:, kept])
-                found.setdefault((t, name), []).append(
+                selected = np.sort(columns)
+                ranker = LinearRegression(n_jobs=1).fit(train.replace(X=train.X[:, selected]))
+                fresh = test.replace(X=test.X[:, selected])
+                qualities.setdefault((t, name), []).append(
                     float(np.nanmean(per_query(fresh, ranker.predict(fresh), "nDCG@10")))
                 )
     rows: list[dict[str, Any]] = []
-    for (t, name), values in found.items():
-        gain = np.array(values) - np.array(found[t, "random"])
+    for (t, name), values in qualities.items():
+        gain = np.array(values) - np.array(qualities[t, "random"])
         rows.append(
             {
                 "features": t,

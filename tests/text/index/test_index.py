@@ -137,7 +137,7 @@ def test_fields_that_come_later(tmp_path):
 
 def test_same_id_twice_in_one_go(tmp_path):
     pair = [Document("a", {"body": "old"}), Document("b", {"body": "other"}), Document("a", {"body": "new"})]
-    with pytest.warns(PlackettWarning, match="a document has an id that another .* such as 'a'; the last one"):
+    with pytest.warns(PlackettWarning, match="a document has an id that an earlier .* such as 'a'; the last one"):
         index = Index.create(tmp_path / "i", pair)
     assert [index.document(i).fields["body"] for i in range(2)] == ["other", "new"]
     with pytest.raises(DataError, match="two documents have the id 'a'"):
