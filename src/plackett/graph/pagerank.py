@@ -142,8 +142,8 @@ def _without_dangling(graph: LinkGraph, teleport: np.ndarray, control: dict[str,
     out = np.zeros(graph.n_nodes)
     if not alive.size:
         return teleport
-    kept = teleport[alive]
-    out[alive] = pagerank(core, teleport=kept if kept.sum() > 0 else None, **control)
+    core_teleport = teleport[alive]
+    out[alive] = pagerank(core, teleport=core_teleport if core_teleport.sum() > 0 else None, **control)
     for nodes in reversed(removed):
         out[nodes] = graph.follow(out)[nodes]
     return out / out.sum()
