@@ -6886,7 +6886,7 @@ ITEMS: list[tuple] = \
   ('A-14',),
   'Liu 2011, Learning to rank for information retrieval, section 15.3.3',
   (),
-  'One minus a measure, of a list; a measure of which smaller is better as it is; NaN if it is undefined.'),
+  'One minus a measure of a list, or the measure itself if smaller is better; NaN where it is undefined.'),
  ('theory',
   'misranking_error',
   'plackett.theory.pair_errors',

@@ -119,9 +119,9 @@ def consistency_table(algorithm: str | None = None, true_loss: str | None = None
     """
     import polars as pl
 
-    kept = [
+    rows = [
         entry._asdict()
         for entry in CONSISTENCY
         if algorithm in (None, entry.algorithm) and true_loss in (None, entry.true_loss)
     ]
-    return pl.DataFrame(kept, schema=dict.fromkeys(ConsistencyEntry._fields, pl.String))
+    return pl.DataFrame(rows, schema=dict.fromkeys(ConsistencyEntry._fields, pl.String))

@@ -267,11 +267,11 @@ def _edge_notes(answer: Answer, n: np.ndarray) -> list[str]:
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:
-    """Values from 0 to 1; what is infinite counts as the worst."""
-    kept = values[np.isfinite(values)]
-    if not kept.size or np.ptp(kept) == 0:
+    """Values scaled to 0–1; infinite ones count as the worst."""
+    finite = values[np.isfinite(values)]
+    if not finite.size or np.ptp(finite) == 0:
         return np.ones(values.size)
-    return np.where(np.isfinite(values), (values - kept.min()) / np.ptp(kept), 0.0)
+    return np.where(np.isfinite(values), (values - finite.min()) / np.ptp(finite), 0.0)
 
 
 def _sentence(budget: int, answers: list[Answer], n_splits: int) -> str:
