@@ -237,7 +237,7 @@ def test_transforms_of_anything_are_numbers_or_missing(name):
         ({"model": "BM25", "query": "length"}, "model and query|query and model"),
         ({"attribute": "year", "transform": "x"}, "log1p"),
         ({"model": "BM25", "fields": "title"}, "list of names"),
-        (3, "no feature"),
+        (3, "not a feature"),
     ],
 )
 def test_bad_declarations_say_what_is_wrong(given, message):
