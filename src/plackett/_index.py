@@ -6594,7 +6594,7 @@ ITEMS: list[tuple] = \
   ('M-41',),
   'Mohri, Rostamizadeh, Talwalkar 2018',
   (),
-  'Error of a classifier on documents of which the share prior is positive.'),
+  'Error of a classifier where the share prior of the documents is positive.'),
  ('theory',
   'cohen_ranker_bound',
   'plackett.theory.cohen_ranker_bound',

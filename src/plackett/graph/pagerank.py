@@ -55,7 +55,7 @@ def pagerank(
         equal. The result is linear in the normalised weights.
     dangling
         Where a surfer goes from a page without links: ``"uniform"``: to any page; ``"teleport"``: to the teleport
-        distribution; ``"remove"``: such pages, and those that become dangling thereby, are left out of the walk and
+        distribution; ``"remove"``: such pages, and those that become dangling as a result, are left out of the walk and
         get their rank from one last step along the links.
     solver
         ``"power"``: power iteration; the error shrinks by α per step. ``"extrapolation"``: power iteration with

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["web_track_years"]
 
 MEASURES = ("alpha_nDCG@20", "ERR_IA@20")
-#: Years with the same crawl as 2012 whose files list documents that are not relevant too.
+#: Years with the same crawl as 2012 whose files also list documents that are not relevant.
 YEARS = {"2009": "qrels.diversity", "2011": "qrels-for-ndeval.txt"}
-#: Judgements that the rate of the next wider part of the crawl counts as.
+#: Number of judgements that the rate of the next wider part of the crawl counts for.
 _PRIOR_COUNT = 10.0
 
 
@@ -164,7 +164,7 @@ def _reranked(run: pl.DataFrame, rates: _Rates, lengths: dict[str, int], depth: 
 
 
 def _in_turn(qid: list[str], file: list[str], value: np.ndarray, new: tuple[float, float]) -> np.ndarray:
-    """Choose the best document that is left, place by place; scores that give this order."""
+    """Scores of a greedy order: at each rank the best remaining document."""
     out = np.empty(len(qid))
     bounds = [0, *(i for i in range(1, len(qid)) if qid[i] != qid[i - 1]), len(qid)]
     for lo, hi in pairwise(bounds):

@@ -29,7 +29,7 @@ TRADE_OFFS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 def ambiguous_lists(
     n_queries: int = 50, *, n_docs: int = 40, meanings: int = 4, preference: float = 0.8, seed: int = 0
 ) -> RankingDataset:
-    """Lists of queries with several meanings, of which the features prefer the first.
+    """Lists for queries with several meanings; the features prefer the first one.
 
     Features: a noisy sign of relevance, raised for the first meaning, and word counts: one word for each meaning, rare
     words, and one that all documents have. The relation ``similarity`` is the cosine of the words.
@@ -81,9 +81,9 @@ def web_track(
 ) -> Study:
     """The runs of the TREC Web track 2012, fused and diversified by what the runs themselves show.
 
-    The collection has no text here. A document is described by its place in each of the eight runs; two documents are
-    alike if their places are (cosine of the reciprocal ranks), or if they come from the same file of the crawl. The
-    methods are trained and their trade-offs chosen on the other topics, in folds.
+    The text of the collection is not available. A document is described by its rank in each of the eight runs; two
+    documents are alike if their ranks are (cosine of the reciprocal ranks), or if they come from the same file of the
+    crawl. The methods are trained and their trade-offs chosen on the other topics, in folds.
 
     Parameters
     ----------

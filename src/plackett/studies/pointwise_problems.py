@@ -28,9 +28,9 @@ def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100
     Parameters
     ----------
     data
-        Folds, of which the first is used: the query with the lowest nDCG@10 under linear regression, among those that
-        have anything to rank, is enlarged, and the test part is measured. None generates queries that all agree with
-        each other, except one.
+        Folds (the first is used): the query with the lowest nDCG@10 under linear regression, among those that have
+        anything to rank, is enlarged, and the test part is measured. None generates queries that all agree with each
+        other, except one.
     factors
         How often the documents are repeated.
     """

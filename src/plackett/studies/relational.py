@@ -35,10 +35,10 @@ def clustered_lists(
     informative: bool = True,
     seed: int = 0,
 ) -> RankingDataset:
-    """Lists in which documents come in clusters of the same label, and the features of one say little.
+    """Lists in which documents come in clusters of the same label, and the features of a single document say little.
 
-    The relations ``similarity`` (the other documents of the cluster) and ``hyperedge`` (the clusters as groups) are
-    those of the clusters, or of documents drawn at random if they are not to be informative.
+    The relations ``similarity`` (the other documents of the cluster) and ``hyperedge`` (the clusters as groups) follow
+    the clusters, or groups of random documents if they should not be informative.
     """
     rng = np.random.default_rng(seed)
     n = n_queries * clusters * size
@@ -60,7 +60,7 @@ def clustered_lists(
 def site_lists(
     n_queries: int = 60, *, sites: int = 4, pages: int = 5, noise: float = 1.0, informative: bool = True, seed: int = 0
 ) -> RankingDataset:
-    """Lists of pages of several sites, of which only the entry page of a good site is wanted.
+    """Lists of pages from several sites; only the entry page of a good site is wanted.
 
     The relation ``parent`` has the pairs (page, entry page), or pairs of pages drawn at random.
     """

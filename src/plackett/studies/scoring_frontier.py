@@ -50,15 +50,15 @@ def scoring_frontier(
     Parameters
     ----------
     data
-        A dataset, or one with folds, over which figures are averaged; generated data otherwise.
+        A dataset, or folds, over which figures are averaged; None generates data.
     n_estimators, num_leaves, learning_rate
-        Of LambdaMART.
+        Parameters of LambdaMART.
     max_loss
         How much nDCG@10 an exit or a cascade may lose on validation data.
     n_queries, n_docs
-        Size of the generated data; half of the queries is for training, a quarter each to validate and to test.
+        Size of the generated data; half of the queries are for training, a quarter each for validation and test.
     repeats
-        Each time is the least of this many.
+        Each time is the minimum over this many runs.
     """
     import polars as pl
 
@@ -139,7 +139,7 @@ def _by(scorer: TreeScorer, data: RankingDataset) -> np.ndarray:
 
 
 def _seconds(score: Score, test: RankingDataset, repeats: int) -> tuple[float, float]:
-    """Seconds per document, of all lists at once and list by list; the least of several."""
+    """Seconds per document, for all lists in one call and list by list; the minimum over several runs."""
     lists = [test.select(np.array([q])) for q in range(min(test.n_queries, 50))]
 
     def least(parts: list[RankingDataset]) -> float:

@@ -1,4 +1,4 @@
-"""Strategies of choosing documents to judge, against a random choice."""
+"""Strategies for choosing documents to judge, compared with a random choice."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def what_to_label(
     average precision that belongs to it, and Kendall's τ to the ranking with full judgements is taken. Each repetition
     draws other queries. Second table: a linear ranker is trained on documents chosen in rounds, and tested on other
     queries; third table: on whole queries that are chosen after a few random ones. The last columns are the difference
-    to the random choice of the same repetition and its 95 % interval.
+    from the random choice of the same repetition and its 95 % interval.
 
     Parameters
     ----------
@@ -65,8 +65,7 @@ def what_to_label(
     n_queries
         Queries of each repetition.
     data
-        A dataset, or one with folds, of which the first is used, for the second and third table; generated data
-        otherwise.
+        For the second and third table: a dataset, or folds (the first is used); None generates data.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""What to train on: choices of queries, documents and weights, against a random choice."""
+"""What to train on: choices of queries, documents and weights, compared with a random choice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def what_to_train_on(data: Any = None, *, wrong: float = 0.3, n_repeats: int = 1
     Parameters
     ----------
     data
-        A dataset, or one with folds, of which the first is used; made-up data otherwise.
+        A dataset, or folds (the first is used); None generates data.
     wrong
         Share of the training queries with reversed labels.
     """

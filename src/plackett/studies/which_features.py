@@ -38,8 +38,7 @@ def which_features(
     Parameters
     ----------
     data
-        A dataset, or one with folds, of which the first is used: each seed draws half of its training queries.
-        Generated data otherwise.
+        A dataset, or folds (the first is used); each seed draws half of its training queries. None generates data.
     """
     import polars as pl
 

@@ -160,7 +160,7 @@ def _logged_hits(
         if ids is not None and not set(have) <= set(ids):
             other = next(docid for docid in have if docid not in set(ids))
             raise DataError(
-                f"{engine.url}: query {qid!r}: the engine returned document {other!r}, which was not asked for"
+                f"{engine.url}: query {qid!r}: the engine returned document {other!r}, which was not requested"
             )
     return hits_of
 

@@ -61,7 +61,7 @@ class MemorySegment(Segment):
 
 
 class StoredSegment(Segment):
-    """A segment in files, which are mapped at once, and checked when they are first used."""
+    """A segment in files, which are mapped immediately and checked when they are first used."""
 
     def __init__(self, folder: Path, entry: Mapping[str, Any]) -> None:
         self.entry = entry
