@@ -1,4 +1,4 @@
-"""What the damping does to PageRank: its values along α, and the second eigenvalue."""
+"""Effect of the damping on PageRank: its values along α, and the second eigenvalue."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ SUFFIXES = (".html", ".htm", ".xhtml")
 _UNSEEN = ["script", "style", "noscript", "template", "svg"]
 #: A larger page is refused.
 _LARGEST = 1 << 28
-#: What a page says about its encoding, at its beginning.
+#: Declaration of the encoding at the beginning of a page.
 _ENCODING = re.compile(rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([\w:.+-]+)""", re.I)
 _BEGINNING = 4096
 

@@ -38,7 +38,7 @@ FORMATS = {
     "html": Format("html", "read_html", (".html", ".htm", ".xhtml")),
     "text": Format("plain", "read_plain", (".txt", ".md", ".rst", ".text")),
 }
-#: What the first line of a file without a known suffix begins with.
+#: Beginnings of the first line of a file without a known suffix.
 _BEGINNINGS = {"{": "jsonl", "<DOC>": "trec", ".I ": "smart", "*TEXT ": "smart"}
 
 

@@ -131,7 +131,7 @@ def _hostrank(index: Index, url: str) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkFeature(DocumentFeature):
-    """What the links between documents say: PageRank and its relatives.
+    """A number from the links between documents: PageRank and its relatives.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ URL_STATISTICS: dict[str, Callable[[Index, str], np.ndarray]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class UrlFeature(DocumentFeature):
-    """What the URL of a document says.
+    """A number from the URL of a document.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from plackett.text.index.index import Index
 
 __all__ = ["TableFeature"]
 
-#: What a pair can be looked up by.
+#: Keys by which a pair can be looked up.
 _KEYS = (("docid",), ("qid",), ("query",), ("qid", "docid"), ("query", "docid"))
 
 

@@ -1,4 +1,4 @@
-"""What a model reads: the terms of one field of all live documents, as flat arrays."""
+"""The terms of one field of all live documents, as flat arrays for models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manifest of an index: what is committed."""
+"""The manifest of an index: the parts that are committed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LARGEST = 1 << 26
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an index consists of; the file is replaced in one step by each commit."""
+    """The parts of an index; each commit replaces the file in one step."""
 
     settings: Settings
     #: Number of commits.

@@ -1,4 +1,4 @@
-"""What is declared once for an index."""
+"""Settings that are declared once for an index."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ _MOST_DELETED = 0.5
 class IndexWriter:
     """Adds and deletes documents. One process may write at a time; readers see the last commit.
 
-    Segments are written as they become full, and count from the commit on, when the manifest is replaced in one step.
-    Whatever happens before that leaves the index as it was. A document whose id exists replaces the earlier one.
-    Leaving the ``with`` block commits, unless an error is raised.
+    Segments are written as they fill up and become valid with the commit, which replaces the manifest in one step. A
+    failure before that leaves the index unchanged. A document whose id exists replaces the earlier one. Leaving the
+    ``with`` block commits, unless an error is raised.
 
     Parameters
     ----------

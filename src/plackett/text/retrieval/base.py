@@ -280,7 +280,7 @@ _VALUES: WeakKeyDictionary[Field, dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 
 def document_values(model: TermModel, field: Field) -> np.ndarray | None:
-    """What a model needs of each document of a field, computed once per field."""
+    """The number that a model needs for each document of a field, computed once per field."""
     if not model._reads_documents:
         return None
     by_model = _VALUES.setdefault(field, {})

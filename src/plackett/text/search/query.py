@@ -155,7 +155,7 @@ class Value(Node):
 
 @dataclass(frozen=True)
 class Not(Node):
-    """What does not match."""
+    """Documents that do not match a part."""
 
     node: Node
     filters = True
@@ -167,7 +167,7 @@ class Not(Node):
 
 @dataclass(frozen=True)
 class All(Node):
-    """What matches all parts."""
+    """Documents that match all parts."""
 
     nodes: tuple[Node, ...]
 
@@ -193,7 +193,7 @@ class All(Node):
 
 @dataclass(frozen=True)
 class Any(Node):
-    """What matches any part."""
+    """Documents that match any part."""
 
     nodes: tuple[Node, ...]
 

@@ -69,7 +69,7 @@ class Bound:
 
     @property
     def value(self) -> float:
-        """What is added to the empirical risk; infinite where the assumptions do not hold."""
+        """The amount added to the empirical risk; infinite where the assumptions do not hold."""
         raise NotImplementedError
 
     @property

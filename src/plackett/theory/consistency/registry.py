@@ -1,4 +1,4 @@
-"""What is known about which algorithm: consistent, inconsistent or unknown, each with the test that shows it."""
+"""Known results on the consistency of algorithms: consistent, inconsistent or unknown, each with a supporting test."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class LearningCurve:
 
     @staticmethod
     def _terms(alpha: float, beta: float, n: Any, m: Any) -> np.ndarray:
-        """What the coefficients multiply, in the last axis."""
+        """The terms that the coefficients multiply, in the last axis."""
         few_queries, few_documents = np.asarray(n, np.float64) ** -alpha, np.asarray(m, np.float64) ** -beta
         one = np.ones(np.broadcast(few_queries, few_documents).shape)
         return np.stack([one, -few_queries * one, -few_documents * one, -few_queries * few_documents], axis=-1)

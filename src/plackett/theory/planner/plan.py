@@ -275,7 +275,7 @@ def _scaled(values: np.ndarray) -> np.ndarray:
 
 
 def _sentence(budget: int, answers: list[Answer], n_splits: int) -> str:
-    """What to do, in words that follow the numbers; ``n_splits`` is how many splits the last answer chose from."""
+    """The recommendation in words; ``n_splits`` is the number of splits that the last answer chose from."""
     chosen, others = answers[-1], answers[:-1]
     source = {"pilot": "your pilot", "simulation": "the simulation"}[chosen.method]
     text = (

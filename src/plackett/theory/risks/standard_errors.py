@@ -49,7 +49,7 @@ def _of_mean(values: np.ndarray) -> float:
 
 
 def _observed(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
-    """Of a mean over independent associates."""
+    """Standard error of a mean over independent associates."""
     loss = risk.associate_loss
     if loss.associate == "document":
         single = RankingDataset.from_arrays(None, data.labels, np.arange(data.n_rows))
@@ -62,7 +62,7 @@ def _observed(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
 
 
 def _hoeffding(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
-    """Of a U-statistic over the documents of all queries."""
+    """Standard error of a U-statistic over the documents of all queries."""
     judged = data.labels >= 0
     s, y = scores[judged], data.labels[judged]
     m = s.size
@@ -81,7 +81,7 @@ def _hoeffding(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
 
 
 def _two_samples(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
-    """Of a mean over all pairs of a document of one label and one of another."""
+    """Standard error of a mean over all pairs of a document of one label and one of another."""
     levels = np.unique(data.labels[data.labels >= 0])
     if levels.size != 2:
         raise DataError(f"the bipartite view has a standard error for two labels; found {levels.size}")
