@@ -128,6 +128,6 @@ def _planted(
     direction[:8] = separation * np.resize([1.0, -1.0], 8)
     X = np.repeat(0.3 * rng.normal(size=(n, n_features)), n_docs, axis=0) + np.outer(kind, direction)
     X += 0.8 * rng.normal(size=X.shape)
-    seen = np.tile(np.arange(n_docs) < 2 * labelled, n)
-    data = RankingDataset.from_arrays(X, np.where(seen, kind, -1.0), np.repeat(np.arange(n), n_docs))
+    has_label = np.tile(np.arange(n_docs) < 2 * labelled, n)
+    data = RankingDataset.from_arrays(X, np.where(has_label, kind, -1.0), np.repeat(np.arange(n), n_docs))
     return data, data.replace(y=kind.astype(np.float64))

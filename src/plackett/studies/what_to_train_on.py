@@ -147,7 +147,7 @@ def _curve(fold: Any, random_state: int) -> Study:
         return 1.0 - _quality(train.select(np.sort(order[:n])), test)
 
     curve = saturation(error, train.n_queries, start=min(8, train.n_queries), tolerance=0.002)
-    everything = error(train.n_queries)
+    full_error = error(train.n_queries)
     frame = pl.DataFrame({"queries": curve.sizes, "nDCG@10": 1.0 - curve.errors})
     word = "stopped" if curve.saturated else "ran out of queries"
     return Study(
@@ -156,6 +156,6 @@ def _curve(fold: Any, random_state: int) -> Study:
         (
             f"Expected gain of twice as many queries: {curve.gain:.4f}, and with 95 % confidence at most "
             f"{curve.gain_high:.4f}. With all {train.n_queries} queries nDCG@10 is "
-            f"{1.0 - everything:.4f}.",
+            f"{1.0 - full_error:.4f}.",
         ),
     )

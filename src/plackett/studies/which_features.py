@@ -55,9 +55,9 @@ def which_features(
 
         def draw(rng: np.random.Generator = rng, weights: np.ndarray = weights) -> RankingDataset:
             signals = rng.standard_normal((n_queries * n_docs, n_groups))
-            seen = np.repeat(signals, n_copies, axis=1)
-            seen += 0.5 * rng.standard_normal(seen.shape)
-            X = np.hstack([seen, rng.standard_normal((seen.shape[0], n_noise))])
+            copies = np.repeat(signals, n_copies, axis=1)
+            copies += 0.5 * rng.standard_normal(copies.shape)
+            X = np.hstack([copies, rng.standard_normal((copies.shape[0], n_noise))])
             truth = signals @ weights
             y = np.digitize(truth, np.quantile(truth, [0.6, 0.85])).astype(float)
             return of_queries(X, y, [n_docs] * n_queries)

@@ -123,8 +123,8 @@ class SearchPipeline:
         documents, scores, terms = self._retrieve(query, text, parsed, k, field, filters)
         ranked, rows = scores, None
         if self.ranker is not None and documents.size:
-            asked = [text] if qid is None else {qid: text}
-            rows = self.features.matrix(self.index, asked, [0, documents.size], documents)
+            queries = [text] if qid is None else {qid: text}
+            rows = self.features.matrix(self.index, queries, [0, documents.size], documents)
             # a dataset has names: the ranker finds its features by them
             data = RankingDataset.from_arrays(rows, None, feature_names=self.features.names)
             ranked = np.asarray(self.ranker.predict(data))

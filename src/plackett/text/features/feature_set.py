@@ -120,13 +120,13 @@ class FeatureSet:
         _out: np.ndarray | None = None,
     ) -> Iterator[Block]:
         """Like `matrix`, but piece by piece and in order, for more pairs than fit into memory."""
-        asked: Queries = as_queries(queries, index)
+        analysed: Queries = as_queries(queries, index)
         offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
-        if offsets.size != len(asked) + 1 or offsets[-1] != documents.size:
-            raise DataError(f"{len(asked)} queries need {len(asked) + 1} offsets that end at {documents.size}")
+        if offsets.size != len(analysed) + 1 or offsets[-1] != documents.size:
+            raise DataError(f"{len(analysed)} queries need {len(analysed) + 1} offsets that end at {documents.size}")
         if documents.size and not (documents.min() >= 0 and documents.max() < index.n_documents):
             raise DataError(f"candidates must be numbers of documents, from 0 to {index.n_documents - 1}")
-        job = Job(index, asked, offsets, documents)
+        job = Job(index, analysed, offsets, documents)
         ranges = job.batches(_ROWS)
 
         def compute(query_range: tuple[int, int]) -> Block:

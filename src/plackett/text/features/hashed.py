@@ -68,15 +68,15 @@ def hashed_crosses(
         raise DataError(f"n_columns={n_columns}; give a power of 2")
     if most_terms < 1:
         raise DataError(f"most_terms={most_terms}; give a number of terms")
-    asked, chosen = as_queries(queries, index), index.field(field)
+    analysed, chosen = as_queries(queries, index), index.field(field)
     offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
     # query terms are hashed as text: a query may have words that no document has
-    keys = [np.array([_hash(token) for token in tokens], np.uint64) for tokens in asked.tokens]
+    keys = [np.array([_hash(token) for token in tokens], np.uint64) for tokens in analysed.tokens]
     starts = np.concatenate(([0], np.cumsum([key.size for key in keys], dtype=np.int64)))
     flat = np.concatenate([np.empty(0, np.uint64), *keys])
     term_keys = np.array([_hash(chosen.term(t)) for t in range(chosen.n_terms)], np.uint64)
     per_document = np.minimum(np.diff(chosen.forward.offsets)[documents], most_terms)
-    query = np.repeat(np.arange(len(asked)), np.diff(offsets))
+    query = np.repeat(np.arange(len(analysed)), np.diff(offsets))
     sizes = per_document * np.diff(starts)[query]
     rows = np.concatenate(([0], np.cumsum(sizes)))
     columns, values = np.empty(rows[-1], np.int32), np.empty(rows[-1], np.float32)

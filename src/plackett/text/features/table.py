@@ -80,16 +80,16 @@ class TableFeature(Feature):
     def _values(self, batch: Batch) -> np.ndarray:
         queries, keys, values = self._of_index(batch.index)
         if queries is None:
-            wanted = batch.documents.astype(np.int64)
+            pair_keys = batch.documents.astype(np.int64)
         else:
             names = batch.queries.ids if "qid" in self.by else map(_plain, batch.queries.texts)
             number = np.array([queries.get(name, -1) for name in names], np.int64)[batch.query]
             known = batch.documents if "docid" in self.by else 0
-            wanted = np.where(number < 0, -1, number * batch.index.n_documents + known)
+            pair_keys = np.where(number < 0, -1, number * batch.index.n_documents + known)
         if keys.size == 0:
             return np.full(batch.n_pairs, np.nan)
-        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        return np.where(keys[at] == wanted, values[at], np.nan)
+        at = np.minimum(np.searchsorted(keys, pair_keys), keys.size - 1)
+        return np.where(keys[at] == pair_keys, values[at], np.nan)
 
     def _of_index(self, index: Index) -> tuple[dict[str, int] | None, np.ndarray, np.ndarray]:
         """Numbers of the table's queries, and its values by number of query × documents + number of document."""

@@ -73,7 +73,7 @@ class TopicalFeature(Feature):
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size) - np.repeat(batch.offsets[:-1], np.diff(batch.offsets))
         first = rank < _FIRST
-        wanted = np.zeros((len(batch.queries), content.shape[1]))
-        np.add.at(wanted, batch.query[first], content[batch.documents[first]])
-        wanted /= np.maximum(wanted.sum(axis=1, keepdims=True), 1e-300)
-        return np.einsum("ij,ij->i", table[batch.documents], wanted[batch.query])
+        query_topics = np.zeros((len(batch.queries), content.shape[1]))
+        np.add.at(query_topics, batch.query[first], content[batch.documents[first]])
+        query_topics /= np.maximum(query_topics.sum(axis=1, keepdims=True), 1e-300)
+        return np.einsum("ij,ij->i", table[batch.documents], query_topics[batch.query])

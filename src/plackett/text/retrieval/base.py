@@ -73,10 +73,10 @@ class RetrievalModel:
         self, index: Index, queries: Any, k: int = 1000, *, field: str | None = None, n_jobs: int | None = None
     ) -> Results:
         """The k best documents of each query."""
-        asked = as_queries(queries, index)
+        analysed = as_queries(queries, index)
         if k < 1:
             raise DataError(f"k={k}; give a number of documents")
-        return self._search(index, asked, k, field, n_jobs)
+        return self._search(index, analysed, k, field, n_jobs)
 
     def scores(
         self,
@@ -89,11 +89,11 @@ class RetrievalModel:
         n_jobs: int | None = None,
     ) -> np.ndarray:
         """Scores of given candidates: ``documents[offsets[q]:offsets[q + 1]]`` are those of query q, by number."""
-        asked = as_queries(queries, index)
+        analysed = as_queries(queries, index)
         offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
-        if offsets.size != len(asked) + 1 or (offsets.size and offsets[-1] != documents.size):
-            raise DataError(f"{len(asked)} queries need {len(asked) + 1} offsets that end at {documents.size}")
-        return self._scores(index, asked, offsets, documents, field, n_jobs)
+        if offsets.size != len(analysed) + 1 or (offsets.size and offsets[-1] != documents.size):
+            raise DataError(f"{len(analysed)} queries need {len(analysed) + 1} offsets that end at {documents.size}")
+        return self._scores(index, analysed, offsets, documents, field, n_jobs)
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
         """By default all documents that have a term of the query are scored."""

@@ -158,13 +158,13 @@ def _regularized(  # type: ignore[no-untyped-def]
                     own_total += own
                     length += counts[e]
                 share[d - first] = own_total / max(length, 1.0)
-            whole, said = 0.0, 0.0
+            whole, from_documents = 0.0, 0.0
             for i in range(b - a):
                 topic[i] = prior * query[a + i] + evidence[i]
                 whole += topic[i]
-                said += evidence[i]
+                from_documents += evidence[i]
             for i in range(b - a):
                 topic[i] /= max(whole, _TINY)
-            if said >= prior:
+            if from_documents >= prior:
                 break
             prior *= decay

@@ -72,8 +72,8 @@ class RegularizedFeedback(ExpandedModel):
         width = max(field.n_terms, 1)
         keys = np.repeat(np.arange(query.n_queries), np.diff(feedback.offsets)) * width + feedback.terms
         known = given.terms >= 0
-        wanted = np.zeros(feedback.terms.size)
-        wanted[np.searchsorted(keys, owner[known] * width + given.terms[known])] = given.weights[known]
+        query_weights = np.zeros(feedback.terms.size)
+        query_weights[np.searchsorted(keys, owner[known] * width + given.terms[known])] = given.weights[known]
         steps = int(np.ceil(np.log(max(self.prior, 2.0)) / -np.log(self.decay))) + 50
-        topics = regularized_topics(feedback, first.offsets, wanted, self.prior, self.decay, steps, n_jobs)
+        topics = regularized_topics(feedback, first.offsets, query_weights, self.prior, self.decay, steps, n_jobs)
         return normalized(strongest(feedback, topics, self.n_terms))

@@ -88,9 +88,9 @@ class Rocchio(ExpandedModel):
         n_jobs: int | None = None,
     ) -> Results:
         """Search with judged documents: positive labels are relevant, others not. Unknown ids are ignored."""
-        asked, chosen = as_queries(queries, index), index.field(field)
-        offsets, documents, relevant = judged_documents(index, asked.ids, judgements)
-        query = self.moved(chosen, asked.terms(chosen), offsets, documents, relevant, n_jobs)
+        analysed, chosen = as_queries(queries, index), index.field(field)
+        offsets, documents, relevant = judged_documents(index, analysed.ids, judgements)
+        query = self.moved(chosen, analysed.terms(chosen), offsets, documents, relevant, n_jobs)
         return self._second.search_terms(chosen, query, k, n_jobs)
 
     @property

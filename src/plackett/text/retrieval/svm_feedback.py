@@ -83,11 +83,11 @@ class SVMFeedback(RetrievalModel):
         n_jobs: int | None = None,
     ) -> Results:
         """Re-rank the first search with judged documents: positive labels are relevant, others not."""
-        asked = as_queries(queries, index)
-        offsets, documents, relevant = judged_documents(index, asked.ids, judgements)
-        first = self.model.search(index, asked, self.depth, field=field, n_jobs=n_jobs)
+        analysed = as_queries(queries, index)
+        offsets, documents, relevant = judged_documents(index, analysed.ids, judgements)
+        first = self.model.search(index, analysed, self.depth, field=field, n_jobs=n_jobs)
         scores = first.scores.copy()
-        for q in range(len(asked)):
+        for q in range(len(analysed)):
             part, own = slice(first.offsets[q], first.offsets[q + 1]), slice(offsets[q], offsets[q + 1])
             scores[part] = self._rank(index, field, first.documents[part], scores[part], documents[own], relevant[own])
         return best(first.offsets, first.documents, scores, k)

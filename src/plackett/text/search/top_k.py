@@ -245,9 +245,9 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, to
 def _top_k_of_queries(  # type: ignore[no-untyped-def]
     lo, hi, work, term_offsets, terms, factors, offsets, documents, weights, n_documents, scores, top_documents, sizes
 ):
-    everything = np.empty(0, np.bool_)
+    no_filter = np.empty(0, np.bool_)
     for q in range(lo, hi):
         a, b = term_offsets[q], term_offsets[q + 1]
         sizes[q] = _top_k(
-            terms[a:b], factors[a:b], offsets, documents, weights, n_documents, everything, scores[q], top_documents[q]
+            terms[a:b], factors[a:b], offsets, documents, weights, n_documents, no_filter, scores[q], top_documents[q]
         )

@@ -193,8 +193,10 @@ def learning_curve(
         ranker = RankSVM(C=1e-4)
     judged = np.bincount(pilot.query_of_row, pilot.labels >= 0, pilot.n_queries)
     longest = max(2.0, float(judged.mean()))
-    wanted = np.unique(np.rint(np.geomspace(min(4.0, longest), longest, 3)).astype(int)) if depths is None else depths
-    array("depths", wanted, least=2)
+    chosen_depths = (
+        np.unique(np.rint(np.geomspace(min(4.0, longest), longest, 3)).astype(int)) if depths is None else depths
+    )
+    array("depths", chosen_depths, least=2)
     array("shares", shares, least=0.0, most=1.0)
     parsed = parse(measure)
     if not parsed.ascending:
@@ -204,7 +206,9 @@ def learning_curve(
         train, test = split_queries(pilot, (1.0 - test_share, test_share), random_state=random_state + r)
         order = np.random.default_rng([random_state, r]).permutation(train.n_queries)
         parts.append((train, test, order))
-    points = [(max(2, round(share * parts[0][0].n_queries)), int(depth)) for share, depth in product(shares, wanted)]
+    points = [
+        (max(2, round(share * parts[0][0].n_queries)), int(depth)) for share, depth in product(shares, chosen_depths)
+    ]
     points = list(dict.fromkeys(points))
     values = np.empty((n_repeats, len(points)))
     largest = max(range(len(points)), key=lambda i: points[i])

@@ -91,10 +91,10 @@ def known_bounds(loss: Loss, measure: Any = None) -> list[KnownBound]:
     []
     """
     if measure is None:
-        wanted: list[Measure] = [parse(name) for name in ("nDCG", "AP", "RR", "AUC", "Misranking", "RC")]
+        measures: list[Measure] = [parse(name) for name in ("nDCG", "AP", "RR", "AUC", "Misranking", "RC")]
     else:
-        wanted = [parse(measure)]
-    return [bound for one in wanted for make in _MAKERS for bound in make(loss, one)]
+        measures = [parse(measure)]
+    return [bound for one in measures for make in _MAKERS for bound in make(loss, one)]
 
 
 # ------------------------------------------------------------------------------------------------------------ pieces
