@@ -71,7 +71,7 @@ def test_aspects_may_differ_in_number_between_queries():
     ("given", "message"),
     [
         ({}, "MMR needs to know which documents are alike"),
-        ({"similarity": ALIKE, "vectors": pk.RankingDataset.from_arrays([[1.0]])}, "two ways to say the same"),
+        ({"similarity": ALIKE, "vectors": pk.RankingDataset.from_arrays([[1.0]])}, "say the same thing"),
         ({"vectors": pk.RankingDataset.from_arrays([[1.0]])}, "the dataset has no document ids"),
         (
             {"vectors": pk.RankingDataset.from_arrays([[1.0]], None, ["q1"], docids=["a"])},

@@ -62,7 +62,7 @@ def check_axioms(
     """Search random instances for violations of the axioms of diversification.
 
     No objective satisfies all eight axioms (`AXIOMS`). The check finds which ones it gives up: all sets are enumerated
-    for random relevance and distances in the plane. None means that no violation was found, which is no proof.
+    for random relevance and distances in the plane. None means that no violation was found; it is not a proof.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The candidates of each query with what re-rankers look at: relevance, aspects, similarity."""
+"""The candidates of each query, with what re-rankers look at: relevance, aspects, similarity."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Candidates", "similar_to", "the_rest"]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The documents of each query by falling score, as flat arrays for kernels.
+    """The documents of each query by decreasing score, as flat arrays for kernels.
 
     Attributes
     ----------
     order
-        Rows of the dataset, query by query, by falling score.
+        Rows of the dataset, query by query, by decreasing score.
     relevance
         Relevance of each row of the dataset.
     chosen, candidates
@@ -101,8 +101,8 @@ class Candidates:
         if isinstance(similarity, str):
             known = data.relations or {}
             if similarity not in known:
-                there = f"its relations are {', '.join(known)}" if known else "it has no relations"
-                raise DataError(f"similarity={similarity!r}: the dataset has no such relation; {there}")
+                available = f"its relations are {', '.join(known)}" if known else "it has no relations"
+                raise DataError(f"similarity={similarity!r}: the dataset has no such relation; {available}")
             similarity = known[similarity]
         if isinstance(similarity, Relation):
             relation = similarity.regrouped(None, data.offsets).symmetric()

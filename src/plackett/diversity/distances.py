@@ -1,4 +1,4 @@
-"""What the re-rankers by relevance and distance share."""
+"""Base of the re-rankers that weigh relevance against distance."""
 
 from __future__ import annotations
 

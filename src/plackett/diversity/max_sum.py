@@ -22,8 +22,8 @@ class MaxSum(WithDistance):
               \qquad d = 1 - \mathrm{sim}.
 
     This is a sum over pairs of :math:`d'(u, v) = f(u) + f(v) + 2 \lambda d(u, v)`. The best pair of the remaining
-    candidates is taken again and again, which gives at least half of the optimum if d' is a metric; with odd k the best
-    remaining document is added. The set is shown by falling relevance.
+    candidates is taken repeatedly, which gives at least half of the optimum if d' is a metric; with odd k the best
+    remaining document is added. The set is shown in order of decreasing relevance.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def _choose(  # type: ignore[no-untyped-def]
         first, last, n, k = offsets[q], offsets[q + 1], candidates[q], chosen[q]
         rows = order[first : first + n].copy()
         row, taken = np.empty(last - first), np.zeros(n, np.bool_)
-        # the best partner of each candidate, found anew when it is taken
+        # the best partner of each candidate, searched for again when it is taken
         partner, gain = np.full(n, -1), np.full(n, -np.inf)
         for _ in range(k // 2):
             for i in range(n):

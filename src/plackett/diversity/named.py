@@ -20,7 +20,7 @@ def find_reranker(method: str | Reranker, **parameters: Any) -> Reranker:
     >>> find_reranker("mmr", k=5)
     MMR(k=5, depth=100, relevance='minmax', trade_off=0.7)
     """
-    chosen = method if isinstance(method, Reranker) else _made(method)
+    chosen = method if isinstance(method, Reranker) else _default(method)
     known = [field.name for field in dataclasses.fields(chosen)]
     for name in parameters:
         if name not in known:
@@ -28,7 +28,7 @@ def find_reranker(method: str | Reranker, **parameters: Any) -> Reranker:
     return dataclasses.replace(chosen, **parameters)
 
 
-def _made(name: str) -> Reranker:
+def _default(name: str) -> Reranker:
     item = find("re-ranker", str(name))
-    made: Reranker = getattr(import_module(item.module), item.symbol)()
-    return made
+    reranker: Reranker = getattr(import_module(item.module), item.symbol)()
+    return reranker

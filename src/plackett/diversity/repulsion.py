@@ -22,7 +22,7 @@ class Repulsion(Reranker):
     .. math:: \min_z \lVert z - f \rVert^2 - \frac{\beta}{2} \sum_{i, j} R_{ij} (z_i - z_j)^2
               \quad\Longrightarrow\quad (I - \beta L)\, z = f, \qquad L = D - R,
 
-    the relational ranking function with the sign of the relation turned. It has a minimum while :math:`\beta <
+    the relational ranking function with the sign of the relation reversed. It has a minimum while :math:`\beta <
     1/\lambda_{\max}(L)`; ``strength`` is β in units of that limit, computed for each query. Two near-duplicates with
     almost equal scores end up apart; documents that resemble nothing keep theirs.
 
@@ -41,7 +41,7 @@ class Repulsion(Reranker):
     References
     ----------
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008
-    (the framework; the sign is turned here).
+    (the framework; the sign is reversed here).
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("diverse.relational",)

@@ -44,15 +44,15 @@ def diversify(
         Name or object; ``plackett.diversity()`` lists them all.
     aspects
         For `IASelect`: how well documents serve the aspects of their query, as a table ``qid, subtopic, docid, label``
-        or a path to lines ``query aspect document value``, with values from 0 to 1. What is missing is 0. The aspects
+        or a path to lines ``query aspect document value``, with values from 0 to 1. Missing values are 0. The aspects
         are estimates, not the judgements that the result is measured by.
     similarity
         For the other methods: a table ``qid, docid, other, weight`` or a path to lines ``query document document
-        [value]`` as in `plackett.read_relation`, with values from 0 to 1; one direction is enough. What is missing is
+        [value]`` as in `plackett.read_relation`, with values from 0 to 1; one direction is enough. Missing values are
         0.
     vectors
         Instead of ``similarity``: a dataset with document ids, whose features are compared by their cosine. A document
-        that it does not have for the query of the run is looked up by its id alone.
+        that is missing there for the query of the run is looked up by its id alone.
     parameters
         Parameters of the method, such as ``k=10``.
 
@@ -76,7 +76,7 @@ def diversify(
     if aspects is not None:
         given["aspects"], given["aspect_weight"] = _aspects(data, as_diversity_qrels(aspects))
     if similarity is not None and vectors is not None:
-        raise DataError("similarity and vectors are two ways to say the same; give one")
+        raise DataError("similarity and vectors say the same thing; give one of them")
     if similarity is not None:
         given["similarity"] = _similarity(data, read_similarities(similarity))
     if vectors is not None:

@@ -48,8 +48,8 @@ def blockrank(graph: LinkGraph, hosts: Any, *, damping: float = 0.85, tol: float
     now = 1.0 / size[member]
     for _ in range(1000):
         new = damping * local.follow(now)
-        kept = np.bincount(member, new, n_hosts)
-        new += (1.0 - kept[member]) / size[member]
+        mass = np.bincount(member, new, n_hosts)
+        new += (1.0 - mass[member]) / size[member]
         moved = np.bincount(member, np.abs(new - now), n_hosts).max(initial=0.0)
         now = new
         if moved < tol:

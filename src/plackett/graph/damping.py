@@ -1,4 +1,4 @@
-"""What the damping does to PageRank: its values along α, and the second eigenvalue."""
+"""Effect of the damping on PageRank: its values along α, and the second eigenvalue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["pagerank_by_damping", "second_eigenvalue"]
 
 @fulfils("conv.pagerank_variants", paper="Boldi, Santini, Vigna 2005")
 def pagerank_by_damping(graph: LinkGraph, dampings: Sequence[float], **control: Any) -> np.ndarray:
-    """PageRank as a function of the damping: a row per value. Each starts from the result for the one before.
+    """PageRank as a function of the damping: a row per value. Each starts from the result of the previous one.
 
     Examples
     --------
@@ -41,8 +41,8 @@ def second_eigenvalue(
 ) -> float:
     """Modulus of the second largest eigenvalue of the surfer's transition matrix, which is at most the damping.
 
-    It says how fast power iteration converges. Estimated by the growth of a vector that sums to 0, on which the leading
-    eigenvector has no part.
+    It determines how fast power iteration converges. It is estimated by the growth of a vector that sums to 0 and so
+    has no component along the leading eigenvector.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def hits(
 
 @fulfils("conv.pagerank_variants", paper="Kleinberg 1999")
 def base_set(graph: LinkGraph, results: Any, *, most_in: int = 50) -> np.ndarray:
-    """Numbers of the pages around a query's results: they, what they link to, and what links to them.
+    """Numbers of the pages around a query's results: the results, the pages they link to, and those that link to them.
 
     Of the pages that link to a result, at most ``most_in`` are taken.
     """

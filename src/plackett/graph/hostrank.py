@@ -18,8 +18,8 @@ __all__ = ["host_graph", "hostrank"]
 def hostrank(graph: LinkGraph, hosts: Any, *, depth: Any = None, decay: float = 0.5, **control: Any) -> np.ndarray:
     r"""HostRank: PageRank of the graph of hosts, handed down to pages.
 
-    A link between hosts weighs as much as there are page links between them; links inside a host do not count. A page
-    receives the share of its host's rank that its weight has in the host:
+    The weight of a link between hosts is the number of page links between them; links inside a host do not count. The
+    rank of a host is divided among its pages in proportion to their weights:
 
     .. math:: (1 + \text{in-links}) \cdot \gamma^{\text{depth}}
 
@@ -30,7 +30,7 @@ def hostrank(graph: LinkGraph, hosts: Any, *, depth: Any = None, decay: float = 
     depth
         Depth of each page below its host's root (`plackett.graph.url_depth`); by default all equal.
     decay
-        γ, what a step deeper is worth.
+        γ, the factor for each level of depth.
     control
         Further arguments of `pagerank`.
 

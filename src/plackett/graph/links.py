@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LinkGraph", "read_links"]
 
-#: Edges that are worth a thread of their own.
+#: Number of edges that justifies another thread.
 _EDGES_PER_THREAD = 200_000
 
 
@@ -59,7 +59,7 @@ class LinkGraph:
             raise DataError(f"the matrix has shape {self.out.shape}; a row and a column per node are needed")
         self.out.sum_duplicates()
         if self.out.nnz and not (np.isfinite(self.out.data).all() and self.out.data.min() > 0):
-            raise DataError("link weights must be positive and finite; leave links of weight 0 out")
+            raise DataError("link weights must be positive and finite; leave out links of weight 0")
         self.names: list[Any] = list(range(self.n_nodes)) if names is None else list(names)
         if len(self.names) != self.n_nodes:
             raise DataError(f"{len(self.names)} names for {self.n_nodes} nodes")

@@ -55,7 +55,7 @@ def pagerank(
         equal. The result is linear in the normalised weights.
     dangling
         Where a surfer goes from a page without links: ``"uniform"``: to any page; ``"teleport"``: to the teleport
-        distribution; ``"remove"``: such pages, and those that become dangling thereby, are left out of the walk and
+        distribution; ``"remove"``: such pages, and those that become dangling as a result, are left out of the walk and
         get their rank from one last step along the links.
     solver
         ``"power"``: power iteration; the error shrinks by α per step. ``"extrapolation"``: power iteration with
@@ -142,8 +142,8 @@ def _without_dangling(graph: LinkGraph, teleport: np.ndarray, control: dict[str,
     out = np.zeros(graph.n_nodes)
     if not alive.size:
         return teleport
-    kept = teleport[alive]
-    out[alive] = pagerank(core, teleport=kept if kept.sum() > 0 else None, **control)
+    core_teleport = teleport[alive]
+    out[alive] = pagerank(core, teleport=core_teleport if core_teleport.sum() > 0 else None, **control)
     for nodes in reversed(removed):
         out[nodes] = graph.follow(out)[nodes]
     return out / out.sum()

@@ -24,7 +24,7 @@ def power(
     *,
     extrapolate: bool = False,
 ) -> tuple[np.ndarray, bool]:
-    """The distribution after repeated steps, and whether it came to rest."""
+    """The distribution after repeated steps, and whether it converged."""
     step = _Step(graph, damping, teleport, lost, n_jobs)
     now = start
     recent: list[np.ndarray] = []
@@ -52,7 +52,7 @@ def extrapolated_power(
     max_iter: int,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, bool]:
-    """Power iteration that now and then removes the second and third eigenvectors from its estimate."""
+    """Power iteration that periodically removes the second and third eigenvectors from its estimate."""
     return power(graph, damping, teleport, lost, start, tol, max_iter, n_jobs, extrapolate=True)
 
 

@@ -38,6 +38,6 @@ def query_pagerank(graph: LinkGraph, relevance: Any, **control: Any) -> np.ndarr
     Richardson, Domingos: The intelligent surfer: probabilistic combination of link and content information in PageRank.
     NIPS 2001.
     """
-    wanted = distribution(relevance, graph, "relevance")
-    biased = graph.reweighted(graph.out.data * wanted[graph.out.indices])
-    return pagerank(biased, teleport=wanted, dangling="teleport", **control)
+    preference = distribution(relevance, graph, "relevance")
+    biased = graph.reweighted(graph.out.data * preference[graph.out.indices])
+    return pagerank(biased, teleport=preference, dangling="teleport", **control)

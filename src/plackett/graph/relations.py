@@ -27,8 +27,8 @@ def parent_relation(data: RankingDataset, urls: Any = None) -> Relation:
     """Which document of a query is above which in a site or a tree of paths: pairs (document, parent).
 
     The parent is the nearest document of the same query above it: the URL without its last part, or its last two, …
-    Index files count as their folder; case matters in paths, not in hosts. Of two spellings of one page the first row
-    is the parent of the other. Every document has one parent at most, and there are no circles.
+    Index files count as their folder; case matters in paths, not in hosts. If two rows spell the same page differently,
+    the first is the parent of the other. Every document has at most one parent, and there are no cycles.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def parent_relation(data: RankingDataset, urls: Any = None) -> Relation:
     given = _texts(named, "URL")
     if len(given) != data.n_rows:
         raise DataError(f"{len(given)} URLs for {data.n_rows} documents")
-    keys = _places(given)
+    keys = _page_keys(given)
     text = np.frombuffer("".join(keys.to_list()).encode(), np.uint8)
     starts = np.concatenate(([0], np.cumsum(keys.str.len_bytes().to_numpy(), dtype=np.int64)))
     parent = np.empty(data.n_rows, np.int64)
@@ -72,7 +72,7 @@ def _texts(values: Any, what: str) -> pl.Series:
         raise DataError(f"{what} {error.object!r} is not valid Unicode") from None
 
 
-def _places(urls: pl.Series) -> pl.Series:
+def _page_keys(urls: pl.Series) -> pl.Series:
     """Host and path of each URL in one text, without a slash at the end; index files are their folder."""
     import polars as pl
 
@@ -134,7 +134,7 @@ def _prefix_hashes(text, start, n, hashes):  # type: ignore[no-untyped-def]
 
 @kernel
 def _slot(text, starts, table, i, n, value):  # type: ignore[no-untyped-def]
-    """Place in the table of the row whose text is the first n bytes of row i, or the free place for it."""
+    """Slot of the row whose text is the first n bytes of row i, or the free slot for it."""
     mask = np.uint64(table.size - 1)
     slot = (value ^ (value >> np.uint64(32))) & mask
     while True:
@@ -179,8 +179,8 @@ def link_relation(data: RankingDataset, graph: LinkGraph, names: Any = None) -> 
     if len(given) != data.n_rows:
         raise DataError(f"{len(given)} names for {data.n_rows} documents")
     known = _texts(graph.names, "node").to_frame("name").with_row_index("node").unique("name", keep="last")
-    found = given.to_frame("name").join(known, on="name", how="left", maintain_order="left")
-    node = found["node"].cast(pl.Int64).fill_null(-1).to_numpy()
+    nodes = given.to_frame("name").join(known, on="name", how="left", maintain_order="left")
+    node = nodes["node"].cast(pl.Int64).fill_null(-1).to_numpy()
     if data.n_rows and not (node >= 0).any():
         raise DataError(f"none of the documents is a node of the graph: {given[0]!r} is not, its nodes are like "
                         f"{graph.names[0] if graph.names else None!r}")  # fmt: skip

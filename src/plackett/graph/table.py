@@ -28,7 +28,7 @@ def link_table(
     urls: Iterable[str] | None = None,
     n_jobs: int | None = None,
 ) -> Any:
-    """A polars frame with a row per page: counts of links, PageRank, HITS and, if asked for, trust and URL features.
+    """A polars frame with a row per page: counts of links, PageRank, HITS, and optionally trust and URL features.
 
     Parameters
     ----------

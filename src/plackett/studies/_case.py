@@ -26,16 +26,18 @@ _FEATURES = 6
 class Case:
     """One query and the two rankers."""
 
-    found: Experiment
+    experiment: Experiment
     row: dict[str, Any]
 
     def __post_init__(self) -> None:
-        (dataset,) = self.found.datasets
-        self.test: RankingDataset = self.found.folds[dataset][self.row["place"]].test
+        (dataset,) = self.experiment.datasets
+        self.test: RankingDataset = self.experiment.folds[dataset][self.row["fold_key"]].test
         self.list = self.test.select([self.row["number"]])
         self.qid = self.list.qids[0]
-        self.cells: dict[str, Cell] = {r: self.found.cell(r, self.row["place"]) for r in self.found.rankers}
-        a, b = self.found.rankers
+        self.cells: dict[str, Cell] = {
+            r: self.experiment.cell(r, self.row["fold_key"]) for r in self.experiment.rankers
+        }
+        a, b = self.experiment.rankers
         self.winner, self.loser = (a, b) if self.row["difference"] > 0 else (b, a)
         rows = slice(*self.test.offsets[self.row["number"] : self.row["number"] + 2])
         self.orders = {r: np.argsort(-cell.scores[rows], kind="stable") for r, cell in self.cells.items()}
@@ -56,7 +58,9 @@ class Case:
             columns[ranker] = [self._name(i) for i in order[:top]]
             columns[f"label ({ranker})"] = [f"{self.list.labels[i]:g}" for i in order[:top]]
         figures = " against ".join(f"{self.row[ranker]:.4f} ({ranker})" for ranker in self.cells)
-        title = f"Query {self.qid} of fold {self.row['fold']}, {next(iter(self.found.measures))} {figures}: the lists"
+        title = (
+            f"Query {self.qid} of fold {self.row['fold']}, {next(iter(self.experiment.measures))} {figures}: the lists"
+        )
         return Study(pl.DataFrame(columns), title)
 
     def _pair(self) -> Study:
@@ -83,12 +87,12 @@ class Case:
             }
         )
         title = f"Why {self.winner} has {self._name(good)} above {self._name(bad)}, and {self.loser} below"
-        return Study(frame, title, self._said(pair, features, win[shown], lose[shown]))
+        return Study(frame, title, self._sentences(pair, features, win[shown], lose[shown]))
 
     def _telling_pair(self) -> tuple[int, int] | None:
         """A relevant document that the winner ranks higher, and one that it overtakes there."""
-        places = {r: np.argsort(order) for r, order in self.orders.items()}
-        win, lose, labels = places[self.winner], places[self.loser], self.list.labels
+        ranks = {r: np.argsort(order) for r, order in self.orders.items()}
+        win, lose, labels = ranks[self.winner], ranks[self.loser], self.list.labels
         better = (labels[:, None] > labels) & (win[:, None] < win) & (lose[:, None] > lose)
         moved = np.where(better.any(axis=1) & (labels > 0), 1 / (1 + win) - 1 / (1 + lose), -np.inf)
         good = int(np.argmax(moved))
@@ -99,9 +103,9 @@ class Case:
 
     def _feature(self, number: int, good: float, bad: float) -> Feature:
         """The feature ranks in the direction that is better on the training part."""
-        ((_, measure),) = self.found.measures.items()
-        (dataset,) = self.found.datasets
-        train = self.found.folds[dataset][self.row["place"]].train
+        ((_, measure),) = self.experiment.measures.items()
+        (dataset,) = self.experiment.datasets
+        train = self.experiment.folds[dataset][self.row["fold_key"]].train
         up, down = (measure.mean(per_query(train, feature_scores(train, number, s), measure)) for s in (1, -1))
         sign = 1 if up == down or (up > down) == measure.ascending else -1
         values = per_query(self.test, feature_scores(self.test, number, sign), measure)
@@ -109,7 +113,7 @@ class Case:
         worse = here < mean if measure.ascending else here > mean
         return Feature(feature_names(self.list)[number], here, mean, worse, sign * (good - bad) > 0)
 
-    def _said(
+    def _sentences(
         self, pair: tuple[int, int], features: list[Feature], win: np.ndarray, lose: np.ndarray
     ) -> tuple[str, ...]:
         """The explanation in sentences."""
@@ -118,7 +122,7 @@ class Case:
             r: {i: int(np.flatnonzero(order == i)[0]) + 1 for i in (good, bad)} for r, order in self.orders.items()
         }
         labels = {i: f"{self.list.labels[i]:g}" for i in (good, bad)}
-        said = [
+        sentences = [
             f"{self._name(good)} (label {labels[good]}) is at {ranks[self.winner][good]} in {self.winner} and at "
             f"{ranks[self.loser][good]} in {self.loser}; {self._name(bad)} (label {labels[bad]}) is at "
             f"{ranks[self.winner][bad]} and {ranks[self.loser][bad]}."
@@ -130,8 +134,8 @@ class Case:
                 f"{self.loser}" + (features[i].mistake(self.loser) if sign > 0 and lose[i] < 0 else "")
                 for i in most
             )
-            said += [f"Towards the order of {towards}: {reasons}."] if most else []
-        return tuple(said)
+            sentences += [f"Towards the order of {towards}: {reasons}."] if most else []
+        return tuple(sentences)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Gains:
 
     def rows(self) -> list[dict[str, Any]]:
         """Mean, gain over the baseline, share of queries that gain minus those that lose, and Fisher's p."""
-        found = []
+        rows = []
         baseline = np.concatenate(next(iter(self.values.values())))
         for i, (name, parts) in enumerate(self.values.items()):
             own = np.concatenate(parts)
@@ -43,5 +43,5 @@ class Gains:
                 balance = float(np.mean(gain > 1e-9) - np.mean(gain < -1e-9))
                 p = fisher(own, baseline).pvalue if np.abs(gain).max(initial=0.0) > 1e-12 else 1.0
                 row |= {"gain": float(np.nanmean(gain)), "better − worse": balance, "p": p}
-            found.append(row)
-        return found
+            rows.append(row)
+        return rows

@@ -18,8 +18,8 @@ def tilted_queries(n_queries: int, n_docs: int, angle: float, random_state: int,
     rng = np.random.default_rng(random_state)
     X = rng.standard_normal((n_queries, n_docs, 2))
     worth = X @ np.array([np.cos(angle), np.sin(angle)]) + noise * rng.standard_normal((n_queries, n_docs))
-    place = np.argsort(np.argsort(-worth, axis=1), axis=1)
-    y = (place < 0.2 * n_docs).astype(int) + (place < 0.6 * n_docs)
+    rank = np.argsort(np.argsort(-worth, axis=1), axis=1)
+    y = (rank < 0.2 * n_docs).astype(int) + (rank < 0.6 * n_docs)
     return of_queries(X.reshape(-1, 2), y.ravel(), [n_docs] * n_queries)
 
 

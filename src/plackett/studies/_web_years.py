@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["web_track_years"]
 
 MEASURES = ("alpha_nDCG@20", "ERR_IA@20")
-#: Years with the same crawl as 2012 whose files list documents that are not relevant too.
+#: Years with the same crawl as 2012 whose files also list documents that are not relevant.
 YEARS = {"2009": "qrels.diversity", "2011": "qrels-for-ndeval.txt"}
-#: Judgements that the rate of the next wider part of the crawl counts as.
+#: Number of judgements that the rate of the next wider part of the crawl counts for.
 _PRIOR_COUNT = 10.0
 
 
@@ -122,9 +122,9 @@ class _Rates:
             seen: set[str] = set()
             files: set[str] = set()
             order = rng.permutation(part.height).tolist()
-            for place, i in enumerate(order):
+            for rank, i in enumerate(order):
                 subtopics, file = set(part["subtopic"][i]), part["file"][i]
-                if place:
+                if rank:
                     kind = int(file in files)
                     totals[kind] += 1
                     hits[kind] += bool(subtopics - seen)
@@ -152,27 +152,27 @@ def _reranked(run: pl.DataFrame, rates: _Rates, lengths: dict[str, int], depth: 
     import polars as pl
 
     ranked = run.sort("qid", "score", "docid", descending=[False, True, True])
-    ranked = ranked.with_columns(pl.int_range(pl.len()).over("qid").alias("place"))
-    top = ranked.filter(pl.col("place") < depth)
+    ranked = ranked.with_columns(pl.int_range(pl.len()).over("qid").alias("rank"))
+    top = ranked.filter(pl.col("rank") < depth)
     length = np.array([lengths[str(qid)] for qid in top["qid"].to_list()])
     value = length * top["score"].to_numpy() + rates.log_rate(top["docid"])
     if novelty:
         value = _in_turn(top["qid"].to_list(), _parts(top["docid"])["file"].to_list(), value, rates.new)
     best = top.select("qid", "docid").with_columns(score=pl.Series(value))
-    rest = ranked.filter(pl.col("place") >= depth).select("qid", "docid", score=-1e6 - pl.col("place"))
+    rest = ranked.filter(pl.col("rank") >= depth).select("qid", "docid", score=-1e6 - pl.col("rank"))
     return pl.concat([best, rest])
 
 
 def _in_turn(qid: list[str], file: list[str], value: np.ndarray, new: tuple[float, float]) -> np.ndarray:
-    """Choose the best document that is left, place by place; scores that give this order."""
+    """Scores of a greedy order: at each rank the best remaining document."""
     out = np.empty(len(qid))
     bounds = [0, *(i for i in range(1, len(qid)) if qid[i] != qid[i - 1]), len(qid)]
     for lo, hi in pairwise(bounds):
         left = list(range(lo, hi))
         above: set[str] = set()
-        for place in range(hi - lo):
+        for rank in range(hi - lo):
             best = max(left, key=lambda i: value[i] + np.log(new[file[i] in above]))
             left.remove(best)
             above.add(file[best])
-            out[best] = -float(place)
+            out[best] = -float(rank)
     return out

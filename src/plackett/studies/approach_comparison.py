@@ -53,7 +53,7 @@ def approach_comparison(
     import polars as pl
 
     given = _made_up(random_state) if data is None else data
-    found = experiment(
+    comparison = experiment(
         given,
         list(APPROACHES),
         [measure],
@@ -63,7 +63,7 @@ def approach_comparison(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    values, ranks, wins = found.results(), found.mean_ranks(), found.winning_numbers()
+    values, ranks, wins = comparison.results(), comparison.mean_ranks(), comparison.winning_numbers()
     frame = pl.DataFrame(
         [
             {"approach": approach, "ranker": ranker}
@@ -74,7 +74,7 @@ def approach_comparison(
         ]
     ).sort("mean rank", maintain_order=True)
     by_approach = frame.group_by("approach").agg(pl.col("mean rank").mean()).sort("mean rank", "approach")
-    failed = tuple(f"{failure.ranker} failed: {failure.error}" for failure in found.failures)
+    failed = tuple(f"{failure.ranker} failed: {failure.error}" for failure in comparison.failures)
     return Study(
         frame,
         "Pointwise, pairwise and listwise linear rankers, tuned alike",

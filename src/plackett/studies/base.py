@@ -123,18 +123,18 @@ def _title(item: Item) -> str:
 
 def named_folds_of(data: Any, folds: Any = 5) -> tuple[str, dict[Any, Any]]:
     """Name and folds of a single dataset, in any form that `plackett.experiment` accepts."""
-    found = folds_by_dataset(data, folds)
-    if len(found) != 1:
-        raise ValueError(f"this study takes one dataset, got {', '.join(found)}")
-    return next(iter(found.items()))
+    by_dataset = folds_by_dataset(data, folds)
+    if len(by_dataset) != 1:
+        raise ValueError(f"this study takes one dataset, got {', '.join(by_dataset)}")
+    return next(iter(by_dataset.items()))
 
 
 def per_query(
     data: RankingDataset, scores: Any, measure: str | Measure = "AP", preset: str | None = None
 ) -> np.ndarray:
     """Values of one measure, one per query."""
-    found = evaluate(data, scores, [measure], preset=preset)
-    return next(iter(found.values.values()))
+    evaluation = evaluate(data, scores, [measure], preset=preset)
+    return next(iter(evaluation.values.values()))
 
 
 def of_queries(X: Any, y: Any, sizes: Any) -> RankingDataset:

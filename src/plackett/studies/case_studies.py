@@ -99,7 +99,7 @@ def _queries(result: Experiment) -> Any:
             pl.DataFrame(
                 {
                     "number": np.arange(test.n_queries),
-                    "place": one.fold,
+                    "fold_key": one.fold,
                     "fold": str(one.fold),
                     "documents": test.group.astype(np.int64),
                     "relevant": np.add.reduceat(test.labels > 0, test.offsets[:-1]).astype(np.int64),
@@ -122,14 +122,14 @@ def _kinds(queries: Any, a: str, b: str) -> Study:
     import polars as pl
 
     rows = []
-    for column, few, many in (
+    for column, below, above in (
         ("documents", "short lists", "long lists"),
         ("relevant", "few relevant documents", "many relevant documents"),
     ):
         middle = int(queries[column].median())
         for kind, part in (
-            (f"{few} (up to {middle})", queries.filter(pl.col(column) <= middle)),
-            (f"{many} (over {middle})", queries.filter(pl.col(column) > middle)),
+            (f"{below} (up to {middle})", queries.filter(pl.col(column) <= middle)),
+            (f"{above} (over {middle})", queries.filter(pl.col(column) > middle)),
         ):
             means = {name: part[name].fill_nan(None).mean() for name in (a, b, "difference")}
             rows.append({"queries with": kind, "number": part.height, **means})

@@ -37,11 +37,11 @@ def convex_losses(*, n_draws: int = 2000, random_state: int = 0) -> Study:
         item.name for item in items("loss") if "._" not in item.module
     }  # losses that belong to one ranker are left out
     rows = []
-    for name, found in losses().items():
-        if found.has_value and name in public:
+    for name, loss_class in losses().items():
+        if loss_class.has_value and name in public:
             # separate draws for each loss, so that a new loss changes no other row
-            gap = largest_gap(found(), np.random.default_rng([random_state, crc32(name.encode())]), n_draws)
-            rows.append({"loss": name, "claims": "convex" if found.convex else "–", "largest gap": gap})
+            gap = largest_gap(loss_class(), np.random.default_rng([random_state, crc32(name.encode())]), n_draws)
+            rows.append({"loss": name, "claims": "convex" if loss_class.convex else "–", "largest gap": gap})
     frame = pl.DataFrame(rows).sort("claims", "largest gap", "loss", descending=[True, True, False])
     return Study(frame, "Midpoint test of convexity in the scores", (f"{n_draws} pairs of score vectors per loss",))
 

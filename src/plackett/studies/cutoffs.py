@@ -48,11 +48,11 @@ def cutoffs(
 
     given = make_ranking(80, (20, 40), 12, random_state=random_state) if data is None else data
     measures = [f"nDCG@{k}" for k in cuts]
-    words: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
+    settings: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
     entries = rankers if isinstance(rankers, dict) else list(rankers)
-    found = experiment(given, entries, measures, select="nDCG@10", **words)
-    (dataset,) = found.datasets
-    columns = {name: found.results(name)[dataset] for name in measures}
+    comparison = experiment(given, entries, measures, select="nDCG@10", **settings)
+    (dataset,) = comparison.datasets
+    columns = {name: comparison.results(name)[dataset] for name in measures}
     names = list(columns[measures[0]])
     values = np.array([[columns[m][name] for m in measures] for name in names])
     order = np.argsort(-values[:, -1], kind="stable")

@@ -35,7 +35,7 @@ def deep_or_shallow(
     Parameters
     ----------
     data
-        A dataset, or one with folds, of which the first is used; generated data otherwise.
+        A dataset, or folds (the first is used); None generates data.
     ranker
         The ranker to train.
     shares

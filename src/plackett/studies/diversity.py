@@ -29,7 +29,7 @@ TRADE_OFFS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 def ambiguous_lists(
     n_queries: int = 50, *, n_docs: int = 40, meanings: int = 4, preference: float = 0.8, seed: int = 0
 ) -> RankingDataset:
-    """Lists of queries with several meanings, of which the features prefer the first.
+    """Lists for queries with several meanings; the features prefer the first one.
 
     Features: a noisy sign of relevance, raised for the first meaning, and word counts: one word for each meaning, rare
     words, and one that all documents have. The relation ``similarity`` is the cosine of the words.
@@ -38,15 +38,15 @@ def ambiguous_lists(
     n = n_queries * n_docs
     share = np.array([0.55, *np.full(meanings - 1, 0.45 / (meanings - 1))])
     meaning, relevant = rng.choice(meanings, n, p=share), rng.random(n) < 0.5
-    words = np.zeros((n, meanings + 31))
-    words[np.arange(n), meaning] = rng.integers(1, 4, n)
-    words[:, meanings] = 1
+    word_counts = np.zeros((n, meanings + 31))
+    word_counts[np.arange(n), meaning] = rng.integers(1, 4, n)
+    word_counts[:, meanings] = 1
     rare = rng.random((n, 30)) < 0.05
-    words[:, meanings + 1 :] = rare * rng.integers(1, 4, (n, 30))
+    word_counts[:, meanings + 1 :] = rare * rng.integers(1, 4, (n, 30))
     sign = relevant + preference * (meaning == 0) + 0.6 * rng.normal(size=n)
     qid = np.repeat(np.arange(n_queries), n_docs)
     data = RankingDataset.from_arrays(
-        np.column_stack([sign, words]), relevant, qid, subtopics=np.eye(meanings)[meaning] * relevant[:, None]
+        np.column_stack([sign, word_counts]), relevant, qid, subtopics=np.eye(meanings)[meaning] * relevant[:, None]
     )
     return data.replace(relations={"similarity": _word_similarity(data)})
 
@@ -71,7 +71,9 @@ def diversity(*, n_queries: int = 50, random_state: int = 0, n_jobs: int | None 
         Queries to train on, and as many to test on.
     """
     train, test = (ambiguous_lists(n_queries, seed=2 * random_state + draw) for draw in (0, 1))
-    return _compared(train, test, n_jobs, words=slice(1, None), question="Diversity of lists with planted meanings")
+    return _compared(
+        train, test, n_jobs, word_columns=slice(1, None), question="Diversity of lists with planted meanings"
+    )
 
 
 def web_track(
@@ -79,9 +81,9 @@ def web_track(
 ) -> Study:
     """The runs of the TREC Web track 2012, fused and diversified by what the runs themselves show.
 
-    The collection has no text here. A document is described by its place in each of the eight runs; two documents are
-    alike if their places are (cosine of the reciprocal ranks), or if they come from the same file of the crawl. The
-    methods are trained and their trade-offs chosen on the other topics, in folds.
+    The text of the collection is not available. A document is described by its rank in each of the eight runs; two
+    documents are alike if their ranks are (cosine of the reciprocal ranks), or if they come from the same file of the
+    crawl. The methods are trained and their trade-offs chosen on the other topics, in folds.
 
     Parameters
     ----------
@@ -108,10 +110,10 @@ def web_track(
         held_out = np.sort(order[fold::n_folds])
         train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
         rows = np.flatnonzero(np.isin(data.query_of_row, held_out))
-        for name, (_, found) in _methods(train, test, n_jobs, None).items():
-            scores.setdefault(name, np.empty(data.n_rows))[rows] = found
-    for name, found in scores.items():
-        columns = {"qid": data.qid.tolist(), "docid": np.asarray(data.docids).tolist(), "score": found}
+        for name, (_, method_scores) in _methods(train, test, n_jobs, None).items():
+            scores.setdefault(name, np.empty(data.n_rows))[rows] = method_scores
+    for name, method_scores in scores.items():
+        columns = {"qid": data.qid.tolist(), "docid": np.asarray(data.docids).tolist(), "score": method_scores}
         frames[name] = pl.DataFrame(columns)
     for name, run in frames.items():
         evaluated = evaluate_run(qrels, run, list(MEASURES), subtopics=True)
@@ -152,12 +154,12 @@ def _pooled(runs: dict[str, Any], qrels: Any, depth: int) -> RankingDataset:
 
 
 def _methods(
-    train: RankingDataset, test: RankingDataset, n_jobs: int | None, words: slice | None
+    train: RankingDataset, test: RankingDataset, n_jobs: int | None, word_columns: slice | None
 ) -> dict[str, tuple[Any, np.ndarray]]:
     """Name of each method, the parameter it chose, and its scores on the test lists."""
     ranker = ListMLE(n_jobs=n_jobs).fit(train)
     f, g = ranker.predict(train), ranker.predict(test)
-    found: dict[str, tuple[Any, np.ndarray]] = {"ListMLE": (None, g)}
+    by_method: dict[str, tuple[Any, np.ndarray]] = {"ListMLE": (None, g)}
 
     def chosen(make: Any, values: Any) -> tuple[Any, Any]:
         best = max(values, key=lambda value: per_query(train, make(value).rerank(train, f), MEASURES[0]).mean())
@@ -168,22 +170,24 @@ def _methods(
         ("Repulsion", lambda value: Repulsion(strength=value), (0.0, 0.3, 0.6, 0.9)),
     ):
         value, method = chosen(make, values)
-        found[name] = value, method.rerank(test, g, n_jobs=n_jobs)
+        by_method[name] = value, method.rerank(test, g, n_jobs=n_jobs)
     sequential = SequentialDiversity(n_jobs=n_jobs).fit(train)
-    found["SequentialDiversity"] = float(sequential.novelty_[0]), sequential.predict(test)
-    if words is not None:
-        counts, new = (part.replace(X=np.asarray(part.X)[:, words] * (s > np.median(s))[:, None], feature_names=None)
-                       for part, s in ((train, f), (test, g)))  # fmt: skip
+    by_method["SequentialDiversity"] = float(sequential.novelty_[0]), sequential.predict(test)
+    if word_columns is not None:
+        counts, new = (
+            part.replace(X=np.asarray(part.X)[:, word_columns] * (s > np.median(s))[:, None], feature_names=None)
+            for part, s in ((train, f), (test, g))
+        )
         learner = SVMDiv(k=10, levels=(1.0,), shares=(0.02, 0.05, 0.1, 0.3, 0.6), n_jobs=n_jobs).fit(counts)
-        found["SVMDiv on the better half"] = None, learner.rerank(new)
-    return found
+        by_method["SVMDiv on the better half"] = None, learner.rerank(new)
+    return by_method
 
 
 def _compared(
-    train: RankingDataset, test: RankingDataset, n_jobs: int | None, *, words: slice | None, question: str
+    train: RankingDataset, test: RankingDataset, n_jobs: int | None, *, word_columns: slice | None, question: str
 ) -> Study:
     values, parameters = {}, {}
-    for name, (parameter, scores) in _methods(train, test, n_jobs, words).items():
+    for name, (parameter, scores) in _methods(train, test, n_jobs, word_columns).items():
         values[name] = {measure: per_query(test, scores, measure) for measure in MEASURES}
         parameters[name] = parameter
     return _table(values, "ListMLE", question, parameters)
@@ -195,13 +199,13 @@ def _table(
     import polars as pl
 
     rows = []
-    for name, found in values.items():
+    for name, by_measure in values.items():
         row: dict[str, Any] = {"method": name}
         for measure in MEASURES:
-            row[measure] = float(found[measure].mean())
-        change = found[MEASURES[0]] - values[reference][MEASURES[0]]
+            row[measure] = float(by_measure[measure].mean())
+        change = by_measure[MEASURES[0]] - values[reference][MEASURES[0]]
         row["change"] = float(change.mean())
-        row["p"] = None if name == reference else fisher(found[MEASURES[0]], values[reference][MEASURES[0]]).pvalue
+        row["p"] = None if name == reference else fisher(by_measure[MEASURES[0]], values[reference][MEASURES[0]]).pvalue
         if parameters is not None:
             row["learned"] = parameters[name]
         rows.append(row)

@@ -71,24 +71,24 @@ def few_labels(
 
 
 def _rankers(train: RankingDataset, reference: int | None, n_jobs: int | None) -> dict[str, Any]:
-    import plackett.rankers as made
+    import plackett.rankers as rankers
 
-    base = made.RankSVM(C=0.01, n_jobs=n_jobs)
+    base = rankers.RankSVM(C=0.01, n_jobs=n_jobs)
 
-    def semi(cls: Any, **words: Any) -> Any:
-        return lambda: cls(base=base, n_jobs=n_jobs, **words).fit(train)
+    def semi(cls: Any, **parameters: Any) -> Any:
+        return lambda: cls(base=base, n_jobs=n_jobs, **parameters).fit(train)
 
-    found = {
+    trainers = {
         "labelled alone": lambda: base.fit(train),
-        "labels of neighbours, pooled": semi(made.SimilarityPropagation, n_neighbors=5),
-        "labels of neighbours, two lists": semi(made.SemiSupervisedRankBoost, n_neighbors=5, trade_off=1.0),
-        "graph, clamped": semi(made.GraphPropagation),
-        "graph, mixed": semi(made.GraphPropagation, kappa=0.5),
-        "preferences of neighbours": semi(made.PreferencePropagation, n_neighbors=5),
+        "labels of neighbours, pooled": semi(rankers.SimilarityPropagation, n_neighbors=5),
+        "labels of neighbours, two lists": semi(rankers.SemiSupervisedRankBoost, n_neighbors=5, trade_off=1.0),
+        "graph, clamped": semi(rankers.GraphPropagation),
+        "graph, mixed": semi(rankers.GraphPropagation, kappa=0.5),
+        "preferences of neighbours": semi(rankers.PreferencePropagation, n_neighbors=5),
     }
     if reference is not None:
-        found["weak teacher"] = semi(made.WeakSupervision, reference=reference)
-    return found
+        trainers["weak teacher"] = semi(rankers.WeakSupervision, reference=reference)
+    return trainers
 
 
 def _best_column(data: RankingDataset) -> int:
@@ -111,10 +111,10 @@ def _hidden(data: RankingDataset, n_labelled: int, n_queries: int, seed: Any) ->
     order = order[group]
     key = data.query_of_row[order] * (data.labels.max() + 2.0) + data.labels[order]
     first = np.concatenate(([True], np.diff(key) != 0))
-    place = np.arange(order.size) - np.maximum.accumulate(np.where(first, np.arange(order.size), 0))
+    position = np.arange(order.size) - np.maximum.accumulate(np.where(first, np.arange(order.size), 0))
     y = np.full(data.n_rows, -1.0)
-    kept = order[(place < n_labelled) & chosen[data.query_of_row[order]]]
-    y[kept] = data.labels[kept]
+    labelled = order[(position < n_labelled) & chosen[data.query_of_row[order]]]
+    y[labelled] = data.labels[labelled]
     return data.replace(y=y)
 
 
@@ -128,6 +128,6 @@ def _planted(
     direction[:8] = separation * np.resize([1.0, -1.0], 8)
     X = np.repeat(0.3 * rng.normal(size=(n, n_features)), n_docs, axis=0) + np.outer(kind, direction)
     X += 0.8 * rng.normal(size=X.shape)
-    seen = np.tile(np.arange(n_docs) < 2 * labelled, n)
-    data = RankingDataset.from_arrays(X, np.where(seen, kind, -1.0), np.repeat(np.arange(n), n_docs))
+    has_label = np.tile(np.arange(n_docs) < 2 * labelled, n)
+    data = RankingDataset.from_arrays(X, np.where(has_label, kind, -1.0), np.repeat(np.arange(n), n_docs))
     return data, data.replace(y=kind.astype(np.float64))

@@ -67,7 +67,7 @@ def isorank_and_qbrank(
         "random_state": random_state,
         "n_jobs": n_jobs,
     }
-    found: dict[str, dict[str, list[np.ndarray]]] = {figure: {} for figure in ("each fold", "all folds", "mean")}
+    by_figure: dict[str, dict[str, list[np.ndarray]]] = {figure: {} for figure in ("each fold", "all folds", "mean")}
     for method, make in _methods().items():
         tried = [
             [_trial(make(**s, **common, n_estimators=n_estimators), f, preset) for f in folds.values()]
@@ -75,20 +75,20 @@ def isorank_and_qbrank(
         ]
         curves = np.array([[curve for curve, _ in row] for row in tried])  # setting, fold, round
         best = curves.max(axis=2).argmax(axis=0)  # the first one if tied
-        found["each fold"][method] = [tried[setting][fold][1] for fold, setting in enumerate(best)]
-        found["mean"][method] = [np.mean([row[fold][1] for row in tried], axis=0) for fold in range(len(folds))]
+        by_figure["each fold"][method] = [tried[setting][fold][1] for fold, setting in enumerate(best)]
+        by_figure["mean"][method] = [np.mean([row[fold][1] for row in tried], axis=0) for fold in range(len(folds))]
         setting, rounds = np.unravel_index(curves.mean(axis=1).argmax(), curves[:, 0].shape)
         ranker = make(**settings[setting], **common, n_estimators=int(rounds) + 1)
-        found["all folds"][method] = [_tested(ranker.fit(fold.train), fold, preset) for fold in folds.values()]
+        by_figure["all folds"][method] = [_tested(ranker.fit(fold.train), fold, preset) for fold in folds.values()]
     titles = ("chosen in each fold", "chosen for all folds", f"mean over {len(settings)} settings")
     rows = [
         {"figure": title, "method": method}
         | _figures(values["IsoRank"], values[method])
         | {"published": _PUBLISHED.get(method) if title.startswith("chosen") and name == "ohsumed-letor2" else None}
-        for title, values in zip(titles, found.values(), strict=True)
+        for title, values in zip(titles, by_figure.values(), strict=True)
         for method in values
     ]
-    n = sum(values.size for values in found["mean"]["IsoRank"])
+    n = sum(values.size for values in by_figure["mean"]["IsoRank"])
     return Study(
         pl.DataFrame(rows, schema_overrides={"published": pl.Float64}),
         f"Is IsoRank better than QBRank on {name} ({len(folds)} folds, {n} queries)?",
@@ -102,8 +102,8 @@ def _methods() -> Mapping[str, Any]:
 
     return {
         "IsoRank": IsoRank,
-        "QBRank, sum over pairs": lambda **words: QBRank(normalize=False, **words),
-        "QBRank, mean over pairs": lambda **words: QBRank(normalize=True, **words),
+        "QBRank, sum over pairs": lambda **parameters: QBRank(normalize=False, **parameters),
+        "QBRank, mean over pairs": lambda **parameters: QBRank(normalize=True, **parameters),
     }
 
 

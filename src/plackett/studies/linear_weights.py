@@ -46,9 +46,9 @@ def linear_weights(data: Any = None, *, n_features: int = 12, random_state: int 
         weights[method] = scaled / max(np.linalg.norm(scaled), np.finfo(float).tiny)
         quality[method] = per_query(fold.test, ranker.predict(fold.test), "nDCG@10").mean()
     alone = single_feature_importance(fold.train, "nDCG@10")
-    found = pl.DataFrame({"feature": feature_names(fold.train)} | weights)
+    weight_columns = pl.DataFrame({"feature": feature_names(fold.train)} | weights)
     alone = alone.select("feature", pl.col("high_first").alias("alone"), pl.col("low_first").alias("alone, reversed"))
-    frame = alone.join(found, on="feature", how="left", maintain_order="left")
+    frame = alone.join(weight_columns, on="feature", how="left", maintain_order="left")
     table = np.array(list(weights.values()))
     cosines = table @ table.T
     notes = [

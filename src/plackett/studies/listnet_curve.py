@@ -40,20 +40,20 @@ def listnet_curve(
     fold = next(iter(folds.values()))
     parts = {"train": fold.train, "test": fold.test}
     mean, spread = fold.train.X.mean(axis=0), fold.train.X.std(axis=0)
-    tables = {part: (found.X - mean) / np.where(spread > 0, spread, 1.0) for part, found in parts.items()}
-    losses = {part: ListNetLoss().bind(found) for part, found in parts.items()}
-    entropy = {part: losses[part].evaluate(found.labels)[0].mean() for part, found in parts.items()}
+    tables = {part: (dataset.X - mean) / np.where(spread > 0, spread, 1.0) for part, dataset in parts.items()}
+    losses = {part: ListNetLoss().bind(dataset) for part, dataset in parts.items()}
+    entropy = {part: losses[part].evaluate(dataset.labels)[0].mean() for part, dataset in parts.items()}
     weights = np.zeros(fold.train.n_features)
     rows = []
     for epoch in range(n_epochs + 1):
         row: dict[str, Any] = {"epoch": epoch}
-        for part, found in parts.items():
+        for part, dataset in parts.items():
             scores = tables[part] @ weights
             value, gradient, _ = losses[part].evaluate(scores)
             row[f"{part} KL"] = float(value.mean() - entropy[part])
-            row[f"{part} 1 − nDCG@5"] = float(1 - per_query(found, scores, "nDCG@5").mean())
+            row[f"{part} 1 − nDCG@5"] = float(1 - per_query(dataset, scores, "nDCG@5").mean())
             if part == "train":
-                step = tables[part].T @ gradient / found.n_queries
+                step = tables[part].T @ gradient / dataset.n_queries
         weights -= learning_rate * step
         rows.append(row)
     frame = pl.DataFrame(rows)

@@ -39,11 +39,11 @@ def measure_relations(
 
     name, queries = _queries(data, random_state)
     rng = np.random.default_rng(random_state)
-    found = []
+    per_order = []
     for strength in np.linspace(0.2, 4.0, n_orders):
         result = evaluate(queries, queries.labels + strength * rng.standard_normal(queries.n_rows), list(measures))
-        found.append(np.array(list(result.values.values())))
-    values = np.array(found)  # orders, measures, queries
+        per_order.append(np.array(list(result.values.values())))
+    values = np.array(per_order)  # orders, measures, queries
     values = values[:, :, ~np.isnan(values).any(axis=(0, 1))]
     ranks = rankdata(values, axis=0) - (n_orders + 1) / 2
     with np.errstate(divide="ignore", invalid="ignore"):  # a measure that never changes has no correlation

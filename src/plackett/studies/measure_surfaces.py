@@ -100,10 +100,10 @@ def uphill_to_top(heights: np.ndarray) -> float:
     left, right = np.roll(heights, 1), np.roll(heights, -1)
     step = np.where(left > right, -1, 1)
     step[np.maximum(left, right) <= heights + 1e-12] = 0
-    place = np.arange(n)
+    position = np.arange(n)
     for _ in range(n):
-        place = (place + step[place]) % n
-    return float(np.mean(place == int(heights.argmax())))
+        position = (position + step[position]) % n
+    return float(np.mean(position == int(heights.argmax())))
 
 
 def _surface(loss: Any, data: RankingDataset) -> Callable[[np.ndarray], float]:

@@ -62,7 +62,7 @@ def pairwise_problems(*, random_state: int = 0) -> Study:
     return Study(
         pl.DataFrame(table),
         "Weaknesses of pair losses and their remedies, on made-up data",
-        (f"Of a list of ten, one label changed from 0 to 2 adds, removes or turns {one} pairs.",),
+        (f"In a list of ten, changing one label from 0 to 2 adds, removes or reverses {one} pairs.",),
     )
 
 

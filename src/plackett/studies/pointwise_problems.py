@@ -28,9 +28,9 @@ def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100
     Parameters
     ----------
     data
-        Folds, of which the first is used: the query with the lowest nDCG@10 under linear regression, among those that
-        have anything to rank, is enlarged, and the test part is measured. None generates queries that all agree with
-        each other, except one.
+        Folds (the first is used): the query with the lowest nDCG@10 under linear regression, among those that have
+        anything to rank, is enlarged, and the test part is measured. None generates queries that all agree with each
+        other, except one.
     factors
         How often the documents are repeated.
     """
@@ -45,8 +45,8 @@ def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100
         ranker = _methods()["LinearRegression"].fit(fold.train)
         values = per_query(fold.train, ranker.predict(fold.train), "nDCG@10")
         worst = int(np.argmin(np.where(_has_pairs(fold.train), values, np.inf)))
-        kept = np.arange(fold.train.n_queries) != worst
-        queries, odd, test = fold.train.select(kept), fold.train.select(~kept), fold.test
+        others = np.arange(fold.train.n_queries) != worst
+        queries, odd, test = fold.train.select(others), fold.train.select(~others), fold.test
     rows = []
     for method, ranker in _methods().items():
         first = None

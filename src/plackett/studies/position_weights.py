@@ -36,15 +36,15 @@ def position_weights(
 
     given = make_ranking(60, (10, 30), 12, random_state=random_state) if data is None else data
     measures = ["nDCG@1", "nDCG@5", "nDCG@10", "AP"]
-    words: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
-    found = experiment(given, _variants(), measures, select="nDCG@5", **words)
-    values = {measure: found.results(measure) for measure in measures}
+    settings: dict[str, Any] = {"preset": preset, "n_trials": n_trials, "random_state": random_state, "n_jobs": n_jobs}
+    comparison = experiment(given, _variants(), measures, select="nDCG@5", **settings)
+    values = {measure: comparison.results(measure) for measure in measures}
     rows = [
         {"dataset": dataset, "ranker": ranker} | {m: values[m][dataset][ranker] for m in measures}
-        for dataset in found.datasets
-        for ranker in found.complete(dataset)
+        for dataset in comparison.datasets
+        for ranker in comparison.complete(dataset)
     ]
-    failed = tuple(f"{failure.ranker} failed: {failure.error}" for failure in found.failures)
+    failed = tuple(f"{failure.ranker} failed: {failure.error}" for failure in comparison.failures)
     return Study(pl.DataFrame(rows), "ListMLE and ListNet with weights of positions", failed)
 
 

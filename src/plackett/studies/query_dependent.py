@@ -53,28 +53,28 @@ def query_dependent(
 
 
 def _rankers(train: RankingDataset, valid: RankingDataset, n_jobs: int | None) -> dict[str, Any]:
-    import plackett.rankers as made
+    import plackett.rankers as rankers
 
     def base() -> Any:
-        return made.RankSVM(n_jobs=n_jobs)
+        return rankers.RankSVM(n_jobs=n_jobs)
 
     chosen = base().fit(train)
-    settled = made.RankSVM(C=chosen.C_, n_jobs=n_jobs)
+    settled = rankers.RankSVM(C=chosen.C_, n_jobs=n_jobs)
 
-    def local(cls: Any, **words: Any) -> Any:
-        return lambda: cls(base=settled, n_jobs=n_jobs, **words).fit(train, eval_set=valid)
+    def local(cls: Any, **parameters: Any) -> Any:
+        return lambda: cls(base=settled, n_jobs=n_jobs, **parameters).fit(train, eval_set=valid)
 
     return {
         "global": lambda: chosen,
-        "KNN online": local(made.KNNOnline),
-        "KNN offline 1": local(made.KNNOffline1),
-        "KNN offline 2": local(made.KNNOffline2),
-        "classes, hard": local(made.ClassRankers, n_classes=4),
-        "classes, soft": local(made.ClassRankers, n_classes=4, routing="soft"),
-        "PCA clusters": local(made.SubspaceClusters, n_clusters=4),
-        "model clusters": local(made.ModelClusters, n_clusters=4),
-        "two layers": local(made.TwoLayer),
-        "CoupleNet": lambda: made.CoupleNet(n_jobs=n_jobs, alpha=1e-2).fit(train, eval_set=valid),
+        "KNN online": local(rankers.KNNOnline),
+        "KNN offline 1": local(rankers.KNNOffline1),
+        "KNN offline 2": local(rankers.KNNOffline2),
+        "classes, hard": local(rankers.ClassRankers, n_classes=4),
+        "classes, soft": local(rankers.ClassRankers, n_classes=4, routing="soft"),
+        "PCA clusters": local(rankers.SubspaceClusters, n_clusters=4),
+        "model clusters": local(rankers.ModelClusters, n_clusters=4),
+        "two layers": local(rankers.TwoLayer),
+        "CoupleNet": lambda: rankers.CoupleNet(n_jobs=n_jobs, alpha=1e-2).fit(train, eval_set=valid),
     }
 
 

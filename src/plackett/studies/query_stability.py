@@ -47,9 +47,9 @@ def query_stability(
     Parameters
     ----------
     data
-        A dataset, or one with folds, of which the first is used. Features are divided by their standard deviation, and
-        then all by the length of the longest vector. By default, data is planted: 30 queries of 5 documents that agree,
-        and one of 40 that does not.
+        A dataset, or folds (the first is used). Features are divided by their standard deviation, and then all by the
+        length of the longest vector. By default, data is planted: 30 queries of 5 documents that agree, and one of 40
+        that does not.
     penalties
         Values of λ to choose from; for planted data 0.02.
     n

@@ -35,10 +35,10 @@ def clustered_lists(
     informative: bool = True,
     seed: int = 0,
 ) -> RankingDataset:
-    """Lists in which documents come in clusters of the same label, and the features of one say little.
+    """Lists in which documents come in clusters of the same label, and the features of a single document say little.
 
-    The relations ``similarity`` (the other documents of the cluster) and ``hyperedge`` (the clusters as groups) are
-    those of the clusters, or of documents drawn at random if they are not to be informative.
+    The relations ``similarity`` (the other documents of the cluster) and ``hyperedge`` (the clusters as groups) follow
+    the clusters, or groups of random documents if they should not be informative.
     """
     rng = np.random.default_rng(seed)
     n = n_queries * clusters * size
@@ -48,11 +48,11 @@ def clustered_lists(
     row = np.arange(n)
     if not informative:
         row = rng.permuted(row.reshape(n_queries, -1), axis=1).ravel()
-    place = np.arange(n)
-    near = np.concatenate([row[place // size * size + (place + step) % size] for step in range(1, size)])
+    position = np.arange(n)
+    near = np.concatenate([row[position // size * size + (position + step) % size] for step in range(1, size)])
     data = RankingDataset.from_arrays(X, label, qid)
     group = np.empty(n, np.int64)
-    group[row] = place // size
+    group[row] = position // size
     relations = {"similarity": Relation(np.tile(row, size - 1), near), "hyperedge": hyperedges(data, group.tolist())}
     return data.replace(relations=relations)
 
@@ -60,7 +60,7 @@ def clustered_lists(
 def site_lists(
     n_queries: int = 60, *, sites: int = 4, pages: int = 5, noise: float = 1.0, informative: bool = True, seed: int = 0
 ) -> RankingDataset:
-    """Lists of pages of several sites, of which only the entry page of a good site is wanted.
+    """Lists of pages from several sites; only the entry page of a good site is wanted.
 
     The relation ``parent`` has the pairs (page, entry page), or pairs of pages drawn at random.
     """
@@ -80,26 +80,26 @@ def site_lists(
 
 
 def _contestants(n_jobs: int | None) -> dict[str, dict[str, Any]]:
-    words: dict[str, Any] = {"n_jobs": n_jobs}
+    common: dict[str, Any] = {"n_jobs": n_jobs}
     return {
         "similarity": {
-            "the ranker alone": RelationalFeedback(beta=0.0, **words),
-            "RelationalFeedback, trained alone": RelationalFeedback(through=False, **words),
-            "RelationalFeedback": RelationalFeedback(**words),
-            "RelationalFeedback(LambdaMART)": RelationalFeedback(base="LambdaMART(n_estimators=30)", **words),
-            "RelationalRankSVM": RelationalRankSVM(base=RankSVM(C=1e-3), **words),
-            "ContinuousCRF": ContinuousCRF(**words),
-            "HypergraphRanker": HypergraphRanker(**words),
+            "the ranker alone": RelationalFeedback(beta=0.0, **common),
+            "RelationalFeedback, trained alone": RelationalFeedback(through=False, **common),
+            "RelationalFeedback": RelationalFeedback(**common),
+            "RelationalFeedback(LambdaMART)": RelationalFeedback(base="LambdaMART(n_estimators=30)", **common),
+            "RelationalRankSVM": RelationalRankSVM(base=RankSVM(C=1e-3), **common),
+            "ContinuousCRF": ContinuousCRF(**common),
+            "HypergraphRanker": HypergraphRanker(**common),
         },
         "parent": {
-            "the ranker alone": TopicDistillation(beta=0.0, **words),
-            "ScorePropagation": ScorePropagation(**words),
-            "TopicDistillation": TopicDistillation(**words),
-            "TopicDistillation, exact": TopicDistillation(exact=True, **words),
+            "the ranker alone": TopicDistillation(beta=0.0, **common),
+            "ScorePropagation": ScorePropagation(**common),
+            "TopicDistillation": TopicDistillation(**common),
+            "TopicDistillation, exact": TopicDistillation(exact=True, **common),
             "RelationalRankSVM": RelationalRankSVM(
-                base=RankSVM(C=1e-3), task="distillation", relation="parent", **words
+                base=RankSVM(C=1e-3), task="distillation", relation="parent", **common
             ),
-            "ContinuousCRF": ContinuousCRF(similar=(), parents=("parent",), **words),
+            "ContinuousCRF": ContinuousCRF(similar=(), parents=("parent",), **common),
         },
     }
 

@@ -50,32 +50,32 @@ def scoring_frontier(
     Parameters
     ----------
     data
-        A dataset, or one with folds, over which figures are averaged; generated data otherwise.
+        A dataset, or folds, over which figures are averaged; None generates data.
     n_estimators, num_leaves, learning_rate
-        Of LambdaMART.
+        Parameters of LambdaMART.
     max_loss
         How much nDCG@10 an exit or a cascade may lose on validation data.
     n_queries, n_docs
-        Size of the generated data; half of the queries is for training, a quarter each to validate and to test.
+        Size of the generated data; half of the queries are for training, a quarter each for validation and test.
     repeats
-        Each time is the least of this many.
+        Each time is the minimum over this many runs.
     """
     import polars as pl
 
     folds = _generated(n_queries, n_docs, random_state) if data is None else list(named_folds_of(data)[1].values())
-    found: dict[tuple[str, str], list[tuple[np.ndarray, float, float]]] = {}
+    measurements: dict[tuple[str, str], list[tuple[np.ndarray, float, float]]] = {}
     for fold in folds:
         train, valid, test = (fold.train, fold.valid, fold.test)
-        words: dict[str, Any] = {"n_estimators": n_estimators, "num_leaves": num_leaves, "n_jobs": 1}
-        words["learning_rate"] = learning_rate
-        full = LambdaMART(**words).fit(train)
-        for (way, setting), score in _ways(full, train, valid, max_loss, words).items():
+        parameters: dict[str, Any] = {"n_estimators": n_estimators, "num_leaves": num_leaves, "n_jobs": 1}
+        parameters["learning_rate"] = learning_rate
+        full = LambdaMART(**parameters).fit(train)
+        for (way, setting), score in _ways(full, train, valid, max_loss, parameters).items():
             values = per_query(test, score(test), "nDCG@10")
             whole, single = _seconds(score, test, repeats)
-            found.setdefault((way, setting), []).append((values, whole, single))
-    plain = found["all trees", ""]
+            measurements.setdefault((way, setting), []).append((values, whole, single))
+    plain = measurements["all trees", ""]
     rows = []
-    for (way, setting), parts in found.items():
+    for (way, setting), parts in measurements.items():
         if len(parts) < len(folds):
             continue  # no exit was good enough in some fold
         values, reference = (np.concatenate([each[0] for each in some]) for some in (parts, plain))
@@ -113,7 +113,7 @@ Score = Callable[[RankingDataset], np.ndarray]
 
 
 def _ways(
-    full: LambdaMART, train: RankingDataset, valid: RankingDataset, max_loss: float, words: dict[str, Any]
+    full: LambdaMART, train: RankingDataset, valid: RankingDataset, max_loss: float, parameters: dict[str, Any]
 ) -> dict[tuple[str, str], Score]:
     """Ways to score, by name and setting."""
     ways: dict[tuple[str, str], Score] = {("all trees", ""): full.predict}
@@ -126,8 +126,8 @@ def _ways(
             exit_ = early_exit(full, valid, rule=rule, max_loss=loss, sure=True, n_jobs=1)
             if exit_.trees is not None:
                 ways[f"exit, {rule}", f"loss ≤ {loss:g}"] = exit_.ranker.predict
-    small = f"LambdaMART(n_estimators={max(words['n_estimators'] // 30, 1)}, num_leaves=16)"
-    last = LambdaMART(**words)
+    small = f"LambdaMART(n_estimators={max(parameters['n_estimators'] // 30, 1)}, num_leaves=16)"
+    last = LambdaMART(**parameters)
     for name, first in (("linear first", "ListNet"), ("small ensemble first", small)):
         cascade = Cascade(stages=(first, last), max_loss=max_loss, n_jobs=1).fit(train, eval_set=valid)
         ways["cascade", f"{name}, loss ≤ {max_loss:g}"] = cascade.predict
@@ -139,7 +139,7 @@ def _by(scorer: TreeScorer, data: RankingDataset) -> np.ndarray:
 
 
 def _seconds(score: Score, test: RankingDataset, repeats: int) -> tuple[float, float]:
-    """Seconds per document, of all lists at once and list by list; the least of several."""
+    """Seconds per document, for all lists in one call and list by list; the minimum over several runs."""
     lists = [test.select(np.array([q])) for q in range(min(test.n_queries, 50))]
 
     def least(parts: list[RankingDataset]) -> float:

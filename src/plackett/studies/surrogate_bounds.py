@@ -40,8 +40,8 @@ def surrogate_bounds(*, n_lists: int = 20_000, n_docs: int = 8, random_state: in
             strength = np.exp(rng.uniform(np.log(0.02), np.log(5), (n_lists, 1)))
             s = (target + strength * rng.standard_normal(y.shape)).ravel()
             data = RankingDataset.from_arrays(None, y.ravel(), np.repeat(np.arange(n_lists), n_docs))
-            measured = bound.measure(ties="pessimistic").per_query(Scored(data, s))
-            error = 1.0 - measured if bound.measure.ascending else measured
+            values = bound.measure(ties="pessimistic").per_query(Scored(data, s))
+            error = 1.0 - values if bound.measure.ascending else values
             limit = bound(s, data)
             some = error > 1e-9
             ratio = limit[some] / error[some]
@@ -74,5 +74,5 @@ def _medians(error: np.ndarray, limit: np.ndarray) -> tuple[list[float], list[fl
     """Median bound in bins of the error."""
     edges = np.linspace(0.0, 0.6, 13)
     number = np.digitize(error, edges) - 1
-    kept = [i for i in range(12) if (number == i).sum() >= 10]
-    return [float((edges[i] + edges[i + 1]) / 2) for i in kept], [float(np.median(limit[number == i])) for i in kept]
+    bins = [i for i in range(12) if (number == i).sum() >= 10]
+    return [float((edges[i] + edges[i + 1]) / 2) for i in bins], [float(np.median(limit[number == i])) for i in bins]

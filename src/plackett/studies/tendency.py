@@ -50,9 +50,9 @@ def tendency(
     for value in strengths:
         row: dict[str, float] = {"α, 1/σ": value}
         for name, loss in (("ApproxNDCG", ApproxNDCGLoss(alpha=value)), ("SoftNDCG", SoftNDCGLoss(sigma=1.0 / value))):
-            found = tendency_correlation(_surrogate(loss, data, scores), exact)
-            row[f"ε, {name}"] = found.epsilon
-            epsilons[name].append(found.epsilon)
+            correlation = tendency_correlation(_surrogate(loss, data, scores), exact)
+            row[f"ε, {name}"] = correlation.epsilon
+            epsilons[name].append(correlation.epsilon)
         rows.append(row)
     others = [
         {
@@ -62,12 +62,12 @@ def tendency(
         }
         for loss in (Hinge(), Logistic(), ListMLELoss())
     ]
-    made = svm_disagreement()
+    example = svm_disagreement()
     others.append(
         {
             "surrogate": "SVM-MAP",
             "measure": "AP",
-            "ε": tendency_correlation([-x for x in made.loss], made.precision).epsilon,
+            "ε": tendency_correlation([-x for x in example.loss], example.precision).epsilon,
         }
     )
     chart = line_chart(

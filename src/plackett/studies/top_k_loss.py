@@ -40,15 +40,15 @@ def top_k_loss() -> Study:
         whole, first = true_risks("permutation 0-1", space), true_risks(TopKZeroOne(1), space)
         for what, k in (("all positions", None), ("first position", 1)):
             order = np.argsort(-expected_minimiser(ListMLELoss(k=k), space).scores)
-            place = int(np.flatnonzero((space.orders == order).all(axis=1))[0])
+            order_index = int(np.flatnonzero((space.orders == order).all(axis=1))[0])
             rows.append(
                 {
                     "orders": name,
                     "loss": what,
                     "ranking": str(tuple(order.tolist())),
                     "most probable": str(tuple(space.mode.tolist())),
-                    "0–1 loss": float(whole[place]),
-                    "top-1 loss": float(first[place]),
+                    "0–1 loss": float(whole[order_index]),
+                    "top-1 loss": float(first[order_index]),
                     "least top-1 loss": float(first.min()),
                 }
             )

@@ -88,7 +88,7 @@ def _rankers(random_state: int) -> dict[str, Any]:
     }
 
 
-def _linear(words: dict[str, Any]) -> Any:
+def _linear(parameters: dict[str, Any]) -> Any:
     from plackett.models.linear import Linear
 
-    return Linear(**words)
+    return Linear(**parameters)

@@ -78,24 +78,24 @@ def transfer(
 def _rankers(
     target: RankingDataset, sources: dict[str, RankingDataset], valid: RankingDataset, n_jobs: int | None
 ) -> dict[str, Any]:
-    import plackett.rankers as made
+    import plackett.rankers as rankers
 
-    base = made.RankSVM(C=0.01, n_jobs=n_jobs)
+    base = rankers.RankSVM(C=0.01, n_jobs=n_jobs)
 
-    def moved(cls: Any, watched: bool = False, **words: Any) -> Any:
+    def moved(cls: Any, watched: bool = False, **parameters: Any) -> Any:
         given = {"eval_set": valid} if watched else {}
-        return lambda: cls(base=base, n_jobs=n_jobs, **words).fit(target, source=sources, **given)
+        return lambda: cls(base=base, n_jobs=n_jobs, **parameters).fit(target, source=sources, **given)
 
     return {
         "target alone": lambda: base.fit(target),
-        "pooled": moved(made.PooledTransfer),
-        "instance weights": moved(made.InstanceTransfer),
-        "importance weights": moved(made.ImportanceTransfer),
-        "mixed scores": moved(made.BoostingTransfer, mode="interpolate"),
-        "shared features": moved(made.FeatureTransfer),
-        "features and instances": moved(made.CombinedTransfer),
-        "pooled, watched": moved(made.PooledTransfer, watched=True),
-        "shared features, watched": moved(made.FeatureTransfer, watched=True),
+        "pooled": moved(rankers.PooledTransfer),
+        "instance weights": moved(rankers.InstanceTransfer),
+        "importance weights": moved(rankers.ImportanceTransfer),
+        "mixed scores": moved(rankers.BoostingTransfer, mode="interpolate"),
+        "shared features": moved(rankers.FeatureTransfer),
+        "features and instances": moved(rankers.CombinedTransfer),
+        "pooled, watched": moved(rankers.PooledTransfer, watched=True),
+        "shared features, watched": moved(rankers.FeatureTransfer, watched=True),
     }
 
 

@@ -1,4 +1,4 @@
-"""Strategies of choosing documents to judge, against a random choice."""
+"""Strategies for choosing documents to judge, compared with a random choice."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def what_to_label(
     average precision that belongs to it, and Kendall's τ to the ranking with full judgements is taken. Each repetition
     draws other queries. Second table: a linear ranker is trained on documents chosen in rounds, and tested on other
     queries; third table: on whole queries that are chosen after a few random ones. The last columns are the difference
-    to the random choice of the same repetition and its 95 % interval.
+    from the random choice of the same repetition and its 95 % interval.
 
     Parameters
     ----------
@@ -65,8 +65,7 @@ def what_to_label(
     n_queries
         Queries of each repetition.
     data
-        A dataset, or one with folds, of which the first is used, for the second and third table; generated data
-        otherwise.
+        For the second and third table: a dataset, or folds (the first is used); None generates data.
     """
     import polars as pl
 
@@ -75,7 +74,7 @@ def what_to_label(
     whole = Candidates.from_runs(runs, qrels)
     exact_values = np.array([_exact(run, qrels, whole.qids) for run in runs])
     rows, lines = [], {}
-    found: dict[tuple[str, str, int], list[float]] = {}
+    taus: dict[tuple[str, str, int], list[float]] = {}
     for repeat in range(n_repeats):
         rng = np.random.default_rng((random_state, repeat))
         chosen = np.sort(rng.choice(whole.n_queries, min(n_queries, whole.n_queries), replace=False))
@@ -86,16 +85,18 @@ def what_to_label(
                 total = min(budget * part.n_queries, part.n_rows)
                 if name == "letor":
                     total = min(total, int((part.rank[0] > 0).sum()))
-                got, chance = judge_in_rounds(find_pool(name), part, budget=total, rounds=rounds, random_state=repeat)
-                guess = system_values(got, measure, chance if measure == "statAP" else None)
+                judged, chance = judge_in_rounds(
+                    find_pool(name), part, budget=total, rounds=rounds, random_state=repeat
+                )
+                guess = system_values(judged, measure, chance if measure == "statAP" else None)
                 tau = float(kendall_tau(guess, exact))
-                found.setdefault((name, measure, budget), []).append(0.0 if np.isnan(tau) else tau)
-    for (name, measure, budget), values in found.items():
+                taus.setdefault((name, measure, budget), []).append(0.0 if np.isnan(tau) else tau)
+    for (name, measure, budget), values in taus.items():
         rows.append(
-            (name, measure, budget, float(np.mean(values)), *difference(values, found["uniform", "statAP", budget]))
+            (name, measure, budget, float(np.mean(values)), *difference(values, taus["uniform", "statAP", budget]))
         )
     for name, measure, _ in _POOLS:
-        points = [float(np.mean(found[name, measure, budget])) for budget in budgets]
+        points = [float(np.mean(taus[name, measure, budget])) for budget in budgets]
         lines[f"{name}, {measure}"] = (list(budgets), points)
     frame = pl.DataFrame(
         rows, ["strategy", "estimate", "per query", "Kendall's τ", "minus random", "from", "to"], orient="row"
@@ -124,8 +125,8 @@ def difference(values: Sequence[float], reference: Sequence[float]) -> tuple[flo
 
 def _exact(run: Any, qrels: Any, qids: np.ndarray) -> np.ndarray:
     """Average precision of each query with all judgements, 0 for queries without any."""
-    found = evaluate_run(qrels, run, ["AP"], preset="trec")
-    values = dict(zip(found.qids.tolist(), found.values["AP"].tolist(), strict=True))
+    evaluation = evaluate_run(qrels, run, ["AP"], preset="trec")
+    values = dict(zip(evaluation.qids.tolist(), evaluation.values["AP"].tolist(), strict=True))
     return np.array([values.get(qid, 0.0) for qid in qids.tolist()])
 
 
@@ -152,16 +153,16 @@ def _active(data: Any, n_repeats: int, random_state: int, rounds: int = 4, per_r
     """A linear ranker, trained on documents that are chosen in rounds, and on queries that are chosen at once."""
     import polars as pl
 
-    found: dict[str, list[float]] = {"random": [], "svm_sampling": [], "expected_change": []}
-    whole: dict[str, list[float]] = {"random": [], "k-centre": [], "expected change": []}
+    by_documents: dict[str, list[float]] = {"random": [], "svm_sampling": [], "expected_change": []}
+    by_queries: dict[str, list[float]] = {"random": [], "k-centre": [], "expected change": []}
     fold = next(iter(named_folds_of(data)[1].values())) if data is not None else None
     for repeat in range(n_repeats):
         train, test = _parts(fold, repeat, random_state)
         first = np.sort(np.random.default_rng((random_state, repeat)).choice(train.n_queries, 4, replace=False))
-        for name, values in whole.items():
+        for name, values in by_queries.items():
             chosen = np.concatenate([first, _next_queries(name, train, first, (random_state, repeat))])
             values.append(_quality(_fit(train.select(np.sort(chosen))), test))
-        for name, values in found.items():
+        for name, values in by_documents.items():
             rng = np.random.default_rng((random_state, repeat))
             known = rng.random(train.n_rows) < 0.1  # the same first documents for all
             for _ in range(rounds):
@@ -172,8 +173,12 @@ def _active(data: Any, n_repeats: int, random_state: int, rounds: int = 4, per_r
     columns = ["nDCG@10", "minus random", "from", "to"]
     studies = []
     for what, parts, title in (
-        ("documents", found, f"Training a linear ranker on a tenth and {rounds * per_round} more documents per query"),
-        ("queries", whole, "Training a linear ranker on 4 random queries and 6 more, of 20"),
+        (
+            "documents",
+            by_documents,
+            f"Training a linear ranker on a tenth and {rounds * per_round} more documents per query",
+        ),
+        ("queries", by_queries, "Training a linear ranker on 4 random queries and 6 more, of 20"),
     ):
         rows = [(name, float(np.mean(v)), *difference(v, parts["random"])) for name, v in parts.items()]
         lost = tuple(f"{row[0]} loses to random." for row in rows if row[4] < 0)
@@ -184,10 +189,10 @@ def _active(data: Any, n_repeats: int, random_state: int, rounds: int = 4, per_r
 def _parts(fold: Any, repeat: int, random_state: int) -> tuple[RankingDataset, RankingDataset]:
     """20 queries to choose from, and others to test on; at most 60 documents of a query."""
     if fold is None:
-        made: Any = make_ranking(
+        generated: Any = make_ranking(
             n_queries=50, docs_per_query=30, n_features=12, noise=1.0, random_state=random_state + repeat
         )
-        return made.select(np.arange(20)), made.select(np.arange(20, 50))
+        return generated.select(np.arange(20)), generated.select(np.arange(20, 50))
     rng = np.random.default_rng((random_state, repeat, 1))
     train = fold.train.select(np.sort(rng.choice(fold.train.n_queries, min(20, fold.train.n_queries), replace=False)))
     order = np.lexsort((rng.random(train.n_rows), train.query_of_row))

@@ -1,4 +1,4 @@
-"""What to train on: choices of queries, documents and weights, against a random choice."""
+"""What to train on: choices of queries, documents and weights, compared with a random choice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def what_to_train_on(data: Any = None, *, wrong: float = 0.3, n_repeats: int = 1
     Parameters
     ----------
     data
-        A dataset, or one with folds, of which the first is used; made-up data otherwise.
+        A dataset, or folds (the first is used); None generates data.
     wrong
         Share of the training queries with reversed labels.
     """
@@ -105,13 +105,13 @@ def _rows(data: RankingDataset, rows: np.ndarray, weight: np.ndarray | None = No
 
 def _parts(data: RankingDataset, rng: np.random.Generator) -> dict[str, RankingDataset]:
     half = max(data.n_queries // 2, 1)
-    kept = np.flatnonzero(consistent_documents(data, consistent_pairs(data, random_state=0)))
+    consistent = np.flatnonzero(consistent_documents(data, consistent_pairs(data, random_state=0)))
     return {
         "everything": data,
         "random half of the queries": data.select(np.sort(rng.choice(data.n_queries, half, replace=False))),
         "consistent queries": data.select(np.sort(consistent_queries(data, half))),
-        "random documents": _rows(data, np.sort(rng.choice(data.n_rows, kept.size, replace=False))),
-        "consistent documents": _rows(data, kept),
+        "random documents": _rows(data, np.sort(rng.choice(data.n_rows, consistent.size, replace=False))),
+        "consistent documents": _rows(data, consistent),
     }
 
 
@@ -124,11 +124,11 @@ def _weighted(train: RankingDataset, test: RankingDataset, rng: np.random.Genera
         "KLIEP weights": kliep_weights,
         "uLSIF weights": ulsif_weights,
     }
-    found = {"no weights": _quality(pool, test)}
+    qualities = {"no weights": _quality(pool, test)}
     for name, method in methods.items():
         weight = method(np.asarray(pool.X, np.float64), candidates)
-        found[name] = _quality(pool.replace(sample_weight=np.maximum(weight, 1e-3)), test)
-    return found
+        qualities[name] = _quality(pool.replace(sample_weight=np.maximum(weight, 1e-3)), test)
+    return qualities
 
 
 def _curve(fold: Any, random_state: int) -> Study:
@@ -146,16 +146,16 @@ def _curve(fold: Any, random_state: int) -> Study:
     def error(n: int) -> float:
         return 1.0 - _quality(train.select(np.sort(order[:n])), test)
 
-    found = saturation(error, train.n_queries, start=min(8, train.n_queries), tolerance=0.002)
-    everything = error(train.n_queries)
-    frame = pl.DataFrame({"queries": found.sizes, "nDCG@10": 1.0 - found.errors})
-    word = "stopped" if found.saturated else "ran out of queries"
+    curve = saturation(error, train.n_queries, start=min(8, train.n_queries), tolerance=0.002)
+    full_error = error(train.n_queries)
+    frame = pl.DataFrame({"queries": curve.sizes, "nDCG@10": 1.0 - curve.errors})
+    word = "stopped" if curve.saturated else "ran out of queries"
     return Study(
         frame,
-        f"Learning curve; it {word} at {found.sizes[-1]} of {train.n_queries} queries",
+        f"Learning curve; it {word} at {curve.sizes[-1]} of {train.n_queries} queries",
         (
-            f"Expected gain of twice as many queries: {found.gain:.4f}, and with 95 % confidence at most "
-            f"{found.gain_high:.4f}. With all {train.n_queries} queries nDCG@10 is "
-            f"{1.0 - everything:.4f}.",
+            f"Expected gain of twice as many queries: {curve.gain:.4f}, and with 95 % confidence at most "
+            f"{curve.gain_high:.4f}. With all {train.n_queries} queries nDCG@10 is "
+            f"{1.0 - full_error:.4f}.",
         ),
     )

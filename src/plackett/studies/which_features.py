@@ -38,8 +38,7 @@ def which_features(
     Parameters
     ----------
     data
-        A dataset, or one with folds, of which the first is used: each seed draws half of its training queries.
-        Generated data otherwise.
+        A dataset, or folds (the first is used); each seed draws half of its training queries. None generates data.
     """
     import polars as pl
 
@@ -47,7 +46,7 @@ def which_features(
     from plackett.feature_selection.greedy import GreedySelector, greedy_choice
     from plackett.rankers.pointwise.linear_regression import LinearRegression
 
-    found: dict[tuple[int, str], list[float]] = {}
+    qualities: dict[tuple[int, str], list[float]] = {}
     fold = next(iter(named_folds_of(data)[1].values())) if data is not None else None
     n_features = n_groups * n_copies + n_noise if fold is None else fold.train.n_features
     for seed in range(n_seeds):
@@ -56,9 +55,9 @@ def which_features(
 
         def draw(rng: np.random.Generator = rng, weights: np.ndarray = weights) -> RankingDataset:
             signals = rng.standard_normal((n_queries * n_docs, n_groups))
-            seen = np.repeat(signals, n_copies, axis=1)
-            seen += 0.5 * rng.standard_normal(seen.shape)
-            X = np.hstack([seen, rng.standard_normal((seen.shape[0], n_noise))])
+            copies = np.repeat(signals, n_copies, axis=1)
+            copies += 0.5 * rng.standard_normal(copies.shape)
+            X = np.hstack([copies, rng.standard_normal((copies.shape[0], n_noise))])
             truth = signals @ weights
             y = np.digitize(truth, np.quantile(truth, [0.6, 0.85])).astype(float)
             return of_queries(X, y, [n_docs] * n_queries)
@@ -81,15 +80,15 @@ def which_features(
                 )[0]
             chosen["all"] = np.arange(n_features)
             for name, columns in chosen.items():
-                kept = np.sort(columns)
-                ranker = LinearRegression(n_jobs=1).fit(train.replace(X=train.X[:, kept]))
-                fresh = test.replace(X=test.X[:, kept])
-                found.setdefault((t, name), []).append(
+                selected = np.sort(columns)
+                ranker = LinearRegression(n_jobs=1).fit(train.replace(X=train.X[:, selected]))
+                fresh = test.replace(X=test.X[:, selected])
+                qualities.setdefault((t, name), []).append(
                     float(np.nanmean(per_query(fresh, ranker.predict(fresh), "nDCG@10")))
                 )
     rows: list[dict[str, Any]] = []
-    for (t, name), values in found.items():
-        gain = np.array(values) - np.array(found[t, "random"])
+    for (t, name), values in qualities.items():
+        gain = np.array(values) - np.array(qualities[t, "random"])
         rows.append(
             {
                 "features": t,

@@ -5,7 +5,7 @@ How a model reads an index
 `plackett.text.Index` is a snapshot. ``index.field(name)`` is a `plackett.text.index.field.Field`: one field of all live
 documents as flat arrays, however many segments the index has. Deleted documents do not exist in it, so every statistic
 is over live documents. An index of one segment without deletions maps the arrays from the file; otherwise the field is
-put together in memory when it is first asked for.
+put together in memory when it is first used.
 
 - ``field.n_documents``, ``field.lengths`` (int32 per document, without stop words), ``field.total_length``,
   ``field.average_length``;

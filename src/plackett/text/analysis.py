@@ -66,7 +66,7 @@ class Analyzer:
     cjk
         Whether Chinese and Japanese are cut into overlapping pairs of characters instead of runs.
     marks
-        Whether combining marks belong to words. None: as the stemmer's language needs it.
+        Whether combining marks belong to words. By default the language of the stemmer decides.
     word_ngrams
         Longest sequence of neighbouring words that is a term too. The sequences follow the words of the text, after a
         gap, and are written with a blank between words.
@@ -118,7 +118,7 @@ class Analyzer:
             object.__setattr__(self, "character_ngrams", sizes)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The settings alone: the stemmer of a library can neither be copied nor pickled, and is made anew."""
+        """The settings alone: a library's stemmer can be neither copied nor pickled, so it is created again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @staticmethod
@@ -135,20 +135,20 @@ class Analyzer:
         words = self.words(text)
         if self.word_ngrams == 1:
             return words
-        found = list(words)
+        terms = list(words)
         for n in range(2, self.word_ngrams + 1):
-            found.append(None)
+            terms.append(None)
             for i in range(len(words) - n + 1):
                 gram = words[i : i + n]
-                found.append(None if None in gram else " ".join(gram))  # type: ignore[arg-type]
-        return found
+                terms.append(None if None in gram else " ".join(gram))  # type: ignore[arg-type]
+        return terms
 
     def words(self, text: str) -> list[str | None]:
         """Like `sequence`, without the n-grams of words: what a phrase must match."""
-        found: list[str | None] = []
+        terms: list[str | None] = []
         for word in self.surfaces(self.normalized(text)):
-            found.extend(self.terms_of(word))
-        return found
+            terms.extend(self.terms_of(word))
+        return terms
 
     def normalized(self, text: str) -> str:
         """The text in the normal form and case in which words are looked for."""
@@ -167,8 +167,8 @@ class Analyzer:
     def stems(self, words: Sequence[str]) -> list[str | None]:
         """The stem of each word, None for a stop word."""
         stop = self._stop
-        found: list[str | None] = list(self._stem_all(words))
-        return [None if word in stop else stem for word, stem in zip(words, found, strict=True)] if stop else found
+        stems: list[str | None] = list(self._stem_all(words))
+        return [None if word in stop else stem for word, stem in zip(words, stems, strict=True)] if stop else stems
 
     def terms_of(self, word: str) -> tuple[str | None, ...]:
         """Terms that a word becomes: one, None for a stop word, or its n-grams of characters."""
@@ -185,7 +185,7 @@ class Analyzer:
 
         Where normalisation changes the text in length, words are found in the text as given and analysed one by one.
         """
-        found = []
+        spans = []
         for match in self._pattern.finditer(text):
             word, start = match.group(), match.start()
             if self.cjk and _is_cjk(word[0]) and len(word) > 1:
@@ -194,8 +194,8 @@ class Analyzer:
                 parts = [(start, match.end())]
             for a, b in parts:
                 terms = tuple(t for word in self.surfaces(self.normalized(text[a:b])) for t in self.terms_of(word))
-                found.append((a, b, terms))
-        return found
+                spans.append((a, b, terms))
+        return spans
 
     def to_json(self) -> str:
         """The settings as JSON, for the index."""
@@ -205,18 +205,18 @@ class Analyzer:
     def from_json(cls, text: str) -> Analyzer:
         """Read the settings that `to_json` wrote."""
         try:
-            found = json.loads(text)
+            settings = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise DataError(f"the analyzer's settings are not JSON: {error}") from None
         known = {field.name for field in fields(cls)}
-        if not isinstance(found, dict) or not set(found) <= known:
-            raise DataError(f"unknown settings of an analyzer: {found!r:.200}")
-        if isinstance(found.get("stop_words"), list):
-            found["stop_words"] = tuple(found["stop_words"])
-        if isinstance(found.get("character_ngrams"), list):
-            found["character_ngrams"] = tuple(found["character_ngrams"])
+        if not isinstance(settings, dict) or not set(settings) <= known:
+            raise DataError(f"unknown settings of an analyzer: {settings!r:.200}")
+        if isinstance(settings.get("stop_words"), list):
+            settings["stop_words"] = tuple(settings["stop_words"])
+        if isinstance(settings.get("character_ngrams"), list):
+            settings["character_ngrams"] = tuple(settings["character_ngrams"])
         try:
-            return cls(**found)
+            return cls(**settings)
         except (TypeError, ValueError) as error:
             raise DataError(f"bad settings of an analyzer: {error}") from None
 
@@ -256,12 +256,12 @@ def _stemmer(name: str) -> Callable[[Sequence[str]], Sequence[str]]:
 
 @cache
 def pattern(cjk: bool, marks: bool) -> re.Pattern[str]:
-    r"""Words: ``\w+``, with marks where wanted, and runs of CJK characters apart from others where wanted."""
+    r"""Pattern of words: ``\w+``, optionally with combining marks, and optionally with runs of CJK characters apart."""
     inside = r"\w" + (_marks() if marks else "")
     if not cjk:
         return re.compile(f"[{inside}]+")
     run = "".join(f"{chr(a)}-{chr(b)}" for a, b in CJK)
-    # a character of these blocks that is no word character, such as a middle dot, separates words as elsewhere
+    # a character of these blocks that is not a word character, such as a middle dot, separates words as elsewhere
     return re.compile(rf"(?:(?=\w)[{run}])+|(?:(?![{run}])[{inside}])+")
 
 

@@ -10,7 +10,7 @@ __all__ = ["Document", "Link"]
 
 
 class Link(NamedTuple):
-    """A link to another document: its id (or its address, if it has no id) and the words that it is written with."""
+    """A link to another document: its id (or its address, if it has no id) and the link's anchor text."""
 
     target: str
     anchor: str = ""
@@ -27,7 +27,7 @@ class Document:
     fields
         Text (a string, or a list of strings), numbers, and dates by name. A missing value is None or left out.
     links
-        Links that leave the document, in the order in which it has them.
+        Links that leave the document, in order.
 
     Examples
     --------

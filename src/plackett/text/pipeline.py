@@ -35,7 +35,7 @@ _LARGEST = 1 << 24
 
 @dataclass(frozen=True, repr=False)
 class RankedHit(Hit):
-    """A document that was found and ranked anew."""
+    """A document that was retrieved and then reranked."""
 
     #: Score of the retrieval model.
     retrieval_score: float = 0.0
@@ -51,7 +51,7 @@ class SearchPipeline:
     index
         The index.
     ranker
-        A fitted ranker; without one the retrieval model's order stays.
+        A fitted ranker; without one the order of the retrieval model is kept.
     features
         The features that the ranker was trained on: a file of declarations or a list of them (see the guide to
         features), or an object with ``names`` and ``matrix(index, queries, offsets, documents)`` such as
@@ -59,8 +59,8 @@ class SearchPipeline:
     model
         Retrieval model of the candidates; by default BM25, which understands the query language of `plackett.search`.
     candidates
-        Number of documents that a ranker ranks, and the most that a search returns with one. It does not depend on
-        how many are asked for: the first ten are the same among 10 and among 100.
+        Number of documents that a ranker ranks, and the most that a search with a ranker returns. It does not depend
+        on ``k``: the first ten documents are the same for ``k=10`` and ``k=100``.
 
     Examples
     --------
@@ -102,8 +102,8 @@ class SearchPipeline:
     ) -> list[RankedHit]:
         """The k best documents for a query; with a ranker at most as many as there are candidates.
 
-        The words of the query, without operators, conditions and what is excluded, are what a retrieval model other
-        than BM25 searches and what features are computed from; conditions select documents, whatever the model.
+        Features and retrieval models other than BM25 see only the words of the query, without operators, conditions
+        and excluded parts. Conditions select documents, whatever the model.
 
         Parameters
         ----------
@@ -112,17 +112,19 @@ class SearchPipeline:
         qid
             Id of the query, for features that are looked up by it (`TableFeature`, `EmbeddingFeature`).
         """
-        needy = [] if self.features is None else [f.title for f in getattr(self.features, "features", ()) if f.by_query]
-        if needy and qid is None:
+        by_query = (
+            [] if self.features is None else [f.title for f in getattr(self.features, "features", ()) if f.by_query]
+        )
+        if by_query and qid is None:
             option = "--qid ID" if in_shell() else "qid=…"
-            raise DataError(f"feature {needy[0]!r} is looked up by the id of the query; give it: {option}")
+            raise DataError(f"feature {by_query[0]!r} is looked up by the id of the query; give it: {option}")
         parsed = None if plain else parse(query, self.index, field)
         text = query if parsed is None else " ".join(parsed.texts())
         documents, scores, terms = self._retrieve(query, text, parsed, k, field, filters)
         ranked, rows = scores, None
         if self.ranker is not None and documents.size:
-            asked = [text] if qid is None else {qid: text}
-            rows = self.features.matrix(self.index, asked, [0, documents.size], documents)
+            queries = [text] if qid is None else {qid: text}
+            rows = self.features.matrix(self.index, queries, [0, documents.size], documents)
             # a dataset has names: the ranker finds its features by them
             data = RankingDataset.from_arrays(rows, None, feature_names=self.features.names)
             ranked = np.asarray(self.ranker.predict(data))
@@ -151,8 +153,8 @@ class SearchPipeline:
         if filters:
             mask = parse(filters, self.index, field).mask(self.index)
             allowed = mask if allowed is None else allowed & mask
-        found = self.model.search(self.index, [text], n if allowed is None else self.index.n_documents, field=field)
-        documents, scores = np.asarray(found.documents), np.asarray(found.scores)
+        results = self.model.search(self.index, [text], n if allowed is None else self.index.n_documents, field=field)
+        documents, scores = np.asarray(results.documents), np.asarray(results.scores)
         if allowed is not None:
             keep = np.flatnonzero(allowed[documents])[:n]
             documents, scores = documents[keep], scores[keep]
@@ -174,7 +176,7 @@ class SearchPipeline:
         self.index.save(folder / "index")
         if self.ranker is not None:
             self.ranker.save(folder / "ranker.plackett")
-        words = {
+        settings = {
             "kind": _KIND,
             "format_version": _VERSION,
             "candidates": self.candidates,
@@ -182,27 +184,27 @@ class SearchPipeline:
             "features": None if self._declarations is None else _save_declarations(self._declarations, folder),
         }
         with replacing(folder / FILE) as file:
-            file.write(json.dumps(words, ensure_ascii=False, indent=1).encode())
+            file.write(json.dumps(settings, ensure_ascii=False, indent=1).encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SearchPipeline:
-        """Load a folder that `save` wrote. Nothing of it is run as code."""
+        """Load a folder that `save` wrote. Nothing in it is run as code."""
         folder = Path(path)
         check_regular(folder / FILE)
         try:
             with open(folder / FILE, "rb") as file:
-                words = json.loads(file.read(_LARGEST).decode())
+                settings = json.loads(file.read(_LARGEST).decode())
         except (FileNotFoundError, NotADirectoryError):
             raise DataError(f"{folder} holds no pipeline (there is no {FILE})") from None
         except (ValueError, RecursionError) as error:
             raise DataError(f"{folder / FILE}: damaged ({error})") from None
-        if not isinstance(words, dict) or words.get("kind") != _KIND:
+        if not isinstance(settings, dict) or settings.get("kind") != _KIND:
             raise DataError(f"{folder / FILE}: not a pipeline")
-        if words.get("format_version") != _VERSION:
+        if settings.get("format_version") != _VERSION:
             raise DataError(
-                f"{folder / FILE}: format {words.get('format_version')!r:.20}; this plackett reads {_VERSION}"
+                f"{folder / FILE}: format {settings.get('format_version')!r:.20}; this plackett reads {_VERSION}"
             )
-        candidates, model, features = words.get("candidates"), words.get("model"), words.get("features")
+        candidates, model, features = settings.get("candidates"), settings.get("model"), settings.get("features")
         if type(candidates) is not int or features not in (None, *_FEATURES):
             raise DataError(f"{folder / FILE}: damaged (candidates {candidates!r:.40}, features {features!r:.40})")
         ranker = _load_ranker(folder / "ranker.plackett") if features is not None else None
@@ -242,14 +244,18 @@ def _save_declarations(declarations: Any, folder: Path) -> str:
 
 def _declared(model: Any) -> dict[str, Any]:
     """A model by its name and parameters."""
-    found = import_module("plackett.text.features.declaration").declaration_of(model)
-    return {"name": found.pop("model"), "parameters": found}
+    declaration = import_module("plackett.text.features.declaration").declaration_of(model)
+    return {"name": declaration.pop("model"), "parameters": declaration}
 
 
-def _model(words: Any, path: Path) -> Any:
-    if not isinstance(words, dict) or set(words) != {"name", "parameters"} or not isinstance(words["parameters"], dict):
-        raise DataError(f"{path}: damaged (the model is {words!r:.60})")
-    return import_module("plackett.text.features.declaration").model_of(words["name"], words["parameters"])
+def _model(declaration: Any, path: Path) -> Any:
+    if (
+        not isinstance(declaration, dict)
+        or set(declaration) != {"name", "parameters"}
+        or not isinstance(declaration["parameters"], dict)
+    ):
+        raise DataError(f"{path}: damaged (the model is {declaration!r:.60})")
+    return import_module("plackett.text.features.declaration").model_of(declaration["name"], declaration["parameters"])
 
 
 def _load_ranker(path: Path) -> Any:

@@ -134,8 +134,8 @@ class QueryIntent:
             pull = -(2.0 * home - 1.0) / (1.0 + np.exp(margin))
             return np.logaddexp(0.0, -margin).sum() + 0.5 * w[:4] @ w[:4], X.T @ pull + np.append(w[:4], 0.0)
 
-        found = minimize(value, np.zeros(5), jac=True, method="L-BFGS-B").x
-        return np.append(found[:4] / scale, found[4])
+        weights = minimize(value, np.zeros(5), jac=True, method="L-BFGS-B").x
+        return np.append(weights[:4] / scale, weights[4])
 
     def features(self, queries: Iterable[str]) -> np.ndarray:
         """The four signals of each query, for use as query features."""

@@ -80,25 +80,25 @@ def query_type_signals(
     ----------
     Kang, Kim: Query type classification for web document retrieval. SIGIR 2003.
     """
-    asked: Queries = as_queries(queries, index)
+    analysed: Queries = as_queries(queries, index)
     chosen = index.field(field)
     entry = _entries(index, home, url)
-    query = asked.terms(chosen)
-    owner = np.repeat(np.arange(len(asked)), np.diff(query.offsets))
+    query = analysed.terms(chosen)
+    owner = np.repeat(np.arange(len(analysed)), np.diff(query.offsets))
     known = query.terms >= 0
     terms, owner = query.terms[known].astype(np.int64), owner[known]
-    offsets = np.searchsorted(owner, np.arange(len(asked) + 1))
+    offsets = np.searchsorted(owner, np.arange(len(analysed) + 1))
     length = np.maximum(np.diff(offsets), 1)
 
-    out = np.zeros((len(asked), len(QUERY_TYPE_SIGNALS)))
-    out[:, 0] = np.bincount(owner, _log_ratio(chosen, entry, terms, mu), len(asked)) / length
-    dependence = np.zeros(len(asked))
+    out = np.zeros((len(analysed), len(QUERY_TYPE_SIGNALS)))
+    out[:, 0] = np.bincount(owner, _log_ratio(chosen, entry, terms, mu), len(analysed)) / length
+    dependence = np.zeros(len(analysed))
     over_queries(_dependence, offsets, terms, *chosen.postings[:2], entry, dependence, rows_per_thread=100)
     out[:, 1] = dependence
-    inside = sum(_occurrences(index.field(n), asked) for n in titles if n in index.fields and n != chosen.name)
-    out[:, 2] = np.minimum(inside / np.maximum(_occurrences(chosen, asked), 1.0), 1.0)
+    inside = sum(_occurrences(index.field(n), analysed) for n in titles if n in index.fields and n != chosen.name)
+    out[:, 2] = np.minimum(inside / np.maximum(_occurrences(chosen, analysed), 1.0), 1.0)
     stems = set(index.analyzer.tokens(" ".join(VERBS.split() if verbs is None else verbs)))
-    out[:, 3] = [any(token in stems for token in tokens) for tokens in asked.tokens]
+    out[:, 3] = [any(token in stems for token in tokens) for tokens in analysed.tokens]
     return out
 
 
@@ -155,10 +155,12 @@ def _entries(index: Index, home: Any, url: str) -> np.ndarray:
         if url not in index.kinds:
             raise DataError(f"the index has no stored field {url!r} of URLs; name it (url=…), or pass home=…")
         home = [kind in ("root", "subroot") for kind in url_type(index.values(url).tolist())]
-    found = np.asarray(home, np.bool_)
-    if found.shape != (index.n_documents,):
-        raise DataError(f"home has shape {found.shape}; give a Boolean for each of the {index.n_documents} documents")
-    return found
+    is_entry = np.asarray(home, np.bool_)
+    if is_entry.shape != (index.n_documents,):
+        raise DataError(
+            f"home has shape {is_entry.shape}; give a Boolean for each of the {index.n_documents} documents"
+        )
+    return is_entry
 
 
 def _log_ratio(field: Field, entry: np.ndarray, terms: np.ndarray, mu: float) -> np.ndarray:

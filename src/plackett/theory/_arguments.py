@@ -11,7 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["array", "choice", "matching", "number", "positive", "probability", "scores_beside", "whole"]
+__all__ = ["array", "choice", "matching", "number", "positive", "probability", "row_scores", "whole"]
 
 
 def array(
@@ -49,10 +49,10 @@ def _refuse(name: str, table: np.ndarray, bad: np.ndarray, wanted: str) -> None:
 
 
 def matching(**arrays: np.ndarray) -> None:
-    """Refuse arrays that are not of one shape."""
+    """Raise an error unless all arrays have the same shape."""
     if len({table.shape for table in arrays.values()}) > 1:
         shapes = ", ".join(f"{name} {table.shape}" for name, table in arrays.items())
-        raise DataError(f"{shapes}: the shapes differ; give one entry of each for the same things")
+        raise DataError(f"{shapes}: the shapes differ; give arrays of the same shape")
 
 
 def number(
@@ -85,7 +85,7 @@ def number(
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    """An argument as a whole number of at least this much.
+    """An argument as a whole number of at least ``least``.
 
     >>> whole("judgements", 2e4, least=4)
     20000
@@ -97,7 +97,7 @@ def whole(name: str, value: Any, least: int) -> int:
 
 
 def positive(**values: Any) -> None:
-    """Refuse numbers that are not positive and finite."""
+    """Raise an error unless all numbers are positive and finite."""
     for name, value in values.items():
         number(name, value, above=0.0)
 
@@ -108,13 +108,13 @@ def probability(name: str, value: Any) -> float:
 
 
 def choice(name: str, value: Any, options: Iterable[Any]) -> None:
-    """Refuse what is not one of the options."""
+    """Raise an error unless the value is one of the options."""
     known = list(options)
     if value not in known:
         raise DataError(f"{name}={value!r}; give one of {', '.join(map(repr, known))}")
 
 
-def scores_beside(data: RankingDataset, scores: Any, name: str = "scores") -> np.ndarray:
+def row_scores(data: RankingDataset, scores: Any, name: str = "scores") -> np.ndarray:
     """Finite scores, one for each row of a dataset."""
     values = array(name, scores, empty=True)
     if values.shape != (data.n_rows,):

@@ -88,8 +88,8 @@ def adarank_residual(data: RankingDataset, weak: Any, alphas: Any, measure: Any 
     lists = MeasureObjective(data, parse(measure))
     lists.check_bounds("adarank_residual")
     both = np.vstack([weak, np.cumsum(alphas[:, None] * weak, axis=0)])
-    measured = lists.per_query(np.ascontiguousarray(table_times(data.X, both.T).T))
-    alone, values = measured[: alphas.size], measured[alphas.size :]
+    stacked = lists.per_query(np.ascontiguousarray(table_times(data.X, both.T).T))
+    alone, values = stacked[: alphas.size], stacked[alphas.size :]
     before = np.vstack([np.zeros((1, values.shape[1])), values[:-1]])[: alphas.size]
     residual = values - before - alphas[:, None] * alone
     share = lists.weight * np.exp(-before)

@@ -51,8 +51,8 @@ def bipartite_rankboost(positives: Any, negatives: Any, n_rounds: int, step: str
 
     Examples
     --------
-    >>> found = bipartite_rankboost([[1, 0], [1, 1], [0, 1]], [[0, 1], [1, 0], [0, 0]], 1)
-    >>> round(float(found.weights[0]), 4)  # ½ log 4
+    >>> boosting = bipartite_rankboost([[1, 0], [1, 1], [0, 1]], [[0, 1], [1, 0], [0, 0]], 1)
+    >>> round(float(boosting.weights[0]), 4)  # ½ log 4
     0.6931
 
     References

@@ -39,7 +39,7 @@ def ranking_error_of_classifier(fnr: float, fpr: float, tie: str = "none") -> fl
 
 @fulfils("M-41", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def classification_error(fnr: float, fpr: float, prior: float) -> float:
-    """Error of a classifier on documents of which the share ``prior`` is positive.
+    """Error of a classifier where the share ``prior`` of the documents is positive.
 
     >>> round(classification_error(0.3, 0.2, 0.4), 6)
     0.24

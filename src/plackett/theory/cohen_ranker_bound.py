@@ -44,8 +44,8 @@ def cohen_ranker_bound(order: Any, preference: Any, pairs: Any, tight: bool = Tr
 
     Examples
     --------
-    >>> found = cohen_ranker_bound([1, 0], [[0.5, 0.8], [0.2, 0.5]], [(0, 1)])
-    >>> found.violated, round(found.bound, 6)
+    >>> sides = cohen_ranker_bound([1, 0], [[0.5, 0.8], [0.2, 0.5]], [(0, 1)])
+    >>> sides.violated, round(sides.bound, 6)
     (1.0, 1.0)
 
     References

@@ -40,8 +40,8 @@ def worst_case_of_rule(rule: Callable[[np.ndarray], Any]) -> WorstCase:
     Examples
     --------
     >>> from plackett.aggregation.orderings import GreedyOrder
-    >>> found = worst_case_of_rule(GreedyOrder().order)
-    >>> round(found.ranking / found.preference, 6)
+    >>> worst = worst_case_of_rule(GreedyOrder().order)
+    >>> round(worst.ranking / worst.preference, 6)
     2.0
     """
     order = rule(_CYCLE.copy())

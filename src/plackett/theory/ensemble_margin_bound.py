@@ -74,7 +74,7 @@ def ensemble_margin_bound(
         Rademacher complexity of H on first and second documents: two numbers, or one for both.
     n_rankers
         Instead: number of weak rankers that differ on m documents, for Massart's bound :math:`\sqrt{2 \log N / m}`.
-        Thresholds on d features are 2 d (m + 1) at most.
+        There are at most 2 d (m + 1) thresholds on d features.
     delta
         Probability that the bound fails.
     empirical
@@ -82,8 +82,8 @@ def ensemble_margin_bound(
 
     Examples
     --------
-    >>> found = ensemble_margin_bound([[1, 1], [1, 0]] * 5000, [3.0, 1.0], 0.5, n_rankers=100)
-    >>> found.margin_loss, round(found.complexity, 4), round(found.confidence, 4)
+    >>> bound = ensemble_margin_bound([[1, 1], [1, 0]] * 5000, [3.0, 1.0], 0.5, n_rankers=100)
+    >>> bound.margin_loss, round(bound.complexity, 4), round(bound.confidence, 4)
     (0.0, 0.2428, 0.0122)
     """
     # weak rankers have values in 0..1

@@ -41,8 +41,8 @@ def expected_utility_order(outcomes: Any, utilities: Any, discount: Any = "log2"
 
     Examples
     --------
-    >>> found = expected_utility_order([[0.9, 0.1], [0.4, 0.6]], [0.0, 1.0])
-    >>> found.order.tolist(), found.utilities.tolist()
+    >>> best = expected_utility_order([[0.9, 0.1], [0.4, 0.6]], [0.0, 1.0])
+    >>> best.order.tolist(), best.utilities.tolist()
     ([1, 0], [0.1, 0.6])
     """
     table, worth = array("outcomes", outcomes, 2, least=0.0), array("utilities", utilities)

@@ -1,4 +1,4 @@
-"""Which combinations of framework and approach have results, and which."""
+"""Which combinations of framework and approach have results, and which results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["FRAMEWORKS", "known_results"]
 
 FRAMEWORKS = ("document", "subset", "two-layer")
 APPROACHES = ("pointwise", "pairwise", "listwise")
-#: What a bound's kind counts as in the table: those by margins are uniform.
+#: Column of the table by kind of bound: margin bounds are uniform.
 _COLUMNS = {"uniform": "uniform bounds", "margin": "uniform bounds", "algorithm": "algorithm-dependent bounds"}
 
 
@@ -36,9 +36,9 @@ def known_results() -> pl.DataFrame:
         cells.setdefault((bound.framework, bound.approach, _COLUMNS[bound.kind]), []).append(name)
     for entry in CONSISTENCY:
         if entry.verdict == "consistent":
-            there = cells.setdefault((entry.framework, entry.approach, "consistent"), [])
-            if entry.algorithm not in there:
-                there.append(entry.algorithm)
+            algorithms = cells.setdefault((entry.framework, entry.approach, "consistent"), [])
+            if entry.algorithm not in algorithms:
+                algorithms.append(entry.algorithm)
     columns = ("uniform bounds", "algorithm-dependent bounds", "consistent")
     return pl.DataFrame(
         [

@@ -17,7 +17,7 @@ __all__ = ["Case", "Regrets", "independent_preferences", "regrets", "two_stage_b
 
 
 class Case(NamedTuple):
-    """One thing that may happen: with this probability these documents are to be ranked, and these are their labels."""
+    """A possible case: with this probability, these documents are to be ranked, and these are their labels."""
 
     probability: float
     documents: tuple[int, ...]
@@ -41,8 +41,8 @@ _FACTORS = {"degree": (2.0, np.inf), "quicksort": (1.0, 2.0)}
 def two_stage_bound(preference_loss: float, order: str = "quicksort", bipartite: bool = True) -> float:
     """Bound on the expected loss (or regret) of a ranking, from the loss (or regret) of the preferences.
 
-    Sorting by degree at most doubles it, where documents are relevant or not. QuickSort (``decide="draw"``) keeps the
-    loss exactly and the regret at most; for any true order it at most doubles the loss.
+    Sorting by degree at most doubles it, where documents are relevant or not. QuickSort (``decide="draw"``) preserves
+    the loss exactly and does not increase the regret; for any true order it at most doubles the loss.
 
     Parameters
     ----------

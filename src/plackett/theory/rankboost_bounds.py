@@ -104,7 +104,7 @@ def normalised_edge(plus: Any, minus: Any) -> np.ndarray:
     .. math:: \bar\gamma = \frac{\varepsilon^+ - \varepsilon^-}{2\sqrt{\varepsilon^+ + \varepsilon^-}},
 
     which is at least the plain edge :math:`(\varepsilon^+ - \varepsilon^-)/2` and still gives the error bound
-    :math:`e^{-2\sum\bar\gamma^2}`: a ranker that ties most pairs may help all the same. 0 where all pairs are tied.
+    :math:`e^{-2\sum\bar\gamma^2}`: a ranker that ties most pairs can still help. 0 where all pairs are tied.
 
     >>> normalised_edge([0.25], [0.0]).tolist()
     [0.25]

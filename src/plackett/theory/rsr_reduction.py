@@ -44,17 +44,17 @@ def rsr_reduction(classifier: Any, labels: Any, gain: Any = "exp2") -> RSRReduct
     .. math:: 1 - \mathrm{nDCG}(\pi_c) \le \sum_{y_u > y_v} \omega_{uv}\, I\{c \text{ prefers } v\}, \qquad
               \omega_{uv} = \frac{|(G_u - G_v)(\eta(\pi_u) - \eta(\pi_v))|}{Z}
 
-    where the classifier c says of each two documents which is better, and a document's position is one plus the number
-    of documents preferred to it. It holds where the preferences are an order (those of scores are); preferences that
-    go in circles give equal positions, and then it can fail.
+    where the classifier c says which of two documents is better, and a document's position is one plus the number of
+    documents preferred to it. It holds where the preferences are an order, as those of scores are. Cyclic preferences
+    give equal positions, and then it can fail.
 
     Parameters
     ----------
     classifier
-        Scores of the documents, equal ones in the order of the rows; or a square table of 0 and 1, the entry of row u
-        and column v is 1 where v is preferred to u, and of each two opposite ones exactly one is.
+        Scores of the documents, equal ones in the order of the rows; or a square table of 0 and 1, in which the entry
+        of row u and column v is 1 where v is preferred to u, and exactly one of two opposite entries is 1.
     labels
-        Labels, larger is better; below 0 is unjudged and counts as 0 here: it takes a place all the same.
+        Labels, larger is better; below 0 is unjudged and counts as 0 here, because it still occupies a position.
     gain
         As in nDCG.
 
@@ -62,8 +62,8 @@ def rsr_reduction(classifier: Any, labels: Any, gain: Any = "exp2") -> RSRReduct
     --------
     The only relevant document is second: 1 − 1/log2(3), and one pair of that weight is wrong.
 
-    >>> found = rsr_reduction([2.0, 1.0, 0.0], [0, 1, 0])
-    >>> round(found.loss, 4), round(found.bound, 4)
+    >>> reduction = rsr_reduction([2.0, 1.0, 0.0], [0, 1, 0])
+    >>> round(reduction.loss, 4), round(reduction.bound, 4)
     (0.3691, 0.3691)
     """
     y, table = np.maximum(array("labels", labels), 0.0), array("classifier", classifier, None)
@@ -80,7 +80,7 @@ def rsr_reduction(classifier: Any, labels: Any, gain: Any = "exp2") -> RSRReduct
     else:
         prefers = table == 1.0
         if not (np.isin(table, (0.0, 1.0)).all() and (prefers ^ prefers.T).sum() == n * (n - 1)):
-            raise DataError("classifier: of each two documents exactly one must be preferred, and none to itself")
+            raise DataError("classifier: exactly one of each two documents must be preferred, and none to itself")
     lost = prefers.sum(axis=1)
     transitive = np.unique(lost).size == n  # a tournament is an order where all counts differ
     ranks = np.empty(n, np.int64)

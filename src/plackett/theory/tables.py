@@ -64,10 +64,10 @@ def surrogate_rows() -> str:
 
     rows = []
     for _, loss in sorted(losses().items()):  # type: ignore[operator]
-        made = loss()
-        rows += [(f"`{made}`", b.statement, b.labels, b.source) for b in made.bounds()]
-    made = losses.Square(target="exp2")  # type: ignore[attr-defined]
-    rows += [(f"`{made}`", b.statement, b.labels, b.source) for b in made.bounds("nDCG")]
+        instance = loss()
+        rows += [(f"`{instance}`", b.statement, b.labels, b.source) for b in instance.bounds()]
+    instance = losses.Square(target="exp2")  # type: ignore[attr-defined]
+    rows += [(f"`{instance}`", b.statement, b.labels, b.source) for b in instance.bounds("nDCG")]
     return _markdown(("loss L", "inequality", "labels", "source"), sorted(rows))
 
 

@@ -237,7 +237,7 @@ def test_transforms_of_anything_are_numbers_or_missing(name):
         ({"model": "BM25", "query": "length"}, "model and query|query and model"),
         ({"attribute": "year", "transform": "x"}, "log1p"),
         ({"model": "BM25", "fields": "title"}, "list of names"),
-        (3, "no feature"),
+        (3, "not a feature"),
     ],
 )
 def test_bad_declarations_say_what_is_wrong(given, message):
@@ -278,7 +278,7 @@ def test_extraction(index):
         np.testing.assert_allclose(data.X[rows, 0], scores, rtol=1e-6)
         own = labels.get(f"q{q}", {})
         assert data.y[rows].tolist() == [own.get(d, 0.0) for d in data.docids[rows]]
-    with pytest.warns(PlackettWarning, match="10 queries have no candidates, of 12"):
+    with pytest.warns(PlackettWarning, match="10 of 12 queries have no candidates"):
         only = extract(index, QUERIES, [BM25()], judgements=labels, candidates="judged")
     assert sorted(only.docids.tolist()) == ["d1", "d59", "d7"]
     more = extract(index, QUERIES, [BM25()], judgements=labels, k=1, add_judged=True)
@@ -307,7 +307,7 @@ def test_judgements_of_other_queries_are_refused(index):
 
 def test_queries_and_documents_that_are_left_out_are_counted(index):
     queries = {"q1": "w1", "q2": "zzz", "q3": "", "q4": "w2"}
-    with pytest.warns(PlackettWarning, match="2 queries have no candidates, of 4, and no rows .*: 'q2', 'q3'"):
+    with pytest.warns(PlackettWarning, match="2 of 4 queries have no candidates, and no rows .*: 'q2', 'q3'"):
         data = extract(index, queries, ["BM25"])
     assert data.qids.tolist() == ["q1", "q4"]
     with pytest.raises(DataError, match="no candidates"):

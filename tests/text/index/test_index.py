@@ -137,7 +137,7 @@ def test_fields_that_come_later(tmp_path):
 
 def test_same_id_twice_in_one_go(tmp_path):
     pair = [Document("a", {"body": "old"}), Document("b", {"body": "other"}), Document("a", {"body": "new"})]
-    with pytest.warns(PlackettWarning, match="a document has an id that another .* such as 'a'; the last one"):
+    with pytest.warns(PlackettWarning, match="a document has an id that an earlier .* such as 'a'; the last one"):
         index = Index.create(tmp_path / "i", pair)
     assert [index.document(i).fields["body"] for i in range(2)] == ["other", "new"]
     with pytest.raises(DataError, match="two documents have the id 'a'"):
@@ -209,7 +209,7 @@ def test_refusals_say_what_to_do(tmp_path):
     with pytest.raises(DataError, match=r"holds no index"):
         Index.open(tmp_path)
     Index.create(tmp_path / "i", some_documents(2), analyzer=PLAIN)
-    with pytest.raises(DataError, match="there is an index already"):
+    with pytest.raises(DataError, match="there is already an index"):
         Index.create(tmp_path / "i", [])
     with pytest.raises(DataError, match="with another analyzer"):
         IndexWriter(tmp_path / "i", analyzer=Analyzer())
@@ -354,7 +354,7 @@ def test_same_id_in_two_segments_of_one_go(tmp_path, monkeypatch):
     monkeypatch.setattr("plackett.text.index.collecting._BATCH", 2)
     monkeypatch.setattr("plackett.text.index.collecting.SEGMENT_TERMS", 1)
     documents = [Document(name, {"body": f"text {i}"}) for i, name in enumerate("abcabd")]
-    with pytest.warns(PlackettWarning, match="2 documents have an id that another document before had, such as 'a'"):
+    with pytest.warns(PlackettWarning, match="2 documents have an id that an earlier document had, such as 'a'"):
         index = Index.create(tmp_path / "i", documents)
     assert {index.id(i): index.document(i).fields["body"] for i in range(4)} == {
         "a": "text 3",

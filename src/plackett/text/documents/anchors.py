@@ -20,15 +20,15 @@ def with_anchors(documents: Iterable[Document], field: str = "anchor") -> list[D
     >>> with_anchors(pages)[1].fields
     {'title': 'B', 'anchor': 'see b'}
     """
-    every = list(documents)
-    found: dict[str, list[str]] = {document.id: [] for document in every}
-    for document in every:
+    collection = list(documents)
+    anchors_of: dict[str, list[str]] = {document.id: [] for document in collection}
+    for document in collection:
         for link in document.links:
-            if link.anchor and link.target != document.id and link.target in found:
-                found[link.target].append(link.anchor)
+            if link.anchor and link.target != document.id and link.target in anchors_of:
+                anchors_of[link.target].append(link.anchor)
     return [
-        replace(document, fields={**document.fields, field: "\n".join(found[document.id])})
-        if found[document.id]
+        replace(document, fields={**document.fields, field: "\n".join(anchors_of[document.id])})
+        if anchors_of[document.id]
         else document
-        for document in every
+        for document in collection
     ]

@@ -10,7 +10,7 @@ __all__ = ["decoded"]
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 #: Text that calls itself Latin-1 or ASCII is in Windows' superset of it, as the HTML standard says.
 _LATIN = ("iso8859-1", "ascii")
-#: No encodings of texts (or, as UTF-16 and UTF-32, none in which a declaration can be read byte by byte).
+#: Encodings that are not for text, and those in which a declaration cannot be read byte by byte (UTF-16, UTF-32).
 _NEVER = ("utf-16", "utf-32", "utf-7", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
 
 

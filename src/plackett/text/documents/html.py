@@ -20,7 +20,7 @@ SUFFIXES = (".html", ".htm", ".xhtml")
 _UNSEEN = ["script", "style", "noscript", "template", "svg"]
 #: A larger page is refused.
 _LARGEST = 1 << 28
-#: What a page says about its encoding, at its beginning.
+#: Declaration of the encoding at the beginning of a page.
 _ENCODING = re.compile(rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([\w:.+-]+)""", re.I)
 _BEGINNING = 4096
 
@@ -70,7 +70,7 @@ def _plain(text: str) -> str:
 
 
 def _target(address: str, href: str) -> str:
-    """Id or address that a link points to; empty for a link inside the page and for what is no page."""
+    """Id or address that a link points to; empty for a link inside the page or to something that is not a page."""
     try:
         link = urldefrag(href.strip()).url
         parts = urlsplit(link)
@@ -78,7 +78,7 @@ def _target(address: str, href: str) -> str:
             return link if parts.scheme in ("http", "https", "") else ""
         if urlsplit(address).scheme:
             return urljoin(address, link) if link else ""
-    except ValueError:  # no address at all, such as http://[
+    except ValueError:  # not an address at all, such as http://[
         return ""
     path = unquote(parts.path)
     if not path:

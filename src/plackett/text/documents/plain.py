@@ -12,7 +12,7 @@ __all__ = ["read_plain"]
 
 #: A larger file is refused.
 _LARGEST = 1 << 28
-#: A first line that is longer is no title.
+#: A longer first line is not taken as the title.
 _TITLE = 200
 
 

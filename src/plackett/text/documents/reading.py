@@ -38,7 +38,7 @@ FORMATS = {
     "html": Format("html", "read_html", (".html", ".htm", ".xhtml")),
     "text": Format("plain", "read_plain", (".txt", ".md", ".rst", ".text")),
 }
-#: What the first line of a file without a known suffix begins with.
+#: Beginnings of the first line of a file without a known suffix.
 _BEGINNINGS = {"{": "jsonl", "<DOC>": "trec", ".I ": "smart", "*TEXT ": "smart"}
 
 
@@ -79,13 +79,13 @@ def read_documents(
         check_regular(path)
         yield from _read(path, format or _format_of(path), id_field)
         return
-    found = sorted(child for child in path.rglob("*") if child.is_file() and not child.name.startswith("."))
-    known = {child: name for child in found if (name := format or _in_folder(child)) is not None}
-    if not known:
+    files = sorted(child for child in path.rglob("*") if child.is_file() and not child.name.startswith("."))
+    format_of = {child: name for child in files if (name := format or _in_folder(child)) is not None}
+    if not format_of:
         raise DataError(f"{path}: no file of a known format in this folder; give the format")
-    if "html" in known.values():
+    if "html" in format_of.values():
         yield from _read(path, "html", id_field)
-    for child, name in known.items():
+    for child, name in format_of.items():
         if name == "text":
             yield read_plain(child, child.relative_to(path).as_posix())
         elif name != "html":

@@ -27,16 +27,18 @@ def document_of(record: Mapping[str, Any], where: str, id_field: str | None = No
     value = record[name]
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
         raise DataError(f"{where}: the id {value!r:.100} is neither text nor a whole number")
-    fields = {str(key): found for key, found in record.items() if key not in (name, "links") and found is not None}
+    fields = {
+        str(key): content for key, content in record.items() if key not in (name, "links") and content is not None
+    }
     return Document(str(value), fields, _links(record.get("links"), where))
 
 
-def _links(found: Any, where: str) -> tuple[Link, ...]:
-    if found is None:
+def _links(links: Any, where: str) -> tuple[Link, ...]:
+    if links is None:
         return ()
-    if not isinstance(found, (list, tuple)):
-        raise DataError(f"{where}: links must be a list, found {found!r:.100}")
-    return tuple(_link(entry, where) for entry in found)
+    if not isinstance(links, (list, tuple)):
+        raise DataError(f"{where}: links must be a list, found {links!r:.100}")
+    return tuple(_link(entry, where) for entry in links)
 
 
 def _link(entry: Any, where: str) -> Link:

@@ -14,7 +14,7 @@ __all__ = ["read_smart"]
 
 #: Fields by their letters.
 _NAMES = {"T": "title", "A": "author", "B": "source", "W": "text", "K": "keywords", "N": "note", "C": "category"}
-#: Letters whose content is no text, such as the citations of CACM and CISI.
+#: Letters whose content is not text, such as the citations of CACM and CISI.
 _LEFT_OUT = ("X",)
 
 

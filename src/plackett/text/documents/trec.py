@@ -60,7 +60,7 @@ def _document(text: str, where: str) -> Document:
     if depth:
         raise DataError(f"{where}: <{name.upper()}> is not closed")
     parts.setdefault(_TEXT, []).append(text[begin:])
-    fields = {tag: "\n".join(found for part in texts if (found := part.strip())) for tag, texts in parts.items()}
+    fields = {tag: "\n".join(stripped for part in texts if (stripped := part.strip())) for tag, texts in parts.items()}
     number = fields.pop("docno", "")
     if not number:
         raise DataError(f"{where}: the document has no <DOCNO>")

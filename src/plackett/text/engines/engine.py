@@ -1,4 +1,4 @@
-"""A search engine that is spoken to over HTTP."""
+"""A search engine reached over HTTP."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class Engine:
         """Answers to several searches, sent together."""
         lines = [line for body in bodies for line in ("{}", json.dumps(body, ensure_ascii=False))]
         answer = self._post("_msearch", "\n".join([*lines, ""]).encode("utf-8", "replace"))
-        found = answer.get("responses") if isinstance(answer, dict) else None
-        if not isinstance(found, list) or len(found) != len(bodies):
+        responses = answer.get("responses") if isinstance(answer, dict) else None
+        if not isinstance(responses, list) or len(responses) != len(bodies):
             raise DataError(f"{self.url}: {len(bodies)} searches were sent, and the answer is {answer!r:.200}")
-        return found
+        return responses
 
     def _post(self, path: str, content: bytes) -> Any:
         address = f"{self.url}/{path}"

@@ -21,7 +21,7 @@ __all__ = ["extract_from_engine", "log_blocks"]
 
 #: Searches that are sent together.
 _TOGETHER = 20
-#: Documents that are asked for by id in one search; engines return 10,000 hits at most.
+#: Documents requested by id in one search; engines return at most 10,000 hits.
 _IDS = 1000
 
 
@@ -88,18 +88,18 @@ def log_blocks(
     add_judged: bool = False,
     verbose: bool = False,
 ) -> Iterator[RankingDataset]:
-    """The same as `extract_from_engine` in pieces of some queries each; the parameters are the same."""
+    """Like `extract_from_engine`, with the same parameters, but in pieces of a few queries each."""
     source = Engine(engine) if isinstance(engine, str) else engine
     chosen = FeatureLog(featureset=log) if isinstance(log, str) else log
-    asked = {str(qid): text for qid, text in queries.items()}
+    texts = {str(qid): text for qid, text in queries.items()}
     labels = None if judgements is None else judged(judgements)
     if not 1 <= k <= 10_000:
         raise DataError(f"k={k}; engines return 1 to 10,000 documents")
     if labels is None and (add_judged or candidates == "judged"):
         raise DataError("judged documents need judgements")
-    if labels and not set(labels).intersection(asked):
+    if labels and not set(labels).intersection(texts):
         raise DataError(
-            f"no query has a judgement: the judgements are of {some(labels)}, the queries are {some(asked)}"
+            f"no query has a judgement: the judgements are of {some(labels)}, the queries are {some(texts)}"
         )
     given: Mapping[str, Any] | None = labels if candidates == "judged" else candidates
     if given is not None and not isinstance(given, Mapping):
@@ -107,50 +107,50 @@ def log_blocks(
     without: list[str] = []
     unknown = 0
     names: tuple[str, ...] | None = None
-    batches = [list(asked)[i : i + _TOGETHER] for i in range(0, len(asked), _TOGETHER)]
-    for batch in progress(batches, "queries logged", len(asked), amount=len, verbose=verbose):
-        wanted = {q: None if given is None else [str(d) for d in given.get(q, ())] for q in batch}
-        found = _asked(source, chosen, [(q, asked[q], ids) for q, ids in wanted.items()], k)
+    batches = [list(texts)[i : i + _TOGETHER] for i in range(0, len(texts), _TOGETHER)]
+    for batch in progress(batches, "queries logged", len(texts), amount=len, verbose=verbose):
+        ids_of = {q: None if given is None else [str(d) for d in given.get(q, ())] for q in batch}
+        hits_of = _logged_hits(source, chosen, [(q, texts[q], ids) for q, ids in ids_of.items()], k)
         if add_judged and labels is not None:
-            have = {q: {hit.id for hit in found[q]} for q in batch}
-            extra = [(q, asked[q], [d for d in labels.get(q, ()) if d not in have[q]]) for q in batch]
-            for q, hits in _asked(source, chosen, extra, k).items():
-                found[q] += hits
-        unknown += sum(len(ids) - len(found[q]) for q, ids in wanted.items() if ids is not None and not add_judged)
-        without += [q for q in batch if not found[q]]
-        rows = [(q, hit) for q in batch for hit in found[q]]
+            have = {q: {hit.id for hit in hits_of[q]} for q in batch}
+            extra = [(q, texts[q], [d for d in labels.get(q, ()) if d not in have[q]]) for q in batch]
+            for q, hits in _logged_hits(source, chosen, extra, k).items():
+                hits_of[q] += hits
+        unknown += sum(len(ids) - len(hits_of[q]) for q, ids in ids_of.items() if ids is not None and not add_judged)
+        without += [q for q in batch if not hits_of[q]]
+        rows = [(q, hit) for q in batch for hit in hits_of[q]]
         if not rows:
             continue
         names = names or rows[0][1].names
         yield _dataset(rows, names, labels, unjudged)
     if names is None:
-        raise DataError(f"{source.url}: no document was found for any of {len(asked)} queries")
+        raise DataError(f"{source.url}: no document was found for any of {len(texts)} queries")
     if unknown:
         warnings.warn(f"{unknown} given documents are not in the engine's index", PlackettWarning, stacklevel=2)
     if without:
         warnings.warn(
-            f"{len(without)} of {len(asked)} queries have no candidates, and no rows in the result: {some(without)}",
+            f"{len(without)} of {len(texts)} queries have no candidates, and no rows in the result: {some(without)}",
             PlackettWarning,
             stacklevel=2,
         )
 
 
-def _asked(
+def _logged_hits(
     engine: Engine, log: FeatureLog, searches: Sequence[tuple[str, str, list[str] | None]], k: int
 ) -> dict[str, list[LoggedHit]]:
-    """Hits by query; ids None: the engine's best."""
+    """Hits by query. Where the ids are None, they are the engine's best."""
     owners, bodies = [], []
     for qid, text, ids in searches:
         groups = [None] if ids is None else [ids[i : i + _IDS] for i in range(0, len(ids), _IDS)]
         for group in groups:
             owners.append(qid)
             bodies.append(log.request(text, k, group))
-    found: dict[str, list[LoggedHit]] = {qid: [] for qid, _, _ in searches}
+    hits_of: dict[str, list[LoggedHit]] = {qid: [] for qid, _, _ in searches}
     if bodies:
         for qid, answer in zip(owners, engine.search(bodies), strict=True):
-            found[qid] += log.hits(answer, f"query {qid!r}")
+            hits_of[qid] += log.hits(answer, f"query {qid!r}")
     for qid, _, ids in searches:
-        have = [hit.id for hit in found[qid]]
+        have = [hit.id for hit in hits_of[qid]]
         if len(set(have)) < len(have):  # an alias of several indices, for one
             twice = next(docid for i, docid in enumerate(have) if docid in have[:i])
             raise DataError(
@@ -160,9 +160,9 @@ def _asked(
         if ids is not None and not set(have) <= set(ids):
             other = next(docid for docid in have if docid not in set(ids))
             raise DataError(
-                f"{engine.url}: query {qid!r}: the engine returned document {other!r}, which was not asked for"
+                f"{engine.url}: query {qid!r}: the engine returned document {other!r}, which was not requested"
             )
-    return found
+    return hits_of
 
 
 def _dataset(rows: list[tuple[str, LoggedHit]], names: tuple[str, ...], labels: Any, unjudged: float) -> RankingDataset:

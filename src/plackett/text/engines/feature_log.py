@@ -30,7 +30,7 @@ class LoggedHit(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureLog:
-    """Which features an engine shall log, and for which documents.
+    """Which features an engine should log, and for which documents.
 
     Parameters
     ----------
@@ -106,24 +106,24 @@ class FeatureLog:
 
     def _hit(self, hit: Mapping[str, Any], where: str) -> LoggedHit:
         entries = (hit.get("fields") or {}).get("_ltrlog") or []
-        found = next((entry[_ENTRY] for entry in entries if _ENTRY in entry), None)
-        if not isinstance(found, list):
+        logged = next((entry[_ENTRY] for entry in entries if _ENTRY in entry), None)
+        if not isinstance(logged, list):
             raise DataError(
                 f"{where}: document {hit.get('_id')!r} has no logged features; is the learning-to-rank plug-in "
                 f"installed, and does the feature set {self.featureset!r} have features?"
             )
         missing = 0.0 if self.missing_as_zero else np.nan
         try:
-            values = tuple(float(part["value"]) if part.get("value") is not None else missing for part in found)
+            values = tuple(float(part["value"]) if part.get("value") is not None else missing for part in logged)
         except (AttributeError, TypeError, ValueError):
             raise DataError(
-                f"{where}: document {hit.get('_id')!r} has a feature that is not a number: {found!r:.200}"
+                f"{where}: document {hit.get('_id')!r} has a feature that is not a number: {logged!r:.200}"
             ) from None
         score = hit.get("_score")
         return LoggedHit(
             str(hit["_id"]),
             np.nan if score is None else float(score),
-            tuple(str(part["name"]) for part in found),
+            tuple(str(part["name"]) for part in logged),
             values,
         )
 
@@ -132,7 +132,7 @@ _ANY_FIELD = {"multi_match": {"query": _QUERY, "fields": ["*"], "lenient": True}
 
 
 def _filled(template: Any, text: str) -> Any:
-    """A template with the query's text in its place."""
+    """A template with the text of the query filled in."""
     if isinstance(template, str):
         return template.replace(_QUERY, text)
     if isinstance(template, Mapping):
@@ -143,7 +143,7 @@ def _filled(template: Any, text: str) -> Any:
 
 
 def _reason(error: Any) -> str:
-    """What an engine gives as the reason of an error: the innermost one it names."""
+    """The innermost reason that an engine gives for an error."""
     if not isinstance(error, Mapping):
         return f"{error!r:.300}"
     causes = error.get("root_cause") or []

@@ -20,7 +20,7 @@ __all__ = ["Batch", "Feature", "Job"]
 
 
 class Job:
-    """Queries and their candidates, with what all batches share."""
+    """Queries and their candidates, with the state that all batches share."""
 
     def __init__(self, index: Index, queries: Queries, offsets: np.ndarray, documents: np.ndarray) -> None:
         self.index, self.queries = index, queries

@@ -62,7 +62,7 @@ def given_candidates(index: Index, queries: Queries, given: Mapping[str, Any]) -
     if unknown:
         some = "1 given candidate is" if len(unknown) == 1 else f"{len(unknown)} given candidates are"
         warnings.warn(f"{some} not in the index, such as {unknown[0]!r}", PlackettWarning, stacklevel=2)
-    offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
+    offsets = np.concatenate(([0], np.cumsum([documents.size for documents in lists], dtype=np.int64)))
     return offsets, np.concatenate([np.empty(0, np.int64), *lists])
 
 
@@ -70,7 +70,7 @@ def union(lists: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.nd
     """The documents of several lists per query, each once: those of the first list, then what others add."""
     n = lists[0][0].size - 1
     query = np.concatenate([np.repeat(np.arange(n), np.diff(offsets)) for offsets, _ in lists])
-    documents = np.concatenate([found for _, found in lists])
+    documents = np.concatenate([numbers for _, numbers in lists])
     order = np.argsort(query, kind="stable")
     query, documents = query[order], documents[order]
     _, first = np.unique(np.column_stack([query, documents]), axis=0, return_index=True)

@@ -32,7 +32,7 @@ SETS: dict[str, Callable[..., list[Feature]]] = {
     "gov": gov_features,
     "gov2": gov2_features,
 }
-#: By the key that a declaration has: the class, and the parameter that the key's value is.
+#: By the key of a declaration: the class, and the parameter that takes the key's value.
 KINDS: dict[str, tuple[type[Feature], str]] = {
     "query": (QueryFeature, "statistic"),
     "length": (LengthFeature, "field"),
@@ -57,7 +57,7 @@ def feature_of(given: Any) -> list[Feature]:
         return feature_of({"set": given} if given in SETS else {"model": given})
     if not isinstance(given, Mapping):
         raise DataError(
-            f"{given!r:.100} is no feature; give a Feature, a model, or a mapping such as {{'model': 'BM25'}}"
+            f"{given!r:.100} is not a feature; give a Feature, a model, or a mapping such as {{'model': 'BM25'}}"
         )
     keys = [key for key in _KEYS if key in given]
     if len(keys) != 1 and not ("links" in keys or "url" in keys):
@@ -70,7 +70,7 @@ def feature_of(given: Any) -> list[Feature]:
     several = rest.pop("fields", None)
     if several is not None:
         if not isinstance(several, (list, tuple)) or "field" in rest:
-            raise DataError(f"{dict(given)!r:.200}: fields must be a list of names, in place of field")
+            raise DataError(f"{dict(given)!r:.200}: fields must be a list of names, instead of field")
         return [one for name in several for one in feature_of({key: given[key], **rest, "field": name})]
     if key == "model":
         own = {name: rest.pop(name) for name in ("field", "name", "transform") if name in rest}
@@ -110,25 +110,25 @@ def declaration_of(model: RetrievalModel) -> dict[str, Any]:
     >>> declaration_of(model_of("RM3", {"inner": "LMIR.DIR"}))["inner"]
     {'model': 'LMIR.DIR', 'mu': 1000.0}
     """
-    found: dict[str, Any] = {"model": model.name}
+    declaration: dict[str, Any] = {"model": model.name}
     for each in fields(model):
         value = getattr(model, each.name)
         if isinstance(value, RetrievalModel):
-            found["inner" if each.name == "model" else each.name] = declaration_of(value)
+            declaration["inner" if each.name == "model" else each.name] = declaration_of(value)
         else:
-            found[each.name] = dict(value) if isinstance(value, Mapping) else value
-    return found
+            declaration[each.name] = dict(value) if isinstance(value, Mapping) else value
+    return declaration
 
 
 def _models() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    models: dict[str, Any] = {}
     for item in items("text"):
         if item.module.startswith("plackett.text.retrieval.") or item.symbol == "ScaledLog":
-            made = getattr(import_module(item.module), item.symbol)
-            if isinstance(made, type) and issubclass(made, RetrievalModel):
-                found |= dict.fromkeys((item.symbol, *item.aliases), made)
-                found[item.name] = made
-    return found
+            model_class = getattr(import_module(item.module), item.symbol)
+            if isinstance(model_class, type) and issubclass(model_class, RetrievalModel):
+                models |= dict.fromkeys((item.symbol, *item.aliases), model_class)
+                models[item.name] = model_class
+    return models
 
 
 def _made(kind: Any, parameters: Mapping[str, Any], what: str) -> Any:
@@ -165,7 +165,7 @@ def _set(name: Any, parameters: Mapping[str, Any]) -> list[Feature]:
 def declarations_of_file(path: str | os.PathLike[str]) -> list[Any]:
     """Declarations as a YAML or JSON file has them: a list, or a mapping with a list under ``features``.
 
-    Tables that are beside the file are named by their whole path.
+    A table next to the file is named by its full path.
     """
     file = Path(path)
     if not file.exists():
@@ -173,12 +173,12 @@ def declarations_of_file(path: str | os.PathLike[str]) -> list[Any]:
     check_regular(file)
     text = file.read_text(encoding="utf-8", errors="replace")
     with reading(file, "the list of features"):
-        found = json.loads(text) if file.suffix == ".json" else _from_yaml(text)
-    if isinstance(found, Mapping):
-        found = found.get("features")
-    if not isinstance(found, list):
+        declared = json.loads(text) if file.suffix == ".json" else _from_yaml(text)
+    if isinstance(declared, Mapping):
+        declared = declared.get("features")
+    if not isinstance(declared, list):
         raise DataError(f"{file}: expected a list of features, such as '- model: BM25'")
-    return [_located(entry, file) for entry in found]
+    return [_located(entry, file) for entry in declared]
 
 
 def _from_yaml(text: str) -> Any:
@@ -203,8 +203,8 @@ def features_of_file(path: str | os.PathLike[str]) -> list[Any]:
 
 
 def _located(entry: Any, file: Path) -> Any:
-    """A table is looked for beside the file that names it."""
+    """Look for a table next to the file that names it."""
     if isinstance(entry, Mapping) and isinstance(entry.get("table"), str):
-        beside = file.parent / entry["table"]
-        return {**entry, "table": str(beside)} if beside.exists() else entry
+        neighbour = file.parent / entry["table"]
+        return {**entry, "table": str(neighbour)} if neighbour.exists() else entry
     return entry

@@ -37,10 +37,10 @@ class DocumentFeature(Feature):
         raise NotImplementedError
 
     def _values(self, batch: Batch) -> np.ndarray:
-        kept = _COLUMNS.setdefault(batch.index, {})
-        if self not in kept:
-            kept[self] = np.asarray(self.column(batch.index), np.float64)
-        return kept[self][batch.documents]
+        columns = _COLUMNS.setdefault(batch.index, {})
+        if self not in columns:
+            columns[self] = np.asarray(self.column(batch.index), np.float64)
+        return columns[self][batch.documents]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,13 +104,13 @@ class AttributeFeature(DocumentFeature):
 
     def column(self, index: Index) -> np.ndarray:
         """Stored values."""
-        found = index.values(self.attribute)
-        if found.dtype.kind == "M":
-            days = (found - np.datetime64(0, "us")) / np.timedelta64(1, "D")
-            return np.where(np.isnat(found), np.nan, days)
-        if found.dtype.kind != "f":
+        stored = index.values(self.attribute)
+        if stored.dtype.kind == "M":
+            days = (stored - np.datetime64(0, "us")) / np.timedelta64(1, "D")
+            return np.where(np.isnat(stored), np.nan, days)
+        if stored.dtype.kind != "f":
             raise DataError(f"attribute {self.attribute!r} holds text; a feature needs numbers or dates")
-        return found
+        return stored
 
 
 #: Numbers per document from the links between the documents of an index.
@@ -131,7 +131,7 @@ def _hostrank(index: Index, url: str) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkFeature(DocumentFeature):
-    """What the links between documents say: PageRank and its relatives.
+    """A number from the links between documents: PageRank and its relatives.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ URL_STATISTICS: dict[str, Callable[[Index, str], np.ndarray]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class UrlFeature(DocumentFeature):
-    """What the URL of a document says.
+    """A number from the URL of a document.
 
     Parameters
     ----------

@@ -101,41 +101,40 @@ def extract_blocks(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Iterator[RankingDataset]:
-    """The same as `extract` in pieces of some queries each, for more pairs than fit into memory.
+    """Like `extract`, but in pieces of a few queries each, for more pairs than fit into memory.
 
     Queries without candidates are left out, with a warning that counts them.
     """
     chosen = features if isinstance(features, FeatureSet) else FeatureSet(features)
-    asked: Queries = as_queries(queries, index)
+    analysed: Queries = as_queries(queries, index)
     labels = None if judgements is None else judged(judgements)
-    if labels and not set(labels).intersection(asked.ids):
+    if labels and not set(labels).intersection(analysed.ids):
         raise DataError(
-            f"no query has a judgement: the judgements are of {some(labels)}, the queries are {some(asked.ids)}"
+            f"no query has a judgement: the judgements are of {some(labels)}, the queries are {some(analysed.ids)}"
         )
-    offsets, documents = candidates_of(index, asked, candidates, k, labels, n_jobs, field)
+    offsets, documents = candidates_of(index, analysed, candidates, k, labels, n_jobs, field)
     if add_judged:
         if labels is None:
             raise DataError("add_judged needs judgements")
-        extra = candidates_of(index, asked, "judged", k, labels)
+        extra = candidates_of(index, analysed, "judged", k, labels)
         offsets, documents = union([(offsets, documents), extra])
     empty = np.flatnonzero(np.diff(offsets) == 0)
-    if empty.size == len(asked):
+    if empty.size == len(analysed):
         raise DataError(_NOTHING)
     if empty.size:
-        often = "1 query has" if empty.size == 1 else f"{empty.size} queries have"
-        names = some(asked.ids[q] for q in empty.tolist())
+        names = some(analysed.ids[q] for q in empty.tolist())
         warnings.warn(
-            f"{often} no candidates, of {len(asked)}, and no rows in the result: {names}; when you evaluate, count "
-            "them as lists without a relevant document",
+            f"{empty.size} of {len(analysed)} queries have no candidates, and no rows in the result: {names}; when you "
+            "evaluate, count them as lists without a relevant document",
             PlackettWarning,
             stacklevel=2,
         )
-    for block in chosen.blocks(index, asked, offsets, documents, n_jobs=n_jobs, verbose=verbose):
+    for block in chosen.blocks(index, analysed, offsets, documents, n_jobs=n_jobs, verbose=verbose):
         if not len(block.X):
             continue
         own = documents[offsets[block.lo] : offsets[block.hi]]
         sizes = np.diff(offsets[block.lo : block.hi + 1])
-        qid = np.repeat(np.array(asked.ids[block.lo : block.hi], object), sizes)
+        qid = np.repeat(np.array(analysed.ids[block.lo : block.hi], object), sizes)
         docids = index.ids.take(own).to_numpy()
         y = None
         if labels is not None:
@@ -156,7 +155,7 @@ def judged(judgements: Any) -> dict[str, dict[str, float]]:
         return {str(q): {str(d): float(label) for d, label in own.items()} for q, own in judgements.items()}
     from plackett.data.trec import as_qrels
 
-    found: dict[str, dict[str, float]] = {}
+    labels: dict[str, dict[str, float]] = {}
     for qid, docid, label in as_qrels(judgements).select("qid", "docid", "label").iter_rows():
-        found.setdefault(str(qid), {})[str(docid)] = float(label)
-    return found
+        labels.setdefault(str(qid), {})[str(docid)] = float(label)
+    return labels

@@ -119,18 +119,18 @@ class FeatureSet:
         verbose: bool = False,
         _out: np.ndarray | None = None,
     ) -> Iterator[Block]:
-        """The same piece by piece and in order, for more pairs than fit into memory."""
-        asked: Queries = as_queries(queries, index)
+        """Like `matrix`, but piece by piece and in order, for more pairs than fit into memory."""
+        analysed: Queries = as_queries(queries, index)
         offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
-        if offsets.size != len(asked) + 1 or offsets[-1] != documents.size:
-            raise DataError(f"{len(asked)} queries need {len(asked) + 1} offsets that end at {documents.size}")
+        if offsets.size != len(analysed) + 1 or offsets[-1] != documents.size:
+            raise DataError(f"{len(analysed)} queries need {len(analysed) + 1} offsets that end at {documents.size}")
         if documents.size and not (documents.min() >= 0 and documents.max() < index.n_documents):
             raise DataError(f"candidates must be numbers of documents, from 0 to {index.n_documents - 1}")
-        job = Job(index, asked, offsets, documents)
+        job = Job(index, analysed, offsets, documents)
         ranges = job.batches(_ROWS)
 
-        def compute(place: tuple[int, int]) -> Block:
-            lo, hi = place
+        def compute(query_range: tuple[int, int]) -> Block:
+            lo, hi = query_range
             rows = slice(offsets[lo], offsets[hi])
             out = np.empty((offsets[hi] - offsets[lo], len(self)), np.float32) if _out is None else _out[rows]
             self._fill(Batch(job, lo, hi), out)
@@ -160,8 +160,8 @@ def _in_order(compute: Any, ranges: list[tuple[int, int]], threads: int) -> Iter
     yield compute(ranges[0])
     with ThreadPoolExecutor(threads, thread_name_prefix="features") as pool:
         waiting: list[Any] = []
-        for place in ranges[1:]:
-            waiting.append(pool.submit(compute, place))
+        for query_range in ranges[1:]:
+            waiting.append(pool.submit(compute, query_range))
             if len(waiting) > 2 * threads:
                 yield waiting.pop(0).result()
         for future in waiting:

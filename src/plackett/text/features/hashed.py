@@ -31,9 +31,10 @@ def hashed_crosses(
 ) -> sp.csr_array:
     """A sparse feature for each pair of a query term and a document term, hashed into a number of columns.
 
-    A linear ranker on them learns which words of documents answer which words of queries: synonyms have no common
-    term, but a column. The value is 1 + ln of the term's count in the document (times its count in the query), scaled
-    so that each row has length 1. Half of the crosses have their sign turned, so that collisions cancel on average.
+    A linear ranker on them learns which words of documents answer which words of queries: two synonyms are different
+    terms, but their pair has a column. The value is 1 + ln of the term's count in the document (times its count in the
+    query), scaled so that each row has length 1. The sign of half of the crosses is flipped, so that collisions cancel
+    on average.
 
     Parameters
     ----------
@@ -67,26 +68,26 @@ def hashed_crosses(
         raise DataError(f"n_columns={n_columns}; give a power of 2")
     if most_terms < 1:
         raise DataError(f"most_terms={most_terms}; give a number of terms")
-    asked, chosen = as_queries(queries, index), index.field(field)
+    analysed, chosen = as_queries(queries, index), index.field(field)
     offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
     # query terms are hashed as text: a query may have words that no document has
-    keys = [np.array([_hash(token) for token in tokens], np.uint64) for tokens in asked.tokens]
+    keys = [np.array([_hash(token) for token in tokens], np.uint64) for tokens in analysed.tokens]
     starts = np.concatenate(([0], np.cumsum([key.size for key in keys], dtype=np.int64)))
     flat = np.concatenate([np.empty(0, np.uint64), *keys])
-    words = np.array([_hash(chosen.term(t)) for t in range(chosen.n_terms)], np.uint64)
+    term_keys = np.array([_hash(chosen.term(t)) for t in range(chosen.n_terms)], np.uint64)
     per_document = np.minimum(np.diff(chosen.forward.offsets)[documents], most_terms)
-    query = np.repeat(np.arange(len(asked)), np.diff(offsets))
+    query = np.repeat(np.arange(len(analysed)), np.diff(offsets))
     sizes = per_document * np.diff(starts)[query]
     rows = np.concatenate(([0], np.cumsum(sizes)))
     columns, values = np.empty(rows[-1], np.int32), np.empty(rows[-1], np.float32)
     arrays = (*chosen.forward, chosen.document_frequency, most_terms, n_columns - 1)
-    _cross(query, starts, flat, words, documents, rows, *arrays, columns, values)
-    found = sp.csr_array((values, columns, rows), (documents.size, n_columns))
-    found.sum_duplicates()
-    norm = np.sqrt(found.multiply(found).sum(axis=1))
+    _cross(query, starts, flat, term_keys, documents, rows, *arrays, columns, values)
+    crosses = sp.csr_array((values, columns, rows), (documents.size, n_columns))
+    crosses.sum_duplicates()
+    norm = np.sqrt(crosses.multiply(crosses).sum(axis=1))
     scale = 1.0 / np.where(norm > 0, norm, 1.0)
-    found.data *= np.repeat(scale, np.diff(found.indptr)).astype(np.float32)
-    return found
+    crosses.data *= np.repeat(scale, np.diff(crosses.indptr)).astype(np.float32)
+    return crosses
 
 
 def _hash(text: str) -> int:
@@ -98,7 +99,7 @@ def _hash(text: str) -> int:
 
 
 @kernel
-def _cross(query, starts, keys, words, documents, rows, offsets, terms, counts, df, most, mask, columns, values):  # type: ignore[no-untyped-def]
+def _cross(query, starts, keys, term_keys, documents, rows, offsets, terms, counts, df, most, mask, columns, values):  # type: ignore[no-untyped-def]
     for p in range(documents.size):
         a, b = offsets[documents[p]], offsets[documents[p] + 1]
         own = terms[a:b]
@@ -108,7 +109,7 @@ def _cross(query, starts, keys, words, documents, rows, offsets, terms, counts, 
             t = own[order[i]]
             value = 1.0 + np.log(counts[a + order[i]])
             for j in range(starts[query[p]], starts[query[p] + 1]):
-                mixed = (keys[j] * np.uint64(0x9E3779B97F4A7C15)) ^ words[t]
+                mixed = (keys[j] * np.uint64(0x9E3779B97F4A7C15)) ^ term_keys[t]
                 mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
                 mixed = mixed ^ (mixed >> np.uint64(29))
                 columns[at] = np.int64(mixed >> np.uint64(1)) & mask

@@ -57,7 +57,7 @@ def ohsumed_features(fields: Sequence[str] = ("title", "abstract", "all")) -> li
     """
     if len(fields) != 3:
         raise DataError(f"fields={fields!r}; name three: title, abstract, and both")
-    found: list[Feature] = []
+    features: list[Feature] = []
     for i, name in enumerate(fields):
         models: list[tuple[str, Any]] = [
             ("sum tf", TFIDF(tf="raw", idf="none")),
@@ -79,11 +79,11 @@ def ohsumed_features(fields: Sequence[str] = ("title", "abstract", "all")) -> li
         for k, (label, what) in enumerate(models):
             title = f"{15 * i + k + 1} {label} {name}"
             if isinstance(what, str):
-                found.append(QueryFeature(statistic=what, field=name, name=title))
+                features.append(QueryFeature(statistic=what, field=name, name=title))
             else:
                 transform = "log" if label == "log BM25" else "none"
-                found.append(ModelFeature(model=what, field=name, name=title, transform=transform))
-    return found
+                features.append(ModelFeature(model=what, field=name, name=title, transform=transform))
+    return features
 
 
 def _families(fields: Sequence[str]) -> list[Feature]:
@@ -100,17 +100,17 @@ def _families(fields: Sequence[str]) -> list[Feature]:
         ("LMIR.DIR", LETOR_DIRICHLET),
         ("LMIR.JM", LETOR_JM),
     ]
-    found: list[Feature] = []
+    features: list[Feature] = []
     for label, what in families:
         for name in fields:
-            title = f"{len(found) + 1} {label} {name}"
+            title = f"{len(features) + 1} {label} {name}"
             if what is None:
-                found.append(LengthFeature(field=name, name=title))
+                features.append(LengthFeature(field=name, name=title))
             elif isinstance(what, str):
-                found.append(QueryFeature(statistic=what, field=name, name=title))
+                features.append(QueryFeature(statistic=what, field=name, name=title))
             else:
-                found.append(ModelFeature(model=what, field=name, name=title))
-    return found
+                features.append(ModelFeature(model=what, field=name, name=title))
+    return features
 
 
 @fulfils("LR-02", paper="Qin, Liu, Xu, Li 2010")

@@ -51,8 +51,8 @@ def read_letor_meta(folder: str | os.PathLike[str], *, verbose: bool = False) ->
     files = sorted(path.glob("query-*.xml"), key=lambda file: [int(n) for n in re.findall(r"\d+", file.name)])
     for file in progress(files, "reading meta data", len(files), verbose=verbose):
         with reading(file, "the file"):
-            found = _query(file, collections)
-        yield found
+            meta = _query(file, collections)
+        yield meta
 
 
 def _number(element: ElementTree.Element, name: str) -> int:
@@ -64,11 +64,11 @@ def _number(element: ElementTree.Element, name: str) -> int:
 
 def _collections(root: ElementTree.Element) -> list[Collection]:
     n = _number(root, "docnum")
-    found = []
+    collections = []
     for stream in root.iter("stream"):
         total = _number(stream, "totaltermnum")
-        found.append(Collection(n, total, total / max(n, 1), _number(stream, "uniquetermnum")))
-    return found
+        collections.append(Collection(n, total, total / max(n, 1), _number(stream, "uniquetermnum")))
+    return collections
 
 
 def _query(file: Path, collections: list[Collection]) -> LetorMeta:
@@ -148,14 +148,14 @@ def features_of_meta(
     out = np.empty((len(meta.docids), len(features)))
     for j, feature in enumerate(features):
         s = streams.index(feature.stream)
-        found = meta.streams[s]
+        matches = meta.streams[s]
         unmatched: np.ndarray = np.zeros(len(meta.docids), np.bool_)
         if isinstance(feature, ModelFeature) and isinstance(feature.model, TermModel):
-            values = feature.model.of_matches(found)
+            values = feature.model.of_matches(matches)
             if isinstance(feature.model, (BM25, LanguageModel)):
-                unmatched = found.counts.reshape(len(meta.docids), -1).max(axis=1, initial=0) == 0
+                unmatched = matches.counts.reshape(len(meta.docids), -1).max(axis=1, initial=0) == 0
         elif isinstance(feature, QueryFeature):
-            values = query_values(found, feature.statistic)
+            values = query_values(matches, feature.statistic)
         else:
             raise DataError(f"feature {feature.title!r} needs more than term statistics")
         column = TRANSFORMS[feature.transform](values)

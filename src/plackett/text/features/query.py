@@ -15,52 +15,52 @@ from plackett.text.retrieval.matches import Matches
 __all__ = ["QUERY_STATISTICS", "QueryFeature", "query_values"]
 
 
-def _idf(found: Matches) -> np.ndarray:
-    df = found.document_frequency
-    return np.where(df > 0, np.log(found.collection.n_documents / np.maximum(df, 1.0)), 0.0)
+def _idf(matches: Matches) -> np.ndarray:
+    df = matches.document_frequency
+    return np.where(df > 0, np.log(matches.collection.n_documents / np.maximum(df, 1.0)), 0.0)
 
 
-def _log_idf(found: Matches) -> np.ndarray:
-    idf = _idf(found)
+def _log_idf(matches: Matches) -> np.ndarray:
+    idf = _idf(matches)
     return np.log(idf, out=np.zeros(idf.size), where=idf > 0)
 
 
-def _inverse_cf(found: Matches) -> np.ndarray:
-    cf = found.collection_frequency
-    return np.where(cf > 0, np.log1p(found.collection.n_documents / np.maximum(cf, 1.0)), 0.0)
+def _inverse_cf(matches: Matches) -> np.ndarray:
+    cf = matches.collection_frequency
+    return np.where(cf > 0, np.log1p(matches.collection.n_documents / np.maximum(cf, 1.0)), 0.0)
 
 
-def _sum(found: Matches, value: np.ndarray) -> np.ndarray:
-    return np.bincount(found.query_of_term(), value * found.weights, found.n_queries)
+def _sum(matches: Matches, value: np.ndarray) -> np.ndarray:
+    return np.bincount(matches.query_of_term(), value * matches.weights, matches.n_queries)
 
 
-def _extreme(found: Matches, value: np.ndarray, best: Callable[..., Any], start: float) -> np.ndarray:
-    out = np.full(found.n_queries, start)
-    best.at(out, found.query_of_term(), value)  # type: ignore[attr-defined]
-    return np.where(np.diff(found.term_offsets) > 0, out, 0.0)
+def _extreme(matches: Matches, value: np.ndarray, best: Callable[..., Any], start: float) -> np.ndarray:
+    out = np.full(matches.n_queries, start)
+    best.at(out, matches.query_of_term(), value)  # type: ignore[attr-defined]
+    return np.where(np.diff(matches.term_offsets) > 0, out, 0.0)
 
 
-def _length(found: Matches) -> np.ndarray:
-    return _sum(found, np.ones(found.weights.size))
+def _length(matches: Matches) -> np.ndarray:
+    return _sum(matches, np.ones(matches.weights.size))
 
 
 #: Numbers per query from its terms' statistics. A term that the query repeats counts as often as it is repeated; one
 #: that the collection lacks has an inverse document frequency of 0.
 QUERY_STATISTICS: dict[str, Callable[[Matches], np.ndarray]] = {
     "length": _length,
-    "known": lambda found: _sum(found, (found.document_frequency > 0).astype(np.float64)),
-    "idf_sum": lambda found: _sum(found, _idf(found)),
-    "idf_mean": lambda found: _sum(found, _idf(found)) / np.maximum(_length(found), 1.0),
-    "idf_max": lambda found: _extreme(found, _idf(found), np.maximum, 0.0),
-    "idf_min": lambda found: _extreme(found, _idf(found), np.minimum, np.inf),
-    "log_idf_sum": lambda found: _sum(found, _log_idf(found)),
-    "inverse_cf_sum": lambda found: _sum(found, _inverse_cf(found)),
+    "known": lambda matches: _sum(matches, (matches.document_frequency > 0).astype(np.float64)),
+    "idf_sum": lambda matches: _sum(matches, _idf(matches)),
+    "idf_mean": lambda matches: _sum(matches, _idf(matches)) / np.maximum(_length(matches), 1.0),
+    "idf_max": lambda matches: _extreme(matches, _idf(matches), np.maximum, 0.0),
+    "idf_min": lambda matches: _extreme(matches, _idf(matches), np.minimum, np.inf),
+    "log_idf_sum": lambda matches: _sum(matches, _log_idf(matches)),
+    "inverse_cf_sum": lambda matches: _sum(matches, _inverse_cf(matches)),
 }
 
 
-def query_values(found: Matches, statistic: str) -> np.ndarray:
+def query_values(matches: Matches, statistic: str) -> np.ndarray:
     """A statistic per pair: that of its query."""
-    return np.repeat(QUERY_STATISTICS[statistic](found), np.diff(found.offsets))
+    return np.repeat(QUERY_STATISTICS[statistic](matches), np.diff(matches.offsets))
 
 
 @dataclass(frozen=True, kw_only=True)

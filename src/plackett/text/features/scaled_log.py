@@ -40,8 +40,8 @@ class ScaledLog(TermModel):
     def _check(self) -> None:
         self.expect(self.scale in ("idf", "cf"), "scale", "give 'idf' or 'cf'")
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        n = found.collection.n_documents
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        n = matches.collection.n_documents
         if self.scale == "cf":
-            return found.weights, n / np.maximum(found.collection_frequency, 1.0)
-        return found.weights, np.log(n / np.maximum(found.document_frequency, 1.0))
+            return matches.weights, n / np.maximum(matches.collection_frequency, 1.0)
+        return matches.weights, np.log(n / np.maximum(matches.document_frequency, 1.0))

@@ -18,7 +18,7 @@ from plackett.text.index.index import Index
 
 __all__ = ["TableFeature"]
 
-#: What a pair can be looked up by.
+#: Keys by which a pair can be looked up.
 _KEYS = (("docid",), ("qid",), ("query",), ("qid", "docid"), ("query", "docid"))
 
 
@@ -80,36 +80,36 @@ class TableFeature(Feature):
     def _values(self, batch: Batch) -> np.ndarray:
         queries, keys, values = self._of_index(batch.index)
         if queries is None:
-            wanted = batch.documents.astype(np.int64)
+            pair_keys = batch.documents.astype(np.int64)
         else:
             names = batch.queries.ids if "qid" in self.by else map(_plain, batch.queries.texts)
             number = np.array([queries.get(name, -1) for name in names], np.int64)[batch.query]
             known = batch.documents if "docid" in self.by else 0
-            wanted = np.where(number < 0, -1, number * batch.index.n_documents + known)
+            pair_keys = np.where(number < 0, -1, number * batch.index.n_documents + known)
         if keys.size == 0:
             return np.full(batch.n_pairs, np.nan)
-        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        return np.where(keys[at] == wanted, values[at], np.nan)
+        at = np.minimum(np.searchsorted(keys, pair_keys), keys.size - 1)
+        return np.where(keys[at] == pair_keys, values[at], np.nan)
 
     def _of_index(self, index: Index) -> tuple[dict[str, int] | None, np.ndarray, np.ndarray]:
         """Numbers of the table's queries, and its values by number of query × documents + number of document."""
-        kept: WeakKeyDictionary[Index, Any] = self._sorted  # type: ignore[attr-defined]
-        if index not in kept:
+        by_index: WeakKeyDictionary[Index, Any] = self._sorted  # type: ignore[attr-defined]
+        if index not in by_index:
             columns, values = self._cells  # type: ignore[attr-defined]
             queries: dict[str, int] | None = None
-            keys, here = np.zeros(values.size, np.int64), np.ones(values.size, np.bool_)
+            keys, in_index = np.zeros(values.size, np.int64), np.ones(values.size, np.bool_)
             for name, cells in zip(self.by, columns, strict=True):
                 if name == "docid":
                     numbers = index.numbers(cells)
-                    keys, here = keys + numbers, numbers >= 0
+                    keys, in_index = keys + numbers, numbers >= 0
                 else:
                     queries = {}
                     numbers = np.array([queries.setdefault(cell, len(queries)) for cell in cells], np.int64)
                     keys = keys + numbers * index.n_documents
-            order = np.argsort(keys[here])
-            kept[index] = queries, keys[here][order], values[here][order]
-        found: tuple[dict[str, int] | None, np.ndarray, np.ndarray] = kept[index]
-        return found
+            order = np.argsort(keys[in_index])
+            by_index[index] = queries, keys[in_index][order], values[in_index][order]
+        lookup: tuple[dict[str, int] | None, np.ndarray, np.ndarray] = by_index[index]
+        return lookup
 
 
 def _plain(text: str) -> str:

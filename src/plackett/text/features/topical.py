@@ -58,22 +58,22 @@ class TopicalFeature(Feature):
     def _values(self, batch: Batch) -> np.ndarray:
         graph = link_graph(batch.index)
         topics = np.ones((graph.n_nodes, 1)) if self.topics is None else self.topics
-        kept = self.__dict__.setdefault("_tables", {})
-        if id(graph) not in kept:
+        tables = self.__dict__.setdefault("_tables", {})
+        if id(graph) not in tables:
             content = content_shares(topics, graph)
             table = (
                 topical_pagerank(graph, content)
                 if self.statistic == "pagerank"
                 else getattr(topical_hits(graph, content), self.statistic)
             )
-            kept[id(graph)] = graph, content, table
-        _, content, table = kept[id(graph)]
+            tables[id(graph)] = graph, content, table
+        _, content, table = tables[id(graph)]
         scores = BM25().of_matches(batch.matches(None), batch.field(None), 1)
         order = np.lexsort((batch.documents, -scores, batch.query))
-        place = np.empty(order.size, np.int64)
-        place[order] = np.arange(order.size) - np.repeat(batch.offsets[:-1], np.diff(batch.offsets))
-        first = place < _FIRST
-        wanted = np.zeros((len(batch.queries), content.shape[1]))
-        np.add.at(wanted, batch.query[first], content[batch.documents[first]])
-        wanted /= np.maximum(wanted.sum(axis=1, keepdims=True), 1e-300)
-        return np.einsum("ij,ij->i", table[batch.documents], wanted[batch.query])
+        rank = np.empty(order.size, np.int64)
+        rank[order] = np.arange(order.size) - np.repeat(batch.offsets[:-1], np.diff(batch.offsets))
+        first = rank < _FIRST
+        query_topics = np.zeros((len(batch.queries), content.shape[1]))
+        np.add.at(query_topics, batch.query[first], content[batch.documents[first]])
+        query_topics /= np.maximum(query_topics.sum(axis=1, keepdims=True), 1e-300)
+        return np.einsum("ij,ij->i", table[batch.documents], query_topics[batch.query])

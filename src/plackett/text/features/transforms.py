@@ -42,7 +42,7 @@ TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def transform_name(name: str) -> str:
-    """The name, if it is one."""
+    """Return the name, or raise an error if there is no such transform."""
     if name not in TRANSFORMS:
         raise DataError(f"transform={name!r}; give one of {', '.join(TRANSFORMS)}")
     return name

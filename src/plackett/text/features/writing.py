@@ -20,7 +20,7 @@ __all__ = ["write_blocks"]
 
 
 def write_blocks(blocks: Iterable[RankingDataset], path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Write datasets of different queries into one file; returns the number of queries and of rows.
+    """Write datasets of different queries into one file; return the number of queries and of rows.
 
     Parquet and LETOR text are written as the blocks come, so that they need not fit into memory; other formats at the
     end. The file appears only when it is complete.

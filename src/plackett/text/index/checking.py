@@ -1,4 +1,4 @@
-"""What kernels rely on, checked on arrays that come from a file."""
+"""Checks of arrays read from a file: what the kernels rely on."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ def _fault(stream, forward, postings, lengths, n_terms):  # type: ignore[no-unty
                 return 4
             begin, end = stream.offsets[document], stream.offsets[document + 1]
             for j in range(position, position + count):
-                place = postings.positions[j]
-                if not 0 <= place < end - begin or stream.terms[begin + place] != term:
+                token_position = postings.positions[j]
+                if not 0 <= token_position < end - begin or stream.terms[begin + token_position] != term:
                     return 4
-                if j > position and place <= postings.positions[j - 1]:
+                if j > position and token_position <= postings.positions[j - 1]:
                     return 4
             position += count
         if position != stop:

@@ -20,7 +20,7 @@ __all__ = ["GAP", "Draft", "drafts"]
 
 #: Documents that are analysed together.
 _BATCH = 2_000
-#: Terms after which a segment is complete: it takes some twenty bytes each to put it together.
+#: Terms after which a segment is complete: putting it together takes about twenty bytes per term.
 SEGMENT_TERMS = 1 << 26
 #: Positions between the fields of a combined one: a phrase with stop words inside does not reach across.
 GAP = 4
@@ -72,7 +72,7 @@ class Draft:
 
 
 def drafts(documents: Iterable[Document], settings: Settings, *, verbose: bool = False) -> Iterator[Draft]:
-    """Drafts of segments that are full, and of the last one. Each knows all fields that have been seen up to it."""
+    """Drafts of the full segments and of the last one. Each knows all fields seen so far."""
     draft = Draft(settings)
     batches = progress(_batches(iter(documents)), "documents indexed", amount=len, verbose=verbose)
     for batch in batches:

@@ -1,4 +1,4 @@
-"""Columns of byte strings and offsets: made, and put one below the other."""
+"""Columns of byte strings and offsets: creating and concatenating them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def strings(values: Sequence[bytes]) -> Strings:
 
 
 def utf8(text: str) -> bytes:
-    """A text as bytes; half a surrogate pair, which is no character, becomes U+FFFD as in other readers.
+    """A text as bytes; half a surrogate pair, which is not a character, becomes U+FFFD as in other readers.
 
     >>> utf8("a" + chr(0xD800)) == ("a" + chr(0xFFFD)).encode()
     True

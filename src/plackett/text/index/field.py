@@ -1,4 +1,4 @@
-"""What a model reads: the terms of one field of all live documents, as flat arrays."""
+"""The terms of one field of all live documents, as flat arrays for models."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Field:
         self.postings = postings
         self.forward = forward
         self.lengths = lengths
-        #: What models computed from the field and keep as long as it, by a key of theirs.
+        #: What models computed from the field, by their own keys; kept as long as the field.
         self.kept: dict[Any, Any] = {}
 
     @classmethod
@@ -98,7 +98,7 @@ class Field:
 
     @property
     def n_documents(self) -> int:
-        """Number of live documents, those included that have nothing in this field."""
+        """Number of live documents, including those with nothing in this field."""
         return self.lengths.size
 
     @property
@@ -118,7 +118,7 @@ class Field:
 
     @cached_property
     def document_frequency(self) -> np.ndarray:
-        """int64: number of documents that each term occurs in."""
+        """int64: number of documents in which each term occurs."""
         return np.diff(self.postings.offsets)
 
     @cached_property
@@ -134,9 +134,9 @@ class Field:
         block = np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(token) for token in encoded], out=offsets[1:])
-        found = np.empty(len(encoded), np.int32)
-        _find(self.vocabulary.data, self.vocabulary.offsets, block, offsets, found)
-        return found
+        numbers = np.empty(len(encoded), np.int32)
+        _find(self.vocabulary.data, self.vocabulary.offsets, block, offsets, numbers)
+        return numbers
 
     def term(self, number: int) -> str:
         """The text of a term."""
@@ -153,13 +153,13 @@ class Field:
 
 
 @kernel
-def _find(data, offsets, block, block_offsets, found):  # type: ignore[no-untyped-def]
+def _find(data, offsets, block, block_offsets, numbers):  # type: ignore[no-untyped-def]
     """Binary search of each string of a block in a sorted column of strings; an empty string is not found."""
-    for i in range(found.size):
+    for i in range(numbers.size):
         a = block_offsets[i]
         length = block_offsets[i + 1] - a
         lo, hi = 0, offsets.size - 1
-        found[i] = -1
+        numbers[i] = -1
         while lo < hi and length > 0:
             middle = (lo + hi) >> 1
             b = offsets[middle]
@@ -172,7 +172,7 @@ def _find(data, offsets, block, block_offsets, found):  # type: ignore[no-untype
             if order == 0:
                 order = -1 if other < length else (1 if other > length else 0)
             if order == 0:
-                found[i] = middle
+                numbers[i] = middle
                 break
             if order < 0:
                 lo = middle + 1

@@ -77,8 +77,8 @@ class Index:
         analyzer
             How text becomes terms.
         kinds
-            ``"text"``, ``"keyword"``, ``"number"`` or ``"date"`` by field; of other fields the first value decides, and
-            strings are text.
+            ``"text"``, ``"keyword"``, ``"number"`` or ``"date"`` by field; for other fields the first value decides,
+            and strings are text.
         combine
             Additional fields that hold the terms of several fields one after the other. By default there is one, called
             ``"all"``, of all text fields, if there are several.
@@ -107,10 +107,10 @@ class Index:
     ) -> Index:
         """Index documents in a new folder; the parameters are those of `build`.
 
-        Of two documents with the same id the later one counts. `plackett.text.IndexWriter` changes the index later.
+        If two documents have the same id, the later one is kept. Use `plackett.text.IndexWriter` to change the index.
         """
         if (Path(path) / FILE).exists():
-            raise DataError(f"{path}: there is an index already; open it, change it with IndexWriter, or remove it")
+            raise DataError(f"{path}: there is already an index; open it, change it with IndexWriter, or remove it")
         with IndexWriter(path, analyzer=analyzer, kinds=kinds, combine=combine) as writer:
             writer.add(documents, verbose=verbose)
         return cls.open(path)
@@ -212,10 +212,10 @@ class Index:
         """Numbers (float64, NaN if missing), dates (datetime64[us]) or strings of a stored field, by document."""
         if name not in self.kinds:
             raise DataError(f"the index has no stored field {name!r}; {self._fields_like(name, list(self.kinds))}")
-        found = self.table.values[name]
-        if isinstance(found, Strings):
-            return found.to_numpy()
-        return found.view("datetime64[us]") if self.kinds[name] == "date" else found
+        column = self.table.values[name]
+        if isinstance(column, Strings):
+            return column.to_numpy()
+        return column.view("datetime64[us]") if self.kinds[name] == "date" else column
 
     def document(self, number: int) -> Document:
         """A stored document by its number."""

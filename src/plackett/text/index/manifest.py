@@ -1,4 +1,4 @@
-"""The manifest of an index: what is committed."""
+"""The manifest of an index: the parts that are committed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LARGEST = 1 << 26
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an index consists of; the file is replaced in one step by each commit."""
+    """The parts of an index; each commit replaces the file in one step."""
 
     settings: Settings
     #: Number of commits.
@@ -40,15 +40,15 @@ class Manifest:
 
     def files(self) -> set[str]:
         """Files that belong to the index."""
-        found = {FILE}
+        names = {FILE}
         for entry in self.segments:
-            found |= {entry["documents"], *entry["fields"].values(), *([entry["deleted"]] if entry["deleted"] else [])}
-        return found
+            names |= {entry["documents"], *entry["fields"].values(), *([entry["deleted"]] if entry["deleted"] else [])}
+        return names
 
     def write(self, folder: Path) -> None:
         """Write the manifest: from then on the commit is valid."""
         settings = self.settings
-        words = {
+        content = {
             "kind": _KIND,
             "format_version": FORMAT_VERSION,
             "generation": self.generation,
@@ -59,7 +59,7 @@ class Manifest:
             "segments": self.segments,
         }
         with replacing(folder / FILE) as file:
-            file.write(json.dumps(words, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+            file.write(json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
@@ -69,23 +69,23 @@ class Manifest:
         try:
             if path.stat().st_size > _LARGEST:
                 raise DataError(f"{path}: too large for a manifest")
-            words = json.loads(path.read_bytes().decode())
+            content = json.loads(path.read_bytes().decode())
         except (FileNotFoundError, NotADirectoryError):
             reason = f"there is no {FILE}" if folder.is_dir() else "there is no such folder"
             raise DataError(f"{folder} holds no index ({reason})") from None
         except (ValueError, RecursionError) as error:
             raise error if isinstance(error, DataError) else DataError(f"{path}: damaged ({error})") from None
-        if not isinstance(words, dict) or words.get("kind") != _KIND:
+        if not isinstance(content, dict) or content.get("kind") != _KIND:
             raise DataError(f"{path}: not the manifest of an index")
-        if not _count(words.get("format_version")) or words["format_version"] > FORMAT_VERSION:
+        if not _count(content.get("format_version")) or content["format_version"] > FORMAT_VERSION:
             raise DataError(f"{path}: written by a newer plackett; this one reads format {FORMAT_VERSION}")
         try:
-            analyzer = Analyzer.from_json(json.dumps(words["analyzer"]))
-            settings = Settings(analyzer, _kinds(words["kinds"]), _combine(words["combine"]))
-            segments = tuple(_entry(entry) for entry in _list(words["segments"]))
-            generation, next_number = words["generation"], words["next_number"]
+            analyzer = Analyzer.from_json(json.dumps(content["analyzer"]))
+            settings = Settings(analyzer, _kinds(content["kinds"]), _combine(content["combine"]))
+            segments = tuple(_entry(entry) for entry in _list(content["segments"]))
+            generation, next_number = content["generation"], content["next_number"]
             if not (_count(generation) and _count(next_number)):
-                raise TypeError("the counters are no numbers")
+                raise TypeError("the counters are not numbers")
             return cls(settings, generation, next_number, segments)
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{path}: damaged ({error})") from None
@@ -97,7 +97,7 @@ def _count(value: Any) -> bool:
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise TypeError(f"{value!r:.60} is no list")
+        raise TypeError(f"{value!r:.60} is not a list")
     return value
 
 

@@ -1,4 +1,4 @@
-"""A segment: documents that were written together, and never change."""
+"""A segment: documents that were written together and never change."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class MemorySegment(Segment):
 
 
 class StoredSegment(Segment):
-    """A segment in files, which are mapped at once, and checked when they are first used."""
+    """A segment in files, which are mapped immediately and checked when they are first used."""
 
     def __init__(self, folder: Path, entry: Mapping[str, Any]) -> None:
         self.entry = entry
@@ -175,7 +175,7 @@ def compose_field(
 ) -> Field:
     """A field of the live documents of several segments; ``parts`` are those of a combined field.
 
-    Postings and counts are made anew from the terms in reading order: whatever is asked of the result is about live
+    Postings and counts are computed again from the terms in reading order, so that every statistic is over live
     documents.
     """
     fields = [_field_of(segment, name, parts) for segment in segments]
@@ -188,7 +188,7 @@ def compose_field(
 
 
 def _field_of(segment: Segment, name: str, parts: Sequence[str]) -> Field | None:
-    """A field of a segment. A segment with one text field alone has no combination of all: it is that field."""
+    """A field of a segment. In a segment with a single text field, that field stands for the combined one."""
     present = [candidate for candidate in (name, *parts) if candidate in segment.field_names]
     return segment.field(present[0]) if present else None
 
@@ -211,14 +211,14 @@ def _one_stream(vocabularies: Sequence[Strings], streams: Sequence[Stream]) -> t
         seen[stream.terms] = True  # -1 is the last entry
         used.append(np.flatnonzero(seen[:-1]))
     texts = [[vocabulary[i] for i in rows.tolist()] for vocabulary, rows in zip(vocabularies, used, strict=True)]
-    every = sorted(set().union(*texts))
-    number = {text: i for i, text in enumerate(every)}
+    all_texts = sorted(set().union(*texts))
+    number = {text: i for i, text in enumerate(all_texts)}
     offsets = join_offsets([stream.offsets for stream in streams])
     terms = np.empty(offsets[-1], np.int32)
     end = 0
-    for vocabulary, stream, rows, words in zip(vocabularies, streams, used, texts, strict=True):
+    for vocabulary, stream, rows, own_texts in zip(vocabularies, streams, used, texts, strict=True):
         renumber = np.full(len(vocabulary) + 1, -1, np.int32)
-        renumber[rows] = [number[word] for word in words]
+        renumber[rows] = [number[text] for text in own_texts]
         np.take(renumber, stream.terms, out=terms[end : end + stream.terms.size], mode="wrap")
         end += stream.terms.size
-    return strings(every), Stream(offsets, terms)
+    return strings(all_texts), Stream(offsets, terms)

@@ -1,4 +1,4 @@
-"""What is declared once for an index."""
+"""Settings that are declared once for an index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Settings"]
 
 #: Name of the field that holds the terms of all text fields.
 ALL = "all"
-#: Each text field of a segment is a file that stays open, and systems allow a process some hundreds.
+#: Each text field of a segment is a file that stays open, and systems allow a process a few hundred.
 MOST_TEXT_FIELDS = 200
 
 
@@ -48,7 +48,7 @@ class Settings:
         return cls(analyzer or Analyzer(), dict(kinds or {}), groups)
 
     def with_given(self, given: Settings, where: object) -> Settings:
-        """Those of an index that exists, with what the user declares now about further fields."""
+        """Settings of an existing index, with what the user now declares about further fields."""
         for name, kind in given.kinds.items():
             if self.kinds.get(name, kind) != kind:
                 raise DataError(
@@ -72,7 +72,7 @@ class Settings:
         return {ALL: tuple(fields)} if len(fields) > 1 and ALL not in self.kinds else {}
 
     def extended(self, documents: Sequence[Document]) -> Settings:
-        """With the fields that these documents have and earlier ones did not.
+        """Add the fields that these documents have and earlier ones did not.
 
         A field of strings holds dates if all its values in these documents are ISO dates, else text.
         """
@@ -92,19 +92,19 @@ class Settings:
                     new[name] = "text"
         if not new:
             return self
-        found = replace(self, kinds={**self.kinds, **{name: kind or "text" for name, kind in new.items()}})
-        if len(found.text_fields) > MOST_TEXT_FIELDS:
-            first = found.text_fields[MOST_TEXT_FIELDS]
+        extended = replace(self, kinds={**self.kinds, **{name: kind or "text" for name, kind in new.items()}})
+        if len(extended.text_fields) > MOST_TEXT_FIELDS:
+            first = extended.text_fields[MOST_TEXT_FIELDS]
             document = next(document for document in documents if document.fields.get(first) is not None)
             raise DataError(
                 f"document {document.id!r}: {first!r} would be text field number {MOST_TEXT_FIELDS + 1}; an index has "
                 f"at most {MOST_TEXT_FIELDS}, because each is a file: join some, or declare them as keyword"
             )
-        return found
+        return extended
 
 
 def _where(document: Document, name: object) -> str:
-    """The place of a value, with the name checked."""
+    """Where a value is, for messages; the name of the field is checked."""
     good = isinstance(name, str) and name and "\0" not in name
     try:
         str(name).encode()

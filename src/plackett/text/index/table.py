@@ -19,7 +19,7 @@ __all__ = ["Links", "Table", "concatenate"]
 
 @dataclass(frozen=True)
 class Links:
-    """Links by document: ``targets[offsets[d]:offsets[d + 1]]``, and what they are written with."""
+    """Links by document: ``targets[offsets[d]:offsets[d + 1]]``, and their anchor texts."""
 
     offsets: np.ndarray
     targets: Strings
@@ -62,22 +62,23 @@ class Table:
     def take(self, rows: np.ndarray) -> Table:
         """Some of the documents."""
         values = {
-            name: found.take(rows) if isinstance(found, Strings) else found[rows] for name, found in self.values.items()
+            name: stored.take(rows) if isinstance(stored, Strings) else stored[rows]
+            for name, stored in self.values.items()
         }
         return Table(self.ids.take(rows), values, self.links.take(rows))
 
     def document(self, row: int) -> Document:
         """One document as it was stored; missing values are left out."""
         fields: dict[str, Any] = {}
-        for name, found in self.values.items():
-            if isinstance(found, Strings):
-                if found.offsets[row + 1] > found.offsets[row]:
-                    fields[name] = found[row].decode("utf-8", "replace")
-            elif found.dtype.kind == "f":
-                if not np.isnan(found[row]):
-                    fields[name] = float(found[row])
-            elif found[row] != NO_DATE:
-                fields[name] = found[row].view("datetime64[us]").item()
+        for name, stored in self.values.items():
+            if isinstance(stored, Strings):
+                if stored.offsets[row + 1] > stored.offsets[row]:
+                    fields[name] = stored[row].decode("utf-8", "replace")
+            elif stored.dtype.kind == "f":
+                if not np.isnan(stored[row]):
+                    fields[name] = float(stored[row])
+            elif stored[row] != NO_DATE:
+                fields[name] = stored[row].view("datetime64[us]").item()
         a, b = self.links.offsets[row], self.links.offsets[row + 1]
         links = tuple(
             Link(self.links.targets[i].decode("utf-8", "replace"), self.links.anchors[i].decode("utf-8", "replace"))
@@ -92,7 +93,9 @@ def _id(document: Document) -> bytes:
     try:
         return document.id.encode()
     except UnicodeEncodeError:  # replaced, two ids could become one
-        raise DataError(f"document {document.id!r}: the id has half a surrogate pair, which is no character") from None
+        raise DataError(
+            f"document {document.id!r}: the id has half a surrogate pair, which is not a character"
+        ) from None
 
 
 def concatenate(tables: Sequence[Table], kinds: Mapping[str, str]) -> Table:

@@ -23,7 +23,7 @@ __all__ = ["TermTable", "combine", "number_by_order"]
 
 #: Classes of characters.
 _WORD, _CJK = 1, 2
-#: Distinct words that there is room for at first.
+#: Distinct words that fit in the table at first.
 _ROOM = 1 << 14
 
 
@@ -54,23 +54,23 @@ class TermTable:
         normalized = self.analyzer.normalized
         encoded = [(text if text.isascii() else normalized(text)).encode("utf-8", "replace") for text in texts]
         column = strings(encoded)
-        offsets, words = self._tokenize(column)
+        offsets, word_numbers = self._tokenize(column)
         self._learn()
-        stream = self._terms_of(offsets, words)
+        stream = self._terms_of(offsets, word_numbers)
         return stream if self.analyzer.word_ngrams == 1 else self._with_ngrams(stream)
 
     def _tokenize(self, column: Strings) -> Stream:
         offsets = np.zeros(len(column) + 1, np.int64)
-        found = np.empty((int(column.offsets[-1]) + len(column)) // 2 + 1, np.int32)
+        word_numbers = np.empty((int(column.offsets[-1]) + len(column)) // 2 + 1, np.int32)
         row = 0
         while True:
-            words = self._words
-            place = row, column.data, column.offsets
-            table = words.keys, words.numbers, words.offsets, words.pool, words.n[0]
-            row, words.n[0] = _tokenize(*place, self._classes, self._fold, *table, offsets, found)  # type: ignore[call-arg,arg-type]
+            word_table = self._words
+            texts = row, column.data, column.offsets
+            table_arrays = word_table.keys, word_table.numbers, word_table.offsets, word_table.pool, word_table.n[0]
+            row, word_table.n[0] = _tokenize(*texts, self._classes, self._fold, *table_arrays, offsets, word_numbers)  # type: ignore[call-arg,arg-type]
             if row == len(column):
-                return Stream(offsets, found[: offsets[-1]])
-            self._words = words.grown(int(column.offsets[row + 1] - column.offsets[row]))
+                return Stream(offsets, word_numbers[: offsets[-1]])
+            self._words = word_table.grown(int(column.offsets[row + 1] - column.offsets[row]))
 
     def _learn(self) -> None:
         """Number the terms of the words that are new."""
@@ -87,14 +87,16 @@ class TermTable:
             words = [block[a:b].decode() for a, b in pairwise(edges)]
         number = self._numbers.setdefault
         if self.analyzer.character_ngrams is None:
-            found = [-1 if term is None else number(term, len(self._numbers)) for term in self.analyzer.stems(words)]
+            term_numbers = [
+                -1 if term is None else number(term, len(self._numbers)) for term in self.analyzer.stems(words)
+            ]
             lengths = np.ones(len(words), np.int64)
         else:
             terms = [self.analyzer.terms_of(word) for word in words]
-            found = [-1 if t is None else number(t, len(self._numbers)) for of_word in terms for t in of_word]
+            term_numbers = [-1 if t is None else number(t, len(self._numbers)) for of_word in terms for t in of_word]
             lengths = np.fromiter(map(len, terms), np.int64, len(terms))
-            self._single = self._single and len(found) == len(words)
-        self._of_word = np.concatenate((self._of_word, np.array(found, np.int32)))
+            self._single = self._single and len(term_numbers) == len(words)
+        self._of_word = np.concatenate((self._of_word, np.array(term_numbers, np.int32)))
         self._of_word_offsets = np.concatenate(
             (self._of_word_offsets, self._of_word_offsets[-1] + np.cumsum(lengths, dtype=np.int64))
         )
@@ -104,12 +106,12 @@ class TermTable:
         """The terms by number."""
         return list(self._numbers)
 
-    def _terms_of(self, offsets: np.ndarray, words: np.ndarray) -> Stream:
+    def _terms_of(self, offsets: np.ndarray, word_numbers: np.ndarray) -> Stream:
         if self._single:
-            return Stream(offsets, self._of_word[words])
-        lengths = np.diff(self._of_word_offsets)[words]
+            return Stream(offsets, self._of_word[word_numbers])
+        lengths = np.diff(self._of_word_offsets)[word_numbers]
         ends = offsets_of(lengths)
-        which = np.arange(ends[-1]) + np.repeat(self._of_word_offsets[words] - ends[:-1], lengths)
+        which = np.arange(ends[-1]) + np.repeat(self._of_word_offsets[word_numbers] - ends[:-1], lengths)
         return Stream(ends[offsets], self._of_word[which])
 
     def _with_ngrams(self, stream: Stream) -> Stream:
@@ -138,7 +140,7 @@ class TermTable:
 
 
 def number_by_order(terms: Sequence[str], streams: Sequence[Stream]) -> tuple[Strings, Stream]:
-    """Join streams; number the terms that occur by the order of their characters, which is that of UTF-8 as well."""
+    """Join streams; number the terms that occur in the order of their characters, which is also that of UTF-8."""
     used = np.zeros(len(terms) + 1, np.bool_)
     for stream in streams:
         used[stream.terms] = True  # -1 is the last entry
@@ -156,7 +158,7 @@ def number_by_order(terms: Sequence[str], streams: Sequence[Stream]) -> tuple[St
 
 
 def combine(streams: Sequence[Stream], gap: int = 1) -> Stream:
-    """One stream of several of the same texts: each text's terms one stream after the other, with gaps between."""
+    """Merge streams of the same texts: for each text, the terms of one stream after the other, with gaps between."""
     result = streams[0]
     for stream in streams[1:]:
         offsets = result.offsets + stream.offsets + gap * np.arange(result.offsets.size)
@@ -195,15 +197,15 @@ class _Words:
 
 @cache
 def _classes(cjk: bool, marks: bool) -> np.ndarray:
-    """The class of each character: asked of the regular expression itself, so that both agree."""
-    every = "".join(map(chr, range(0x110000)))
-    found = np.zeros(0x110000, np.uint8)
-    for match in re.finditer(pattern(cjk, marks), every):
-        found[match.start() : match.end()] = _WORD
+    """The class of each character, taken from the regular expression itself, so that both agree."""
+    characters = "".join(map(chr, range(0x110000)))
+    classes = np.zeros(0x110000, np.uint8)
+    for match in re.finditer(pattern(cjk, marks), characters):
+        classes[match.start() : match.end()] = _WORD
     if cjk:
         for a, b in CJK:
-            found[a : b + 1] *= _CJK
-    return found
+            classes[a : b + 1] *= _CJK
+    return classes
 
 
 @kernel
@@ -280,8 +282,8 @@ def _number(data, begin, end, fold, keys, numbers, offsets, pool, n):  # type: i
 
 
 @kernel
-def _tokenize(row, data, rows, classes, fold, keys, numbers, offsets, pool, n, ends, found):  # type: ignore[no-untyped-def]
-    """Number the words of texts from ``row`` on; stop before a text for whose words there may be no room."""
+def _tokenize(row, data, rows, classes, fold, keys, numbers, offsets, pool, n, ends, word_numbers):  # type: ignore[no-untyped-def]
+    """Number the words of texts from ``row`` on; stop before a text whose words may not fit in the table."""
     end = ends[row]
     while row < rows.size - 1:
         i, stop = rows[row], rows[row + 1]
@@ -301,7 +303,7 @@ def _tokenize(row, data, rows, classes, fold, keys, numbers, offsets, pool, n, e
                     i += length
                 number = _number(data, begin, i, fold, keys, numbers, offsets, pool, n)
                 n += number == n
-                found[end] = number
+                word_numbers[end] = number
                 end += 1
             elif kind == _CJK:
                 # overlapping pairs; a character that stands alone is a word
@@ -313,7 +315,7 @@ def _tokenize(row, data, rows, classes, fold, keys, numbers, offsets, pool, n, e
                         break
                     number = _number(data, before, i + length, fold, keys, numbers, offsets, pool, n)
                     n += number == n
-                    found[end] = number
+                    word_numbers[end] = number
                     end += 1
                     alone = False
                     before = i
@@ -321,7 +323,7 @@ def _tokenize(row, data, rows, classes, fold, keys, numbers, offsets, pool, n, e
                 if alone:
                     number = _number(data, begin, i, fold, keys, numbers, offsets, pool, n)
                     n += number == n
-                    found[end] = number
+                    word_numbers[end] = number
                     end += 1
         row += 1
         ends[row] = end

@@ -108,8 +108,8 @@ def column(documents: Sequence[Document], name: str, kind: str) -> Strings | np.
             ]
         )
     read, dtype = _READ[kind]
-    found = (read(document.fields.get(name), f"document {document.id!r}: field {name!r}") for document in documents)
-    return np.fromiter(found, dtype, len(documents))
+    parsed = (read(document.fields.get(name), f"document {document.id!r}: field {name!r}") for document in documents)
+    return np.fromiter(parsed, dtype, len(documents))
 
 
 def is_empty(values: Strings | np.ndarray) -> bool:

@@ -40,14 +40,14 @@ _MOST_DELETED = 0.5
 class IndexWriter:
     """Adds and deletes documents. One process may write at a time; readers see the last commit.
 
-    Segments are written as they become full, and count from the commit on, when the manifest is replaced in one step.
-    Whatever happens before that leaves the index as it was. A document whose id exists replaces the earlier one.
-    Leaving the ``with`` block commits, unless an error is raised.
+    Segments are written as they fill up and become valid with the commit, which replaces the manifest in one step. A
+    failure before that leaves the index unchanged. A document whose id exists replaces the earlier one. Leaving the
+    ``with`` block commits, unless an error is raised.
 
     Parameters
     ----------
     path
-        Folder of the index; it is made if it does not exist.
+        Folder of the index; it is created if it does not exist.
     analyzer, kinds, combine
         See `plackett.text.Index.build`; only for a new index.
 
@@ -134,9 +134,9 @@ class IndexWriter:
                 live[list(last.values())] = True
                 self._live[-1] = live
         if twice:
-            often = f"{len(twice)} documents have an id" if len(twice) > 1 else "a document has an id"
+            documents_have = f"{len(twice)} documents have an id" if len(twice) > 1 else "a document has an id"
             warnings.warn(
-                f"{often} that another document before had, such as {twice[0]!r}; the last one with an id is kept",
+                f"{documents_have} that an earlier document had, such as {twice[0]!r}; the last one is kept",
                 PlackettWarning,
                 stacklevel=2,
             )
@@ -177,7 +177,7 @@ class IndexWriter:
         self._remove_unused()
 
     def close(self) -> None:
-        """Give the lock back; changes that were not committed are lost."""
+        """Release the lock; changes that were not committed are lost."""
         if self._lock is not None:
             self._remove_unused()
         self._release()
@@ -206,7 +206,7 @@ class IndexWriter:
         self._changed = True
 
     def _write_live(self, live: np.ndarray | None, file: str | None) -> str | None:
-        """File of the deletions of a segment: the one there is, if nothing changed."""
+        """File with the deletions of a segment; the existing one if nothing changed."""
         if live is None:
             return None
         if file is not None:
@@ -224,7 +224,7 @@ class IndexWriter:
         ]
 
     def _merge_small(self) -> None:
-        """Keep segments that shrink by a ratio: their number grows with the logarithm of the documents."""
+        """Keep segments whose sizes fall by a ratio: their number grows with the logarithm of the documents."""
         sizes = self._sizes()
         first = len(sizes)
         for i, (segment, size) in enumerate(zip(self._segments, sizes, strict=True)):
@@ -275,12 +275,12 @@ def read_live(folder: Path, entry: Mapping[str, Any]) -> np.ndarray | None:
     arrays, _ = _storage.read(path, kind=_DELETED)
     live = arrays.get("live")
     if live is None or live.dtype != np.bool_ or live.shape != (entry["n_documents"],):
-        raise DataError(f"{path}: damaged, it must tell of {entry['n_documents']} documents which are live")
+        raise DataError(f"{path}: damaged, it must say which of {entry['n_documents']} documents are live")
     return live
 
 
 def warn_unseen(settings: Settings, names: Sequence[str]) -> None:
-    """Warn of fields whose kind is declared and that no document has: a misspelt name."""
+    """Warn about fields whose kind is declared but that no document has: probably a misspelt name."""
     for name in names:
         near = nearest(name, [other for other in settings.kinds if other not in names], 3)
         advice = f"; {question(near)}" if near else ""

@@ -35,7 +35,7 @@ class AbsoluteDiscount(LanguageModel):
     Parameters
     ----------
     delta
-        δ, what is taken from each count, from 0 to 1.
+        δ, the amount subtracted from each count, from 0 to 1.
 
     Examples
     --------
@@ -64,5 +64,5 @@ class AbsoluteDiscount(LanguageModel):
     def _parameters(self) -> tuple[float, ...]:
         return (self.delta,)
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        return found.weights, background(found)
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        return matches.weights, background(matches)

@@ -30,7 +30,7 @@ class AdditiveSmoothing(LanguageModel):
     Parameters
     ----------
     amount
-        a, what is added to each count, above 0.
+        a, the amount added to each count, above 0.
 
     Examples
     --------
@@ -59,5 +59,5 @@ class AdditiveSmoothing(LanguageModel):
     def _parameters(self) -> tuple[float, ...]:
         return (self.amount,)
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        return found.weights, np.full(found.weights.size, self.amount * found.collection.n_terms)
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        return matches.weights, np.full(matches.weights.size, self.amount * matches.collection.n_terms)

@@ -1,4 +1,4 @@
-"""What every retrieval model can do: search an index, and score given candidates."""
+"""Base classes of retrieval models, which search an index and score given candidates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Results", "RetrievalModel", "TermModel", "term_kernels"]
 
 
 class Results(NamedTuple):
-    """Ranked documents of each query, the best first; of equal scores the smaller document number is first."""
+    """Ranked documents of each query, the best first; among equal scores the smaller document number is first."""
 
     #: int64, one more than queries.
     offsets: np.ndarray
@@ -73,10 +73,10 @@ class RetrievalModel:
         self, index: Index, queries: Any, k: int = 1000, *, field: str | None = None, n_jobs: int | None = None
     ) -> Results:
         """The k best documents of each query."""
-        asked = as_queries(queries, index)
+        analysed = as_queries(queries, index)
         if k < 1:
             raise DataError(f"k={k}; give a number of documents")
-        return self._search(index, asked, k, field, n_jobs)
+        return self._search(index, analysed, k, field, n_jobs)
 
     def scores(
         self,
@@ -89,16 +89,18 @@ class RetrievalModel:
         n_jobs: int | None = None,
     ) -> np.ndarray:
         """Scores of given candidates: ``documents[offsets[q]:offsets[q + 1]]`` are those of query q, by number."""
-        asked = as_queries(queries, index)
+        analysed = as_queries(queries, index)
         offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
-        if offsets.size != len(asked) + 1 or (offsets.size and offsets[-1] != documents.size):
-            raise DataError(f"{len(asked)} queries need {len(asked) + 1} offsets that end at {documents.size}")
-        return self._scores(index, asked, offsets, documents, field, n_jobs)
+        if offsets.size != len(analysed) + 1 or (offsets.size and offsets[-1] != documents.size):
+            raise DataError(f"{len(analysed)} queries need {len(analysed) + 1} offsets that end at {documents.size}")
+        return self._scores(index, analysed, offsets, documents, field, n_jobs)
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
         """By default all documents that have a term of the query are scored."""
-        found = matching(index.field(field), queries.terms(index.field(field)))
-        return best(found.offsets, found.documents, self._scores(index, queries, *found[:2], field, n_jobs), k)
+        candidates = matching(index.field(field), queries.terms(index.field(field)))
+        return best(
+            candidates.offsets, candidates.documents, self._scores(index, queries, *candidates[:2], field, n_jobs), k
+        )
 
     def _scores(
         self,
@@ -135,7 +137,7 @@ def matching(field: Field, query: QueryTerms) -> Results:
         terms, _ = query.of(q)
         parts = [documents[offsets[t] : offsets[t + 1]] for t in terms if t >= 0]
         lists.append(np.unique(np.concatenate([np.empty(0, np.int32), *parts])).astype(np.int64))
-    sizes = np.array([found.size for found in lists], np.int64)
+    sizes = np.array([matched.size for matched in lists], np.int64)
     joined = np.concatenate([np.empty(0, np.int64), *lists])
     return Results(np.concatenate(([0], np.cumsum(sizes))), joined, np.zeros(joined.size))
 
@@ -144,8 +146,8 @@ def best(offsets: np.ndarray, documents: np.ndarray, scores: np.ndarray, k: int)
     """The k best of each query's candidates in order."""
     query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     order = np.lexsort((documents, -scores, query))
-    place = np.arange(order.size) - offsets[:-1][query]
-    order = order[place < k]
+    rank = np.arange(order.size) - offsets[:-1][query]
+    order = order[rank < k]
     return Results(np.concatenate(([0], np.cumsum(np.minimum(np.diff(offsets), k)))), documents[order], scores[order])
 
 
@@ -154,8 +156,8 @@ class TermModel(RetrievalModel):
 
     .. math:: s(q, d) = \sum_{t \in q} w(\mathrm{tf}(t, d), \mathrm{len}(d), \ldots)
 
-    A subclass says what it keeps per query term (`constants`), and has the formula of a term's weight as a kernel, from
-    which `term_kernels` makes the loops. Query terms that do not occur in the collection are left out.
+    A subclass computes the constants of each query term (`_constants`) and has the formula of a term's weight as a
+    kernel, from which `term_kernels` makes the loops. Query terms that do not occur in the collection are left out.
     """
 
     #: Loops of the model, made by `term_kernels`.
@@ -167,7 +169,7 @@ class TermModel(RetrievalModel):
         """Numbers that the kernel reads."""
         return ()
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
         """Up to three numbers per query term, from its weight in the query and its frequencies."""
         raise NotImplementedError
 
@@ -204,12 +206,12 @@ class TermModel(RetrievalModel):
             n_jobs=n_jobs,
         )
 
-    def _padded(self, found: Matches) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _padded(self, matches: Matches) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            given = self._constants(found)
+            given = self._constants(matches)
         full = [np.ascontiguousarray(array, np.float64) for array in given]
-        full += [np.zeros(found.weights.size)] * (3 - len(full))
-        return full[0], full[1], full[2], found.document_frequency > 0
+        full += [np.zeros(matches.weights.size)] * (3 - len(full))
+        return full[0], full[1], full[2], matches.document_frequency > 0
 
     def _scores(
         self,
@@ -243,7 +245,7 @@ class TermModel(RetrievalModel):
         n, df_cf = query.n_queries, statistics(field, query)
         none = np.zeros(n + 1, np.int64)
         empty = np.empty(0, np.int32)
-        found = Matches(
+        matches = Matches(
             none, query.offsets, none, empty, empty, empty, query.weights, *df_cf, Collection.of(field), None
         )
         values = document_values(self, field)
@@ -261,7 +263,7 @@ class TermModel(RetrievalModel):
             field.lengths,
             unique,
             np.empty(0) if values is None else values,
-            *self._padded(found),
+            *self._padded(matches),
             np.array([*self._parameters(), 0.0]),
             self.absent,
             documents,
@@ -278,13 +280,13 @@ _VALUES: WeakKeyDictionary[Field, dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 
 def document_values(model: TermModel, field: Field) -> np.ndarray | None:
-    """What a model needs of each document of a field, computed once per field."""
+    """The number that a model needs for each document of a field, computed once per field."""
     if not model._reads_documents:
         return None
-    kept = _VALUES.setdefault(field, {})
-    if model not in kept:
-        kept[model] = np.ascontiguousarray(model._per_document(field), np.float64)
-    return kept[model]
+    by_model = _VALUES.setdefault(field, {})
+    if model not in by_model:
+        by_model[model] = np.ascontiguousarray(model._per_document(field), np.float64)
+    return by_model[model]
 
 
 class TermKernels(NamedTuple):
@@ -343,18 +345,18 @@ def _search(  # type: ignore[no-untyped-def]
     known,
     p,
     absent,
-    found,
+    top_documents,
     scores,
     sizes,
 ):
     """Term at a time: add up the weights of the postings, then keep the best documents that were touched."""
     n = lengths.size
-    k = found.shape[1]
+    k = top_documents.shape[1]
     total = np.zeros(n, np.float64)
     seen = np.zeros(n, np.bool_)
     touched = np.empty(n, np.int32)
     for q in range(lo, hi):
-        many = 0
+        n_touched = 0
         for j in range(term_offsets[q], term_offsets[q + 1]):
             if not known[j]:
                 continue
@@ -363,15 +365,15 @@ def _search(  # type: ignore[no-untyped-def]
                 d = documents[e]
                 if not seen[d]:
                     seen[d] = True
-                    touched[many] = d
-                    many += 1
+                    touched[n_touched] = d
+                    n_touched += 1
                 more = extra[d] if extra.size else 0.0
                 w = weight(counts[e], lengths[d], unique[d], more, a[j], b[j], c[j], p)
                 if absent:
                     w -= weight(0, lengths[d], unique[d], more, a[j], b[j], c[j], p)
                 total[d] += w
         size = 0
-        for i in range(many):
+        for i in range(n_touched):
             d = touched[i]
             score = total[d]
             if absent:
@@ -379,8 +381,8 @@ def _search(  # type: ignore[no-untyped-def]
                 for j in range(term_offsets[q], term_offsets[q + 1]):
                     if known[j]:
                         score += weight(0, lengths[d], unique[d], more, a[j], b[j], c[j], p)
-            size = insert(scores[q], found[q], size, k, score, d)
+            size = insert(scores[q], top_documents[q], size, k, score, d)
             total[d] = 0.0
             seen[d] = False
-        sort_heap(scores[q], found[q], size)
+        sort_heap(scores[q], top_documents[q], size)
         sizes[q] = size

@@ -62,8 +62,8 @@ class BinaryIndependence(TermModel):
     def _check(self) -> None:
         self.expect(0 < self.presence < 1, "presence", "give a probability between 0 and 1")
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        n, df = found.collection.n_documents, found.document_frequency
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        n, df = matches.collection.n_documents, matches.document_frequency
         odds = self.presence / (1.0 - self.presence)
         return (np.log(odds * (n - df + 0.5) / (df + 0.5)),)
 

@@ -48,8 +48,8 @@ class BM25(TermModel):
     --------
     >>> from plackett.text import Document, Index
     >>> index = Index.build([Document("a", {"body": "blue whales"}), Document("b", {"body": "blue blue sky"})])
-    >>> found = BM25().search(index, ["whale sky", "blue"], k=1)
-    >>> found.documents.tolist(), found.scores.round(3).tolist()
+    >>> results = BM25().search(index, ["whale sky", "blue"], k=1)
+    >>> results.documents.tolist(), results.scores.round(3).tolist()
     ([0, 1], [0.755, 0.237])
 
     References
@@ -86,13 +86,13 @@ class BM25(TermModel):
         return Results(offsets, documents.astype(np.int64), scores.astype(np.float64))
 
     def _in_query(self, qtf: np.ndarray) -> np.ndarray:
-        """Factor of a term that the query has so often."""
+        """Factor of a term by its count in the query."""
         return qtf if self.k3 is None else (self.k3 + 1.0) * qtf / (self.k3 + qtf)
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        qtf = found.weights
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        qtf = matches.weights
         query = self._in_query(qtf)
-        idf = IDF[self.idf](found.document_frequency, found.collection.n_documents)
-        average = found.collection.average_length
+        idf = IDF[self.idf](matches.document_frequency, matches.collection.n_documents)
+        average = matches.collection.average_length
         scale = np.full(qtf.size, self.k1 * self.b / average if average > 0 else 0.0)
         return idf * (self.k1 + 1.0) * query, np.full(qtf.size, self.k1 * (1.0 - self.b)), scale

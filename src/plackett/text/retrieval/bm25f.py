@@ -65,9 +65,9 @@ class BM25F(RetrievalModel):
         object.__setattr__(self, "idf", idf_name(self.idf))
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        everywhere = [matching(index.field(name), queries.terms(index.field(name))) for name in self._fields(index)]
-        lists = [np.unique(np.concatenate([found.of(q)[0] for found in everywhere])) for q in range(len(queries))]
-        offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
+        per_field = [matching(index.field(name), queries.terms(index.field(name))) for name in self._fields(index)]
+        lists = [np.unique(np.concatenate([results.of(q)[0] for results in per_field])) for q in range(len(queries))]
+        offsets = np.concatenate(([0], np.cumsum([numbers.size for numbers in lists], dtype=np.int64)))
         documents = np.concatenate([np.empty(0, np.int64), *lists])
         return best(offsets, documents, self._scores(index, queries, offsets, documents, None, n_jobs), k)
 
@@ -80,26 +80,26 @@ class BM25F(RetrievalModel):
         field: str | None,
         n_jobs: int | None,
     ) -> np.ndarray:
-        together: np.ndarray | None = None
+        combined: np.ndarray | None = None
         for name, weight in self._fields(index).items():
             chosen = index.field(name)
-            found = match(chosen, queries.terms(chosen), offsets, documents, n_jobs)
+            matches = match(chosen, queries.terms(chosen), offsets, documents, n_jobs)
             b = self.b.get(name, 0.75) if isinstance(self.b, Mapping) else self.b
-            norm = 1.0 - b + b * found.lengths / (chosen.average_length or 1.0)
+            norm = 1.0 - b + b * matches.lengths / (chosen.average_length or 1.0)
             scale = weight / np.where(norm > 0, norm, 1.0)
-            sizes = np.diff(found.term_offsets)[np.repeat(np.arange(found.n_queries), np.diff(offsets))]
-            counts = found.counts * np.repeat(scale, sizes)
-            together = counts if together is None else together + counts
+            sizes = np.diff(matches.term_offsets)[np.repeat(np.arange(matches.n_queries), np.diff(offsets))]
+            counts = matches.counts * np.repeat(scale, sizes)
+            combined = counts if combined is None else combined + counts
         whole = index.field()
         terms: QueryTerms = queries.terms(whole)
-        found = match(whole, terms, offsets, documents, n_jobs)
-        idf = IDF[self.idf](found.document_frequency, whole.n_documents) * (found.document_frequency > 0)
+        matches = match(whole, terms, offsets, documents, n_jobs)
+        idf = IDF[self.idf](matches.document_frequency, whole.n_documents) * (matches.document_frequency > 0)
         pair = np.repeat(np.arange(documents.size), sizes)
-        first = found.term_offsets[np.repeat(np.arange(found.n_queries), np.diff(offsets))]
-        place = np.arange(pair.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        term = np.repeat(first, sizes) + place
-        assert together is not None
-        value = (idf * found.weights)[term] * (self.k1 + 1.0) * together / np.maximum(together + self.k1, 1e-300)
+        first = matches.term_offsets[np.repeat(np.arange(matches.n_queries), np.diff(offsets))]
+        position = np.arange(pair.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        term = np.repeat(first, sizes) + position
+        assert combined is not None
+        value = (idf * matches.weights)[term] * (self.k1 + 1.0) * combined / np.maximum(combined + self.k1, 1e-300)
         return np.bincount(pair, value, documents.size)
 
     def _fields(self, index: Index) -> Mapping[str, float]:

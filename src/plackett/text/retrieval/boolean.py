@@ -61,7 +61,7 @@ class Boolean(RetrievalModel):
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
         chosen = index.field(field)
         lists = [np.flatnonzero(self.satisfied(chosen, index.analyzer, text)) for text in queries.texts]
-        offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
+        offsets = np.concatenate(([0], np.cumsum([numbers.size for numbers in lists], dtype=np.int64)))
         documents = np.concatenate([np.empty(0, np.int64), *lists])
         return best(offsets, documents, np.ones(documents.size), k)
 
@@ -97,27 +97,27 @@ class _Parser:
     def parse(self) -> np.ndarray:
         if not self.tokens:
             return np.zeros(self.field.n_documents, np.bool_)
-        found = self._or()
+        mask = self._or()
         if self.at < len(self.tokens):
             raise DataError(f"query {self.text!r:.100}: unexpected {self.tokens[self.at]!r}")
-        return found
+        return mask
 
     def _next(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def _or(self) -> np.ndarray:
-        found = self._and()
+        mask = self._and()
         while self._next() == "OR" or (self.default == "or" and self._next() not in ("", ")", "AND")):
             self.at += self._next() == "OR"
-            found = found | self._and()
-        return found
+            mask = mask | self._and()
+        return mask
 
     def _and(self) -> np.ndarray:
-        found = self._not()
+        mask = self._not()
         while self._next() == "AND" or (self.default == "and" and self._next() not in ("", ")", "OR")):
             self.at += self._next() == "AND"
-            found = found & self._not()
-        return found
+            mask = mask & self._not()
+        return mask
 
     def _not(self) -> np.ndarray:
         token = self._next()
@@ -126,9 +126,9 @@ class _Parser:
         if self.depth > self.MOST:
             raise DataError(f"query {self.text!r:.100}: nested more than {self.MOST} deep")
         if token == "NOT":
-            found = ~self._not()
+            mask = ~self._not()
         elif token == "(":
-            found = self._or()
+            mask = self._or()
             if self._next() != ")":
                 raise DataError(f"query {self.text!r:.100}: a parenthesis is not closed")
             self.at += 1
@@ -137,16 +137,16 @@ class _Parser:
                 f"query {self.text!r:.100}: a word is missing {f'before {token!r}' if token else 'at the end'}"
             )
         else:
-            found = self._word(token)
+            mask = self._word(token)
         self.depth -= 1
-        return found
+        return mask
 
     def _word(self, word: str) -> np.ndarray:
-        found = np.ones(self.field.n_documents, np.bool_)
+        mask = np.ones(self.field.n_documents, np.bool_)
         postings = self.field.postings
         for term in self.field.term_ids(self.analyzer.tokens(word)):
             has = np.zeros(self.field.n_documents, np.bool_)
             if term >= 0:
                 has[postings.documents[postings.offsets[term] : postings.offsets[term + 1]]] = True
-            found &= has
-        return found
+            mask &= has
+        return mask

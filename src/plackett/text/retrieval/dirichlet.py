@@ -59,5 +59,5 @@ class Dirichlet(LanguageModel):
     def _parameters(self) -> tuple[float, ...]:
         return (self.mu,)
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        return found.weights, self.mu * background(found)
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        return matches.weights, self.mu * background(matches)

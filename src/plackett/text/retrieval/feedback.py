@@ -1,4 +1,4 @@
-"""Feedback: weights of terms from documents that are thought to be relevant."""
+"""Feedback: weights of terms from documents that are assumed to be relevant."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def expansion(
     """The ``most`` terms with the largest weighted counts in each query's documents.
 
     The value of term t is ``factors[t] * sum of weights[p] * count`` over the query's documents p, or of
-    ``1 + ln(count)``. Only positive values are kept, or, if ``signed``, those of the largest size. Of equal sizes the
-    smaller term number is first.
+    ``1 + ln(count)``. Only positive values are kept, or, if ``signed``, those of the largest size. Among equal sizes
+    the smaller term number is first.
     """
     n = offsets.size - 1
     terms, values = np.full((n, most), -1, np.int32), np.zeros((n, most))
@@ -64,18 +64,18 @@ def _expand(  # type: ignore[no-untyped-def]
     touched = np.empty(factors.size, np.int32)
     most = terms.shape[1]
     for q in range(lo, hi):
-        many = 0
+        n_touched = 0
         for p in range(offsets[q], offsets[q + 1]):
             d = documents[p]
             for e in range(starts[d], starts[d + 1]):
                 t = doc_terms[e]
                 if not seen[t]:
                     seen[t] = True
-                    touched[many] = t
-                    many += 1
+                    touched[n_touched] = t
+                    n_touched += 1
                 total[t] += weights[p] * ((1.0 + np.log(counts[e])) if logarithmic else counts[e])
         size = 0
-        for i in range(many):
+        for i in range(n_touched):
             t = touched[i]
             value = total[t] * factors[t]
             total[t] = 0.0
@@ -83,23 +83,23 @@ def _expand(  # type: ignore[no-untyped-def]
             if value == 0.0 or (value < 0.0 and not signed):
                 continue
             if size < most:
-                place = size
+                slot = size
                 size += 1
             elif _before(value, t, values[q, most - 1], terms[q, most - 1]):
-                place = most - 1
+                slot = most - 1
             else:
                 continue
-            while place > 0 and _before(value, t, values[q, place - 1], terms[q, place - 1]):
-                values[q, place] = values[q, place - 1]
-                terms[q, place] = terms[q, place - 1]
-                place -= 1
-            values[q, place] = value
-            terms[q, place] = t
+            while slot > 0 and _before(value, t, values[q, slot - 1], terms[q, slot - 1]):
+                values[q, slot] = values[q, slot - 1]
+                terms[q, slot] = terms[q, slot - 1]
+                slot -= 1
+            values[q, slot] = value
+            terms[q, slot] = t
         sizes[q] = size
 
 
 def add_queries(one: QueryTerms, other: QueryTerms, weight: float, other_weight: float) -> QueryTerms:
-    """Weighted sum of two queries each, term by term; unknown terms of the first are kept."""
+    """Weighted sums of pairs of queries, term by term; unknown terms of the first are kept."""
     n = one.n_queries
     query = np.concatenate([np.repeat(np.arange(n), np.diff(part.offsets)) for part in (one, other)])
     terms = np.concatenate([one.terms, other.terms]).astype(np.int64)

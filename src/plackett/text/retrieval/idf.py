@@ -21,7 +21,7 @@ IDF: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
 
 
 def idf_name(name: str) -> str:
-    """The name, if it is one."""
+    """Return the name, or raise an error if there is no such IDF."""
     if name not in IDF:
         raise DataError(f"idf={name!r}; give one of {', '.join(IDF)}")
     return name

@@ -60,6 +60,6 @@ class JelinekMercer(LanguageModel):
     def _parameters(self) -> tuple[float, ...]:
         return (1.0 - self.weight,)
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        smooth = self.weight * background(found)
-        return found.weights, smooth, np.log(smooth)
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        smooth = self.weight * background(matches)
+        return matches.weights, smooth, np.log(smooth)

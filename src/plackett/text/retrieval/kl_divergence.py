@@ -70,7 +70,7 @@ class KLDivergence(ExpandedModel):
         return normalized(query) if self.weight == 0 else super().expanded(field, query, n_jobs)
 
     def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
-        found = feedback_terms(field, query, first.offsets, first.documents)
-        topics = mixture_topics(found, first.offsets, self.noise, n_jobs=n_jobs)
-        expansion = normalized(strongest(found, topics, self.n_terms))
+        feedback = feedback_terms(field, query, first.offsets, first.documents)
+        topics = mixture_topics(feedback, first.offsets, self.noise, n_jobs=n_jobs)
+        expansion = normalized(strongest(feedback, topics, self.n_terms))
         return add_queries(normalized(query), expansion, 1.0 - self.weight, self.weight)

@@ -1,4 +1,4 @@
-"""What the query-likelihood models share."""
+"""Base of the query-likelihood models."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ class LanguageModel(TermModel):
     log_probability: ClassVar[bool] = True
 
 
-def background(found: Matches) -> np.ndarray:
+def background(matches: Matches) -> np.ndarray:
     """Probability of each query term in the collection."""
-    return found.collection_frequency / max(found.collection.total_length, 1)
+    return matches.collection_frequency / max(matches.collection.total_length, 1)

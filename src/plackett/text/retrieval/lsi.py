@@ -21,7 +21,7 @@ __all__ = ["LSI"]
 
 
 class _Space(NamedTuple):
-    #: Terms × k: takes a query to the space.
+    #: Terms × k: maps a query into the space.
     terms: np.ndarray
     #: Documents × k.
     documents: np.ndarray
@@ -37,8 +37,8 @@ class LSI(RetrievalModel):
     r"""Latent semantic indexing: similarity in the space of the k largest singular values.
 
     With the truncated decomposition :math:`A \approx U_k S_k V_k^\top` of the term–document matrix of TF-IDF weights,
-    a query is :math:`U_k^\top q` and a document is its column of :math:`S_k V_k^\top`. All documents are ranked, also
-    those without a query term. With k = rank A inner products are those of the vector space.
+    a query is :math:`U_k^\top q` and a document is its column of :math:`S_k V_k^\top`. All documents are ranked,
+    including those without a query term. With k = rank A inner products are those of the vector space.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ class LSI(RetrievalModel):
 
     def space(self, field: Field) -> _Space:
         """The decomposition of a field, computed once."""
-        kept = _SPACES.setdefault(field, {})
-        if self not in kept:
-            kept[self] = self._decompose(field)
-        return kept[self]
+        spaces = _SPACES.setdefault(field, {})
+        if self not in spaces:
+            spaces[self] = self._decompose(field)
+        return spaces[self]
 
     def _decompose(self, field: Field) -> _Space:
         import scipy.sparse.linalg as linalg

@@ -26,7 +26,7 @@ class Collection(NamedTuple):
 
     @classmethod
     def of(cls, field: Field) -> Collection:
-        """Those of a field of an index."""
+        """Statistics of a field of an index."""
         return cls(field.n_documents, field.total_length, field.average_length, field.n_terms)
 
 

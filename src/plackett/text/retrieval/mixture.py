@@ -26,8 +26,8 @@ class FeedbackTerms(NamedTuple):
     background: np.ndarray
     #: int64, one more than documents: parts of the entries.
     rows: np.ndarray
-    #: int64: place of each entry's term among those of its query.
-    places: np.ndarray
+    #: int64: position of each entry's term among those of its query.
+    slots: np.ndarray
     #: float64: how often the document has it.
     counts: np.ndarray
 
@@ -46,15 +46,15 @@ def feedback_terms(field: Field, query: QueryTerms, offsets: np.ndarray, documen
     width = max(field.n_terms, 1)
     keys = np.unique(np.concatenate([of_entry * width + terms, (of_own * width + own)[own >= 0]]))
     parts = np.searchsorted(keys, np.arange(n + 1) * width)
-    places = np.searchsorted(keys, of_entry * width + terms) - parts[of_entry]
-    found = keys % width
-    background = field.collection_frequency[found] / max(field.total_length, 1)
+    slots = np.searchsorted(keys, of_entry * width + terms) - parts[of_entry]
+    distinct = keys % width
+    background = field.collection_frequency[distinct] / max(field.total_length, 1)
     counts = field.forward.counts[entries].astype(np.float64)
-    return FeedbackTerms(parts, found.astype(np.int32), background, rows, places, counts)
+    return FeedbackTerms(parts, distinct.astype(np.int32), background, rows, slots, counts)
 
 
 def mixture_topics(
-    found: FeedbackTerms,
+    feedback: FeedbackTerms,
     offsets: np.ndarray,
     noise: float,
     *,
@@ -63,13 +63,13 @@ def mixture_topics(
     n_jobs: int | None = None,
 ) -> np.ndarray:
     """For each query the topic θ that maximises Σ c(t) log((1 − λ) θ(t) + λ p(t | C)), by EM."""
-    topics = np.zeros(found.terms.size)
-    over_queries(_mixture, offsets, *found, noise, max_iter, tol, topics, n_jobs=n_jobs, rows_per_thread=200)
+    topics = np.zeros(feedback.terms.size)
+    over_queries(_mixture, offsets, *feedback, noise, max_iter, tol, topics, n_jobs=n_jobs, rows_per_thread=200)
     return topics
 
 
 def regularized_topics(
-    found: FeedbackTerms,
+    feedback: FeedbackTerms,
     offsets: np.ndarray,
     query: np.ndarray,
     start: float,
@@ -81,33 +81,33 @@ def regularized_topics(
 
     Each document has its own share of the topic; there is nothing to tune. ``query`` has the weight of each term.
     """
-    topics = np.zeros(found.terms.size)
+    topics = np.zeros(feedback.terms.size)
     over_queries(
-        _regularized, offsets, *found, query, start, decay, max_iter, topics, n_jobs=n_jobs, rows_per_thread=100
+        _regularized, offsets, *feedback, query, start, decay, max_iter, topics, n_jobs=n_jobs, rows_per_thread=100
     )
     return topics
 
 
-def strongest(found: FeedbackTerms, values: np.ndarray, most: int) -> QueryTerms:
-    """The terms of each query with the largest values, of equal ones the first."""
-    n = found.offsets.size - 1
-    query = np.repeat(np.arange(n), np.diff(found.offsets))
-    order = np.lexsort((found.terms, -values, query))
-    order = order[(np.arange(order.size) - found.offsets[:-1][query] < most) & (values[order] > 0)]
+def strongest(feedback: FeedbackTerms, values: np.ndarray, most: int) -> QueryTerms:
+    """The terms of each query with the largest values; among equal values the first."""
+    n = feedback.offsets.size - 1
+    query = np.repeat(np.arange(n), np.diff(feedback.offsets))
+    order = np.lexsort((feedback.terms, -values, query))
+    order = order[(np.arange(order.size) - feedback.offsets[:-1][query] < most) & (values[order] > 0)]
     sizes = np.bincount(query[order], minlength=n)
-    return QueryTerms(np.concatenate(([0], np.cumsum(sizes))), found.terms[order], values[order])
+    return QueryTerms(np.concatenate(([0], np.cumsum(sizes))), feedback.terms[order], values[order])
 
 
 @kernel
 def _mixture(  # type: ignore[no-untyped-def]
-    lo, hi, documents, offsets, terms, background, rows, places, counts, noise, max_iter, tol, topics
+    lo, hi, documents, offsets, terms, background, rows, slots, counts, noise, max_iter, tol, topics
 ):
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         total = np.zeros(b - a)
         topic = topics[a:b]
         for e in range(rows[documents[q]], rows[documents[q + 1]]):
-            total[places[e]] += counts[e]
+            total[slots[e]] += counts[e]
         scale = max(total.sum(), 1.0)
         for i in range(b - a):
             topic[i] = total[i] / scale
@@ -130,7 +130,7 @@ def _mixture(  # type: ignore[no-untyped-def]
 
 @kernel
 def _regularized(  # type: ignore[no-untyped-def]
-    lo, hi, documents, offsets, terms, background, rows, places, counts, query, start, decay, max_iter, topics
+    lo, hi, documents, offsets, terms, background, rows, slots, counts, query, start, decay, max_iter, topics
 ):
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
@@ -138,7 +138,7 @@ def _regularized(  # type: ignore[no-untyped-def]
         topic, evidence = topics[a:b], np.zeros(b - a)
         share = np.full(last - first, 0.5)
         for e in range(rows[first], rows[last]):
-            evidence[places[e]] += counts[e]
+            evidence[slots[e]] += counts[e]
         whole = 0.0
         for i in range(b - a):  # the query alone would never let another term in
             topic[i] = start * query[a + i] + evidence[i]
@@ -151,20 +151,20 @@ def _regularized(  # type: ignore[no-untyped-def]
             for d in range(first, last):
                 own_total, length = 0.0, 0.0
                 for e in range(rows[d], rows[d + 1]):
-                    i = places[e]
+                    i = slots[e]
                     inner = share[d - first] * topic[i]
                     own = counts[e] * inner / max(inner + (1.0 - share[d - first]) * background[a + i], _TINY)
                     evidence[i] += own
                     own_total += own
                     length += counts[e]
                 share[d - first] = own_total / max(length, 1.0)
-            whole, said = 0.0, 0.0
+            whole, from_documents = 0.0, 0.0
             for i in range(b - a):
                 topic[i] = prior * query[a + i] + evidence[i]
                 whole += topic[i]
-                said += evidence[i]
+                from_documents += evidence[i]
             for i in range(b - a):
                 topic[i] /= max(whole, _TINY)
-            if said >= prior:
+            if from_documents >= prior:
                 break
             prior *= decay

@@ -1,4 +1,4 @@
-"""What models share that look at the documents already chosen."""
+"""Base of models that look at the documents already chosen."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class GreedyModel(RetrievalModel):
         raise NotImplementedError
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        found = self.model.search(index, queries, max(k, self.depth), field=field, n_jobs=n_jobs)
-        return best(found.offsets, found.documents, self._all(index.field(field), *found, n_jobs), k)
+        results = self.model.search(index, queries, max(k, self.depth), field=field, n_jobs=n_jobs)
+        return best(results.offsets, results.documents, self._all(index.field(field), *results, n_jobs), k)
 
     def _scores(
         self,
@@ -62,15 +62,15 @@ class GreedyModel(RetrievalModel):
     ) -> np.ndarray:
         query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
         order = np.lexsort((documents, -scores, query))
-        place = np.arange(order.size) - offsets[:-1][query]
-        head = order[place < self.depth]
+        rank = np.arange(order.size) - offsets[:-1][query]
+        head = order[rank < self.depth]
         sizes = np.minimum(np.diff(offsets), self.depth)
         heads = np.concatenate(([0], np.cumsum(sizes)))
         values = self._choose(field, heads, documents[head], scaled(heads, scores[head]), n_jobs)
         lowest = np.full(sizes.size, np.inf)
         np.minimum.at(lowest, np.repeat(np.arange(sizes.size), sizes), values)
         out = np.empty(documents.size)
-        out[order] = lowest[query] - (place - self.depth + 1)  # the rest, in its order
+        out[order] = lowest[query] - (rank - self.depth + 1)  # the rest, in its order
         out[head] = values
         return out
 

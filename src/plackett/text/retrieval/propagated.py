@@ -30,23 +30,23 @@ _GRAPHS: WeakKeyDictionary[Index, dict[str, LinkGraph | SiteMap]] = WeakKeyDicti
 
 def link_graph(index: Index) -> LinkGraph:
     """The links between the documents of an index; links of a document to itself do not count."""
-    kept = _GRAPHS.setdefault(index, {})
-    if "links" not in kept:
+    graphs = _GRAPHS.setdefault(index, {})
+    if "links" not in graphs:
         names = index.ids.to_numpy().tolist()
-        kept["links"] = LinkGraph.from_arrays(*index.edges(), index.n_documents, names=names, self_links=False)
-    found = kept["links"]
-    assert isinstance(found, LinkGraph)
-    return found
+        graphs["links"] = LinkGraph.from_arrays(*index.edges(), index.n_documents, names=names, self_links=False)
+    graph = graphs["links"]
+    assert isinstance(graph, LinkGraph)
+    return graph
 
 
 def site_map(index: Index, field: str) -> SiteMap:
     """The site map of the URLs in a stored field."""
-    kept = _GRAPHS.setdefault(index, {})
-    if field not in kept:
-        kept[field] = SiteMap.from_urls(index.values(field).tolist())
-    found = kept[field]
-    assert isinstance(found, SiteMap)
-    return found
+    graphs = _GRAPHS.setdefault(index, {})
+    if field not in graphs:
+        graphs[field] = SiteMap.from_urls(index.values(field).tolist())
+    sitemap = graphs[field]
+    assert isinstance(sitemap, SiteMap)
+    return sitemap
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ class Propagated(RetrievalModel):
         self.expect(0 <= self.alpha <= 1, "alpha", "give a share from 0 to 1")
 
     def of_documents(self, index: Index, queries: Queries, q: int, field: str | None) -> np.ndarray:
-        """Scores of all documents for one query; 0 for those without any of its terms, nor neighbours with them."""
+        """Scores of all documents for one query; 0 for those that, like their neighbours, have none of its terms."""
         chosen = index.field(field)
         whole = queries.terms(chosen)
         part = slice(whole.offsets[q], whole.offsets[q + 1])
@@ -107,25 +107,25 @@ class Propagated(RetrievalModel):
 
     def _of_scores(self, index: Index, field: Field, query: QueryTerms, n_jobs: int | None) -> np.ndarray:
         """Propagated scores, a row per document and a column per query."""
-        found = self.model.search_terms(field, query, index.n_documents, n_jobs)
-        row = np.repeat(np.arange(query.n_queries), np.diff(found.offsets))
+        results = self.model.search_terms(field, query, index.n_documents, n_jobs)
+        row = np.repeat(np.arange(query.n_queries), np.diff(results.offsets))
         low = np.zeros(query.n_queries)
-        np.minimum.at(low, row, found.scores)
+        np.minimum.at(low, row, results.scores)
         scores = np.zeros((index.n_documents, query.n_queries))
-        scores[found.documents, row] = found.scores - low[row]  # propagation needs scores of 0 or more
+        scores[results.documents, row] = results.scores - low[row]  # propagation needs scores of 0 or more
         return self._spread(index, scores)
 
     def _of_terms(self, index: Index, field: Field, query: QueryTerms) -> np.ndarray:
         """Scores of one query on propagated counts, a number per document."""
         n = index.n_documents
-        everything = match(field, query, np.array([0, n]), np.arange(n))
-        counts = everything.counts.reshape(n, -1).astype(np.float64)
+        matches = match(field, query, np.array([0, n]), np.arange(n))
+        counts = matches.counts.reshape(n, -1).astype(np.float64)
         if self.along == "site":
             counts = propagate_site(counts, site_map(index, self.url), alpha=self.alpha)
         else:
             counts = propagate_links(counts, link_graph(index), scheme=self.along, alpha=self.alpha, steps=self.steps)
         touched = counts.sum(axis=1) > 0
-        return self.model.of_matches(everything._replace(counts=counts.ravel()), field) * touched
+        return self.model.of_matches(matches._replace(counts=counts.ravel()), field) * touched
 
     def _tables(
         self, index: Index, queries: Queries, field: str | None, n_jobs: int | None

@@ -126,7 +126,7 @@ def proximity_table(
 @kernel
 def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, stream, n_terms, out):  # type: ignore[no-untyped-def]
     """One pass over the words of each document."""
-    place = np.full(n_terms, -1, np.int16)  # number of a term among the distinct terms of the query
+    slot = np.full(n_terms, -1, np.int16)  # number of a term among the distinct terms of the query
     own = np.empty(_MOST, np.int32)
     follows = np.zeros((_MOST, _MOST), np.bool_)  # whether two terms are neighbours in the query, in this order
     last = np.empty(_MOST, np.int64)
@@ -139,15 +139,15 @@ def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, s
             if t < 0:
                 before = -1
                 continue
-            if place[t] < 0:
+            if slot[t] < 0:
                 if m == _MOST:
                     continue
-                place[t] = m
+                slot[t] = m
                 own[m] = t
                 m += 1
             if before >= 0:
-                follows[before, place[t]] = True
-            before = place[t]
+                follows[before, slot[t]] = True
+            before = slot[t]
         for p in range(offsets[q], offsets[q + 1]):
             begin, end = starts[documents[p]], starts[documents[p] + 1]
             for a in range(m):
@@ -158,9 +158,9 @@ def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, s
             cover = end - begin
             for i in range(begin, end):
                 t = stream[i]
-                if t < 0 or place[t] < 0:
+                if t < 0 or slot[t] < 0:
                     continue
-                a = place[t]
+                a = slot[t]
                 at = i - begin
                 if first < 0:
                     first = at
@@ -206,6 +206,6 @@ def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, s
             out[p, 6] = first if first >= 0 else end - begin
             out[p, 7] = matched
         for a in range(m):
-            place[own[a]] = -1
+            slot[own[a]] = -1
             for b in range(m):
                 follows[a, b] = False

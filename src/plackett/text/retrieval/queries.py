@@ -19,7 +19,7 @@ class QueryTerms(NamedTuple):
 
     #: int64, one more than queries.
     offsets: np.ndarray
-    #: int32, in the order in which the query has them.
+    #: int32, in the order of the query.
     terms: np.ndarray
     #: float64: how often the query has the term, or its weight after expansion.
     weights: np.ndarray
@@ -37,11 +37,11 @@ class QueryTerms(NamedTuple):
     @classmethod
     def from_lists(cls, lists: Iterable[tuple[Any, Any]]) -> QueryTerms:
         """From terms and weights of each query."""
-        found = list(lists)
-        offsets = np.zeros(len(found) + 1, np.int64)
-        np.cumsum([len(terms) for terms, _ in found], out=offsets[1:])
-        terms = np.concatenate([np.empty(0, np.int32), *(np.asarray(t, np.int32) for t, _ in found)])
-        weights = np.concatenate([np.empty(0), *(np.asarray(w, np.float64) for _, w in found)])
+        pairs = list(lists)
+        offsets = np.zeros(len(pairs) + 1, np.int64)
+        np.cumsum([len(terms) for terms, _ in pairs], out=offsets[1:])
+        terms = np.concatenate([np.empty(0, np.int32), *(np.asarray(t, np.int32) for t, _ in pairs)])
+        weights = np.concatenate([np.empty(0), *(np.asarray(w, np.float64) for _, w in pairs)])
         return cls(offsets, terms, weights)
 
 
@@ -86,18 +86,20 @@ class Queries:
 
     def part(self, lo: int, hi: int) -> Queries:
         """The queries from number ``lo`` to before ``hi``."""
-        found = Queries.__new__(Queries)
-        found.ids, found.texts = self.ids[lo:hi], self.texts[lo:hi]
-        found.sequences, found.tokens = self.sequences[lo:hi], self.tokens[lo:hi]
-        return found
+        selected = Queries.__new__(Queries)
+        selected.ids, selected.texts = self.ids[lo:hi], self.texts[lo:hi]
+        selected.sequences, selected.tokens = self.sequences[lo:hi], self.tokens[lo:hi]
+        return selected
 
     def terms(self, field: Field) -> QueryTerms:
         """The queries' terms in a field."""
         counted = [_counted(tokens) for tokens in self.tokens]
         offsets = np.zeros(len(counted) + 1, np.int64)
-        np.cumsum([len(words) for words, _ in counted], out=offsets[1:])
-        words = [word for found, _ in counted for word in found]
-        return QueryTerms(offsets, field.term_ids(words), np.array([n for _, found in counted for n in found], float))
+        np.cumsum([len(distinct) for distinct, _ in counted], out=offsets[1:])
+        tokens = [token for distinct, _ in counted for token in distinct]
+        return QueryTerms(
+            offsets, field.term_ids(tokens), np.array([n for _, counts in counted for n in counts], float)
+        )
 
     def numbers(self, field: Field) -> tuple[np.ndarray, np.ndarray]:
         """Offsets of the queries and the terms of each in order, -1 for a stop word or an unknown term."""

@@ -38,19 +38,19 @@ def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
     text = b"".join(pieces(str(path))).decode("utf-8", "replace").removeprefix("\ufeff")
     start = text.lstrip()[:200]
     if start.startswith("{"):
-        found = _json(text, path)
+        pairs = _json(text, path)
     elif "<top>" in start.lower():
-        found = _topics(text, path)
+        pairs = _topics(text, path)
     elif re.match(r"\.I\s", start):
         from plackett.text.documents.smart import read_smart
 
-        found = [(d.id, " ".join(map(str, d.fields.values()))) for d in read_smart(Path(path))]
+        pairs = [(d.id, " ".join(map(str, d.fields.values()))) for d in read_smart(Path(path))]
     else:
-        found = _lines(text, path)
-    queries = dict(found)
-    if len(queries) < len(found):
+        pairs = _lines(text, path)
+    queries = dict(pairs)
+    if len(queries) < len(pairs):
         seen: set[str] = set()
-        twice = next(q for q, _ in found if q in seen or seen.add(q))  # type: ignore[func-returns-value]
+        twice = next(q for q, _ in pairs if q in seen or seen.add(q))  # type: ignore[func-returns-value]
         raise DataError(f"{path}: query {twice!r} occurs more than once")
     if not queries:
         raise DataError(f"{path} has no queries")
@@ -58,7 +58,7 @@ def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _json(text: str, path: object) -> list[tuple[str, str]]:
-    found = []
+    pairs = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -72,18 +72,18 @@ def _json(text: str, path: object) -> list[tuple[str, str]]:
             if value is None:
                 raise DataError(f"{path}:{number}: a query needs {' or '.join(map(repr, names))}: {line!r:.60}")
             values.append(str(value))
-        found.append((values[0], values[1]))
-    return found
+        pairs.append((values[0], values[1]))
+    return pairs
 
 
 def _topics(text: str, path: object) -> list[tuple[str, str]]:
-    found = []
+    pairs = []
     for topic in _TOPIC.findall(text):
         number, title = _NUMBER.search(topic), _TITLE.search(topic)
         if number is None or title is None:
             raise DataError(f"{path}: a topic lacks <num> or <title>: {topic.strip()!r:.80}")
-        found.append((number.group(1), " ".join(title.group(1).split())))
-    return found
+        pairs.append((number.group(1), " ".join(title.group(1).split())))
+    return pairs
 
 
 def _lines(text: str, path: object) -> list[tuple[str, str]]:
@@ -91,17 +91,17 @@ def _lines(text: str, path: object) -> list[tuple[str, str]]:
     bare = [(number, line) for number, line in lines if "\t" not in line]
     if bare and len(bare) < len(lines):
         number, line = bare[0]
-        often = f"{len(bare)} of {len(lines)} lines have" if len(bare) > 1 else f"1 of {len(lines)} lines has"
+        lines_have = f"{len(bare)} of {len(lines)} lines have" if len(bare) > 1 else f"1 of {len(lines)} lines has"
         raise DataError(
-            f"{path}:{number}: no tab between id and text: {line!r:.60} ({often} none); "
+            f"{path}:{number}: no tab between id and text: {line!r:.60} ({lines_have} none); "
             "write id, tab and text in every line, or queries alone"
         )
     if bare:
         return [(str(i), line.strip()) for i, (_, line) in enumerate(lines, 1)]
     rows = csv.reader([line for _, line in lines], delimiter="\t", quoting=csv.QUOTE_NONE)
-    found = []
+    pairs = []
     for (number, line), row in zip(lines, rows, strict=True):
         if not row[0].strip() or not row[1].strip():
             raise DataError(f"{path}:{number}: a query needs an id and a text: {line!r:.60}")
-        found.append((row[0].strip(), row[1]))
-    return found
+        pairs.append((row[0].strip(), row[1]))
+    return pairs

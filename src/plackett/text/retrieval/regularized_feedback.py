@@ -67,13 +67,13 @@ class RegularizedFeedback(ExpandedModel):
 
     def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
         given = normalized(query)
-        found = feedback_terms(field, query, first.offsets, first.documents)
+        feedback = feedback_terms(field, query, first.offsets, first.documents)
         owner = np.repeat(np.arange(query.n_queries), np.diff(query.offsets))
         width = max(field.n_terms, 1)
-        keys = np.repeat(np.arange(query.n_queries), np.diff(found.offsets)) * width + found.terms
+        keys = np.repeat(np.arange(query.n_queries), np.diff(feedback.offsets)) * width + feedback.terms
         known = given.terms >= 0
-        wanted = np.zeros(found.terms.size)
-        wanted[np.searchsorted(keys, owner[known] * width + given.terms[known])] = given.weights[known]
+        query_weights = np.zeros(feedback.terms.size)
+        query_weights[np.searchsorted(keys, owner[known] * width + given.terms[known])] = given.weights[known]
         steps = int(np.ceil(np.log(max(self.prior, 2.0)) / -np.log(self.decay))) + 50
-        topics = regularized_topics(found, first.offsets, wanted, self.prior, self.decay, steps, n_jobs)
-        return normalized(strongest(found, topics, self.n_terms))
+        topics = regularized_topics(feedback, first.offsets, query_weights, self.prior, self.decay, steps, n_jobs)
+        return normalized(strongest(feedback, topics, self.n_terms))

@@ -120,19 +120,19 @@ class RM3(ExpandedModel):
 
     def _expand(self, field: Field, query: QueryTerms, first: Results, n_jobs: int | None = None) -> QueryTerms:
         share = document_weights(self.model, first) / np.maximum(field.lengths[first.documents], 1)
-        found = expansion(field, first.offsets, first.documents, share, np.ones(field.n_terms), self.n_terms, n_jobs)
-        return add_queries(normalized(query), normalized(found), 1.0 - self.weight, self.weight)
+        added = expansion(field, first.offsets, first.documents, share, np.ones(field.n_terms), self.n_terms, n_jobs)
+        return add_queries(normalized(query), normalized(added), 1.0 - self.weight, self.weight)
 
 
-def document_weights(model: TermModel, found: Results) -> np.ndarray:
+def document_weights(model: TermModel, results: Results) -> np.ndarray:
     """Share of each feedback document: p(d | q) where scores are log-probabilities, else in proportion to scores."""
-    row = np.repeat(np.arange(found.offsets.size - 1), np.diff(found.offsets))
-    value = found.scores
+    row = np.repeat(np.arange(results.offsets.size - 1), np.diff(results.offsets))
+    value = results.scores
     if getattr(model, "log_probability", False):
-        top = np.full(found.offsets.size - 1, -np.inf)
+        top = np.full(results.offsets.size - 1, -np.inf)
         np.maximum.at(top, row, value)
         value = np.exp(value - top[row])
     value = np.maximum(value, 0.0)
-    total = np.bincount(row, value, found.offsets.size - 1)
-    size = np.diff(found.offsets)[row]
+    total = np.bincount(row, value, results.offsets.size - 1)
+    size = np.diff(results.offsets)[row]
     return np.where(total[row] > 0, value / np.where(total > 0, total, 1.0)[row], 1.0 / np.maximum(size, 1))

@@ -88,9 +88,9 @@ class Rocchio(ExpandedModel):
         n_jobs: int | None = None,
     ) -> Results:
         """Search with judged documents: positive labels are relevant, others not. Unknown ids are ignored."""
-        asked, chosen = as_queries(queries, index), index.field(field)
-        offsets, documents, relevant = judged_documents(index, asked.ids, judgements)
-        query = self.moved(chosen, asked.terms(chosen), offsets, documents, relevant, n_jobs)
+        analysed, chosen = as_queries(queries, index), index.field(field)
+        offsets, documents, relevant = judged_documents(index, analysed.ids, judgements)
+        query = self.moved(chosen, analysed.terms(chosen), offsets, documents, relevant, n_jobs)
         return self._second.search_terms(chosen, query, k, n_jobs)
 
     @property
@@ -120,16 +120,16 @@ class Rocchio(ExpandedModel):
         if space.tf.endswith("length"):
             share = share / length
         idf = IDF[space.idf](field.document_frequency, field.n_documents)
-        found = expansion(
+        added = expansion(
             field, offsets, documents, share, idf, self.n_terms, n_jobs, logarithmic=space.tf == "log", signed=True
         )
-        return add_queries(self._query_vector(field, query), found, self.alpha, 1.0)
+        return add_queries(self._query_vector(field, query), added, self.alpha, 1.0)
 
     def _query_vector(self, field: Field, query: QueryTerms) -> QueryTerms:
         df, cf = statistics(field, query)
         none, empty = np.zeros(query.n_queries + 1, np.int64), np.empty(0, np.int32)
-        found = Matches(none, query.offsets, none, empty, empty, empty, query.weights, df, cf, Collection.of(field))
-        (weights,) = self._space._constants(found)
+        matches = Matches(none, query.offsets, none, empty, empty, empty, query.weights, df, cf, Collection.of(field))
+        (weights,) = self._space._constants(matches)
         idf = IDF[self._space.idf](df, field.n_documents)
         return query._replace(weights=np.divide(weights, idf, out=np.zeros(idf.size), where=idf != 0))
 
@@ -141,8 +141,8 @@ class Rocchio(ExpandedModel):
 class _Given(VectorSpace):
     """The vector space for query vectors that are given as coordinates."""
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        return (found.weights * IDF[self.idf](found.document_frequency, found.collection.n_documents),)
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        return (matches.weights * IDF[self.idf](matches.document_frequency, matches.collection.n_documents),)
 
 
 def judged_documents(
@@ -155,5 +155,5 @@ def judged_documents(
         numbers = index.numbers([str(docid) for docid in own])
         lists.append(numbers[numbers >= 0])
         labels.append(np.array([label > 0 for label in own.values()], np.bool_)[numbers >= 0])
-    offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
+    offsets = np.concatenate(([0], np.cumsum([documents.size for documents in lists], dtype=np.int64)))
     return offsets, np.concatenate([np.empty(0, np.int64), *lists]), np.concatenate([np.empty(0, np.bool_), *labels])

@@ -83,18 +83,18 @@ class SVMFeedback(RetrievalModel):
         n_jobs: int | None = None,
     ) -> Results:
         """Re-rank the first search with judged documents: positive labels are relevant, others not."""
-        asked = as_queries(queries, index)
-        offsets, documents, relevant = judged_documents(index, asked.ids, judgements)
-        found = self.model.search(index, asked, self.depth, field=field, n_jobs=n_jobs)
-        scores = found.scores.copy()
-        for q in range(len(asked)):
-            part, own = slice(found.offsets[q], found.offsets[q + 1]), slice(offsets[q], offsets[q + 1])
-            scores[part] = self._rank(index, field, found.documents[part], scores[part], documents[own], relevant[own])
-        return best(found.offsets, found.documents, scores, k)
+        analysed = as_queries(queries, index)
+        offsets, documents, relevant = judged_documents(index, analysed.ids, judgements)
+        first = self.model.search(index, analysed, self.depth, field=field, n_jobs=n_jobs)
+        scores = first.scores.copy()
+        for q in range(len(analysed)):
+            part, own = slice(first.offsets[q], first.offsets[q + 1]), slice(offsets[q], offsets[q + 1])
+            scores[part] = self._rank(index, field, first.documents[part], scores[part], documents[own], relevant[own])
+        return best(first.offsets, first.documents, scores, k)
 
     def _search(self, index: Index, queries: Queries, k: int, field: str | None, n_jobs: int | None) -> Results:
-        found = self.model.search(index, queries, self.depth, field=field, n_jobs=n_jobs)
-        return best(found.offsets, found.documents, self._from(index, field, found, *found[:2], found.scores), k)
+        first = self.model.search(index, queries, self.depth, field=field, n_jobs=n_jobs)
+        return best(first.offsets, first.documents, self._from(index, field, first, *first[:2], first.scores), k)
 
     def _scores(
         self,
@@ -105,9 +105,9 @@ class SVMFeedback(RetrievalModel):
         field: str | None,
         n_jobs: int | None,
     ) -> np.ndarray:
-        found = self.model.search(index, queries, self.depth, field=field, n_jobs=n_jobs)
+        first = self.model.search(index, queries, self.depth, field=field, n_jobs=n_jobs)
         scores = self.model.scores(index, queries, offsets, documents, field=field, n_jobs=n_jobs)
-        return self._from(index, field, found, offsets, documents, scores)
+        return self._from(index, field, first, offsets, documents, scores)
 
     def _from(
         self,
@@ -153,9 +153,9 @@ _VECTORS: WeakKeyDictionary[Field, dict[str, Any]] = WeakKeyDictionary()
 
 def unit_vectors(field: Field) -> Any:
     """TF-IDF vectors of length 1, computed once per field."""
-    kept = _VECTORS.setdefault(field, {})
-    if "unit" not in kept:
+    cache = _VECTORS.setdefault(field, {})
+    if "unit" not in cache:
         vectors = document_vectors(field, idf="smooth")
         norm = np.sqrt(vectors.multiply(vectors).sum(axis=1))
-        kept["unit"] = (vectors / np.where(norm > 0, norm, 1.0)[:, None]).tocsr()
-    return kept["unit"]
+        cache["unit"] = (vectors / np.where(norm > 0, norm, 1.0)[:, None]).tocsr()
+    return cache["unit"]

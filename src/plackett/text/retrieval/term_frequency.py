@@ -72,7 +72,7 @@ def _divided(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-
 class Variant(NamedTuple):
     """A term-frequency variant: the numbers for whole arrays, and the loops of models that use it."""
 
-    #: Of counts, lengths and largest counts.
+    #: Function of counts, lengths and largest counts.
     numbers: Callable[[Any, Any, Any], Any]
     #: Weights times the variant.
     plain: TermKernels
@@ -100,7 +100,7 @@ TF: dict[str, Variant] = {
 
 
 def tf_name(name: str) -> str:
-    """The name, if it is one."""
+    """Return the name, or raise an error if there is no such variant."""
     if name not in TF:
         raise DataError(f"tf={name!r}; give one of {', '.join(TF)}")
     return name

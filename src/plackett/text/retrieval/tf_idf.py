@@ -66,5 +66,5 @@ class TFIDF(TermModel):
     def _per_document(self, field: Field) -> np.ndarray:
         return largest_counts(field)
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        return (found.weights * IDF[self.idf](found.document_frequency, found.collection.n_documents),)
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        return (matches.weights * IDF[self.idf](matches.document_frequency, matches.collection.n_documents),)

@@ -14,7 +14,7 @@ def _worse(score, document, other_score, other_document):  # type: ignore[no-unt
 
 @kernel
 def _sink(scores, documents, i, size, score, document):  # type: ignore[no-untyped-def]
-    """Put an entry at place i of a heap, or below it, where nothing worse is beneath."""
+    """Put an entry at position i of a heap, or further down, so that nothing worse is below it."""
     while True:
         child = 2 * i + 1
         if child >= size:
@@ -30,7 +30,7 @@ def _sink(scores, documents, i, size, score, document):  # type: ignore[no-untyp
 
 @kernel
 def insert(scores, documents, size, k, score, document):  # type: ignore[no-untyped-def]
-    """Add an entry to a heap of at most k; returns the new size."""
+    """Add an entry to a heap of at most k; return the new size."""
     if size < k:
         i = size
         while i > 0:

@@ -67,5 +67,5 @@ class TwoStage(LanguageModel):
     def _parameters(self) -> tuple[float, ...]:
         return self.mu, self.weight
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        return found.weights, background(found)
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        return matches.weights, background(matches)

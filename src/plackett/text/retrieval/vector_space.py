@@ -57,7 +57,7 @@ class VectorSpace(TermModel):
     def _check(self) -> None:
         object.__setattr__(self, "tf", tf_name(self.tf))
         object.__setattr__(self, "idf", idf_name(self.idf))
-        self.expect(not TF[self.tf].reads_largest, "tf", "a variant that does not look at the largest count")
+        self.expect(not TF[self.tf].reads_largest, "tf", "give a variant that does not look at the largest count")
 
     @property
     def _kernels(self) -> TermKernels:  # type: ignore[override]
@@ -72,13 +72,13 @@ class VectorSpace(TermModel):
         norm = np.sqrt(vectors.multiply(vectors).sum(axis=1))
         return np.where(norm > 0, norm, 1.0)
 
-    def _constants(self, found: Matches) -> tuple[np.ndarray, ...]:
-        idf = IDF[self.idf](found.document_frequency, found.collection.n_documents)
-        query = found.query_of_term()
-        length = np.bincount(query, found.weights, found.n_queries)[query]
-        vector = TF[self.tf].numbers(found.weights, length, 1.0) * np.where(found.document_frequency > 0, idf, 0.0)
+    def _constants(self, matches: Matches) -> tuple[np.ndarray, ...]:
+        idf = IDF[self.idf](matches.document_frequency, matches.collection.n_documents)
+        query = matches.query_of_term()
+        length = np.bincount(query, matches.weights, matches.n_queries)[query]
+        vector = TF[self.tf].numbers(matches.weights, length, 1.0) * np.where(matches.document_frequency > 0, idf, 0.0)
         if self.cosine:
-            norm = np.sqrt(np.bincount(query, vector**2, found.n_queries))
+            norm = np.sqrt(np.bincount(query, vector**2, matches.n_queries))
             vector = vector / np.where(norm > 0, norm, 1.0)[query]
         return (vector * idf,)
 

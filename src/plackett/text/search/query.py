@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-#: What is no field though it has a colon: times of day and addresses.
+#: Not a field despite the colon: times of day and addresses.
 _NO_FIELD = re.compile(r"\d.*|[A-Za-z][A-Za-z0-9+.-]*://.*")
 #: Comparisons that need an order.
 _ORDER = ("<", "<=", ">", ">=")
@@ -50,11 +50,11 @@ class Node:
         raise NotImplementedError
 
     def terms(self, index: Index) -> Iterator[tuple[str, str]]:
-        """Fields and terms to score documents by; what is excluded has none."""
+        """Fields and terms to score documents by; excluded parts have none."""
         yield from ()
 
     def texts(self) -> Iterator[str]:
-        """What the query looks for in words, without operators, conditions and what is excluded."""
+        """The words that the query looks for, without operators, conditions and excluded parts."""
         yield from ()
 
 
@@ -112,7 +112,7 @@ class Range(Node):
     high: str = ""
     with_low: bool = True
     with_high: bool = True
-    #: Where the query has it, from 1; for errors.
+    #: Its column in the query, from 1; for errors.
     column: int = 0
     filters = True
 
@@ -149,13 +149,13 @@ class Value(Node):
         """Boolean by document."""
         if index.kinds[self.field] in ("number", "date"):
             return Range(self.field, self.value, self.value, column=self.column).mask(index)
-        found: np.ndarray = index.values(self.field) == self.value
-        return found
+        mask: np.ndarray = index.values(self.field) == self.value
+        return mask
 
 
 @dataclass(frozen=True)
 class Not(Node):
-    """What does not match."""
+    """Documents that do not match a part."""
 
     node: Node
     filters = True
@@ -167,7 +167,7 @@ class Not(Node):
 
 @dataclass(frozen=True)
 class All(Node):
-    """What matches all parts."""
+    """Documents that match all parts."""
 
     nodes: tuple[Node, ...]
 
@@ -193,7 +193,7 @@ class All(Node):
 
 @dataclass(frozen=True)
 class Any(Node):
-    """What matches any part."""
+    """Documents that match any part."""
 
     nodes: tuple[Node, ...]
 
@@ -219,7 +219,7 @@ class Any(Node):
 
 @dataclass(frozen=True)
 class Clauses(Node):
-    """Parts without operators: some required, some excluded, the others welcome.
+    """Parts without operators: some required, some excluded, the others optional.
 
     Filters (ranges, values of keywords) are required. If nothing else is, at least one of the others must match.
     """
@@ -235,7 +235,7 @@ class Clauses(Node):
 
     @property
     def plain(self) -> bool:
-        """Whether it is nothing but words: every document that scores matches."""
+        """Whether it consists of words only: every document with a score matches."""
         return not self.required and not self.excluded and all(isinstance(node, Words) for node in self.optional)
 
     def mask(self, index: Index) -> np.ndarray:
@@ -258,7 +258,7 @@ class Clauses(Node):
 
 
 def parse(text: str, index: Index, field: str | None = None) -> Clauses:
-    """Read a query; ``field`` is that of words that name none.
+    """Read a query; ``field`` is searched for words that do not name a field.
 
     ==========================  ======================================================================
     ``blue whale``              either word; the more, the better
@@ -300,10 +300,10 @@ class _Parser:
         self.at = 0
 
     def parse(self) -> Clauses:
-        found = self.clauses(0)
+        clauses = self.clauses(0)
         if self.at < len(self.tokens):
             raise DataError(f"{self.where(self.at)}: a closing parenthesis without an opening one")
-        return found
+        return clauses
 
     def where(self, token: int) -> str:
         """Column of a token, or of the end."""
@@ -353,10 +353,10 @@ class _Parser:
             return Not(self.unit(depth + 1))
         if self.next("open"):
             opened = self.at - 1
-            found = self.clauses(depth + 1)
+            inner = self.clauses(depth + 1)
             if not self.next("close"):
                 raise DataError(f"{self.where(opened)}: the parenthesis is not closed")
-            return found
+            return inner
         if self.at == len(self.tokens) or self.tokens[self.at]["close"] or self.tokens[self.at]["operator"]:
             what = "the end" if self.at == len(self.tokens) else repr(self.tokens[self.at].group().strip())
             raise DataError(f"{self.where(self.at)}: a word or a parenthesis is missing before {what}")
@@ -433,5 +433,6 @@ def _bounds(text: str, kind: str, node: Range) -> tuple[np.generic, np.generic]:
     except (ValueError, OverflowError):
         example = "2024-05-31" if kind == "date" else "1990"
         raise DataError(
-            f"query, column {node.column}: {text!r} is no {kind}, which {node.field!r} holds; write it as {example}"
+            f"query, column {node.column}: {text!r} is not a {kind}, but {node.field!r} holds {kind}s; "
+            f"write it as {example}"
         ) from None

@@ -44,7 +44,7 @@ class Hit:
     #: Number of the document in the index.
     number: int
     index: Index
-    #: Terms of the query by field, with how often the query has them.
+    #: Terms of the query by field, with their counts in the query.
     query: Mapping[str, Mapping[str, int]]
     k1: float = 1.2
     b: float = 0.75
@@ -58,9 +58,9 @@ class Hit:
         return self.index.document(self.number)
 
     def snippet(self, *, words: int = 30, marks: tuple[str, str] = ("**", "**"), skip: Collection[str] = ()) -> str:
-        """The part of the stored text that shows best why the document was found, with query terms marked.
+        """The part of the stored text that best shows why the document was found, with query terms marked.
 
-        Fields to ``skip``, such as a title that is shown anyway, are not looked at.
+        Fields to ``skip``, such as a title that is shown anyway, are ignored.
         """
         fields = self.document.fields.items()
         texts = {name: v for name, v in fields if self.index.kinds[name] == "text" and name not in skip}
@@ -84,7 +84,7 @@ class Hit:
 
     def explain(self) -> list[Contribution]:
         """The terms of the BM25 score of the document, the largest first; they add up to the score."""
-        found = []
+        contributions = []
         for name, terms in self.query.items():
             field = self.index.field(name)
             impacts = bm25_impacts(field, self.k1, self.b)
@@ -97,8 +97,8 @@ class Hit:
                 if at < b and field.postings.documents[at] == self.number:
                     weight = float(impacts.weights[at]) * terms[term]
                     count, frequency = int(field.postings.counts[at]), int(b - a)
-                    found.append(Contribution(name, term, count, frequency, weight))
-        return sorted(found, key=lambda part: -part.weight)
+                    contributions.append(Contribution(name, term, count, frequency, weight))
+        return sorted(contributions, key=lambda part: -part.weight)
 
 
 @fulfils("infra.search_engine")
@@ -121,9 +121,9 @@ def search(
         In the query language: words, ``"phrases"``, ``+required``, ``-excluded``, ``AND``, ``OR``, ``NOT``,
         parentheses, ``field:word``, ``year:>=1990``, ``released:2020..2021``, ``keyword:value``.
     field
-        Field of words that name none; by default that of all text.
+        Field for words that do not name one; by default the field of all text.
     plain
-        Take the query as mere words, whatever signs it has.
+        Treat the query as plain words, whatever signs it contains.
     filters
         Conditions in the query language that documents must meet; they do not change scores.
     k1, b
@@ -139,8 +139,7 @@ def search(
     >>> search(index, 'whale -"blue whales"')[0].snippet()
     'A **whale** of a time'
     """
-    found = best_documents(index, query, k, field=field, plain=plain, filters=filters, k1=k1, b=b)
-    documents, scores, terms = found
+    documents, scores, terms = best_documents(index, query, k, field=field, plain=plain, filters=filters, k1=k1, b=b)
     return [
         Hit(index.id(number), float(score), int(number), index, terms, k1, b)
         for number, score in zip(documents.tolist(), scores.tolist(), strict=True)
@@ -176,7 +175,7 @@ def best_documents(
     if filters:
         mask = parse(filters, index, default).mask(index)
         allowed = mask if allowed is None else allowed & mask
-    lists = [(index.field(name), *_weighted(index.field(name), found)) for name, found in terms.items()]
+    lists = [(index.field(name), *_weighted(index.field(name), counts)) for name, counts in terms.items()]
     lists = [entry for entry in lists if entry[1].size]
     if len(lists) == 1:
         ((chosen, numbers, factors),) = lists
@@ -202,9 +201,9 @@ def _several_fields(
     for field, numbers, factors in lists:
         documents, scores = top_k(bm25_impacts(field, k1, b), numbers, factors, index.n_documents, allowed)
         total[documents] += scores
-    found = np.flatnonzero(total)
-    order = np.lexsort((found, -total[found]))[:k]
-    return found[order], total[found[order]]
+    scored = np.flatnonzero(total)
+    order = np.lexsort((scored, -total[scored]))[:k]
+    return scored[order], total[scored[order]]
 
 
 def _with_unscored(

@@ -1,4 +1,4 @@
-"""Snippets: the part of a text that shows best why it was found."""
+"""Snippets: the part of a text that best shows why it was found."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def snippet(
 ) -> str:
     """The window of a text whose query terms weigh most, with the terms marked.
 
-    A term counts once in a window, more occurrences break ties; of equal windows the first is taken. Terms side by side
-    are marked together.
+    A term counts once in a window, and more occurrences break ties; among equal windows the first is taken. Terms side
+    by side are marked together.
 
     Parameters
     ----------
@@ -59,28 +59,28 @@ def snippet(
     return ("… " if begin else "") + body + (" …" if end < len(spans) else "")
 
 
-def _best_window(hits: list[frozenset[str]], weights: Mapping[str, float], words: int) -> int:
+def _best_window(hits: list[frozenset[str]], weights: Mapping[str, float], width: int) -> int:
     """First word of the best window; a window begins a few words before its first hit."""
     counts: dict[str, int] = {}
     total, n_hits, best, begin = 0.0, 0, (0.0, 0), 0
-    for i, found in enumerate(hits):
-        for term in found:
+    for i, matched in enumerate(hits):
+        for term in matched:
             counts[term] = counts.get(term, 0) + 1
             n_hits += 1
             if counts[term] == 1:
                 total += weights[term]
-        if i >= words:
-            for term in hits[i - words]:
+        if i >= width:
+            for term in hits[i - width]:
                 counts[term] -= 1
                 n_hits -= 1
                 if counts[term] == 0:
                     total -= weights[term]
         if (round(total, 9), n_hits) > best:
-            best, begin = (round(total, 9), n_hits), max(0, i - words + 1)
+            best, begin = (round(total, 9), n_hits), max(0, i - width + 1)
     if best[1] == 0:
         return 0
-    end = min(begin + words, len(hits))
+    end = min(begin + width, len(hits))
     inside = [i for i in range(begin, end) if hits[i]]
-    # put what was found into the middle of the window
-    slack = (words - (inside[-1] - inside[0] + 1)) // 2
-    return max(0, min(inside[0] - slack, len(hits) - words))
+    # centre the hits in the window
+    slack = (width - (inside[-1] - inside[0] + 1)) // 2
+    return max(0, min(inside[0] - slack, len(hits) - width))

@@ -1,9 +1,9 @@
 """The best documents for weighted terms: exhaustive, a window of documents at a time.
 
 The weight of each posting is computed once per term and kept. For a window of documents that fits into the processor's
-cache, the weights of all query terms are added up; then either the sums of the whole window are looked at, many at a
-time, or, if few documents were touched, those alone. Pruning by bounds of blocks of postings was tried: it helps the
-median and hurts the slow queries.
+cache, the weights of all query terms are added up. Then either all sums of the window are compared, many at a time, or,
+if few documents were touched, only theirs. Pruning by bounds on blocks of postings was tried: it helps the median and
+hurts the slow queries.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _KEPT = 4
 _WINDOW = 1 << 15
 #: Sums of a window that are compared with the threshold together.
 _BLOCK = 64
-#: Only those documents that were touched are looked at if they are fewer than this part of a window.
+#: Only the touched documents are compared if they are fewer than this fraction (1 / 64) of a window.
 _SPARSE = 64
 
 
 class Impacts:
-    """The weight of every posting of a field, computed when its term is first asked for.
+    """The weight of every posting of a field, computed when its term is first needed.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def bm25_impacts(field: Field, k1: float = 1.2, b: float = 0.75, idf: str = "luc
             _fill_bm25(terms, factor, offsets, documents, counts, saturation, weights)
 
         field.kept[key] = Impacts(field, fill)
-    found: Impacts = field.kept[key]
-    return found
+    impacts: Impacts = field.kept[key]
+    return impacts
 
 
 def top_k_of_queries(
@@ -97,15 +97,15 @@ def top_k_of_queries(
     n, width = offsets.size - 1, max(min(k, field.n_documents), 1)
     known = terms >= 0
     impacts.need(np.unique(terms[known]))
-    places = np.concatenate(([0], np.cumsum(known)))[offsets].astype(np.int64)
+    term_offsets = np.concatenate(([0], np.cumsum(known)))[offsets].astype(np.int64)
     terms, weights = terms[known].astype(np.int64), weights[known].astype(np.float32)
     frequency = np.concatenate(([0], np.cumsum(field.document_frequency[terms])))
     documents, scores = np.empty((n, width), np.int32), np.empty((n, width), np.float32)
     sizes = np.zeros(n, np.int64)
     over_queries(
         _top_k_of_queries,
-        frequency[places].astype(np.int64),
-        places,
+        frequency[term_offsets].astype(np.int64),
+        term_offsets,
         terms,
         weights,
         field.postings.offsets,
@@ -126,7 +126,7 @@ def top_k(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Numbers and scores of the k best documents that have one of the terms, the best first.
 
-    Of equal scores the smaller number comes first.
+    Among equal scores the smaller number comes first.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _first_from(documents, lo, hi, document):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, best, found):  # type: ignore[no-untyped-def]
+def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, top_scores, top_documents):  # type: ignore[no-untyped-def]
     m = terms.size
     begin, current = np.empty(m, np.int64), np.empty(m, np.int64)
     for j in range(m):
@@ -218,11 +218,11 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, be
                     document = documents[p]
                     score = sums[document - base]
                     sums[document - base] = np.float32(0.0)
-                    good = score > 0 and (n < best.size or score >= threshold)
+                    good = score > 0 and (n < top_scores.size or score >= threshold)
                     if good and (allowed.size == 0 or allowed[document]):
-                        n = insert(best, found, n, best.size, score, document)
-                        if n == best.size:
-                            threshold = best[0]
+                        n = insert(top_scores, top_documents, n, top_scores.size, score, document)
+                        if n == top_scores.size:
+                            threshold = top_scores[0]
             continue
         for r in range((width + _BLOCK - 1) // _BLOCK):
             above = 0
@@ -233,21 +233,21 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, be
                     score = rows[r, i]
                     document = base + r * _BLOCK + i
                     if score > threshold and (allowed.size == 0 or allowed[document]):
-                        n = insert(best, found, n, best.size, score, np.int32(document))
-                        if n == best.size:
-                            threshold = best[0]
+                        n = insert(top_scores, top_documents, n, top_scores.size, score, np.int32(document))
+                        if n == top_scores.size:
+                            threshold = top_scores[0]
         sums[:width] = np.float32(0.0)
-    sort_heap(best, found, n)
+    sort_heap(top_scores, top_documents, n)
     return n
 
 
 @kernel
 def _top_k_of_queries(  # type: ignore[no-untyped-def]
-    lo, hi, work, places, terms, factors, offsets, documents, weights, n_documents, scores, found, sizes
+    lo, hi, work, term_offsets, terms, factors, offsets, documents, weights, n_documents, scores, top_documents, sizes
 ):
-    everything = np.empty(0, np.bool_)
+    no_filter = np.empty(0, np.bool_)
     for q in range(lo, hi):
-        a, b = places[q], places[q + 1]
+        a, b = term_offsets[q], term_offsets[q + 1]
         sizes[q] = _top_k(
-            terms[a:b], factors[a:b], offsets, documents, weights, n_documents, everything, scores[q], found[q]
+            terms[a:b], factors[a:b], offsets, documents, weights, n_documents, no_filter, scores[q], top_documents[q]
         )

@@ -1,4 +1,4 @@
-"""What the bounds of pairwise support vector machines share."""
+"""Base of the bounds of pairwise support vector machines."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Bound:
 
     @property
     def value(self) -> float:
-        """What is added to the empirical risk; infinite where the assumptions do not hold."""
+        """The amount added to the empirical risk; infinite where the assumptions do not hold."""
         raise NotImplementedError
 
     @property
@@ -104,7 +104,7 @@ class Bound:
 
         Notes
         -----
-        Found by bisection, for a bound that falls with its sample. What is given as a number stays as it is: give
+        Found by bisection, for a bound that falls with the sample size. Parameters given as numbers stay fixed, so give
         complexities and stability coefficients as functions of the sample size.
         """
         number("epsilon", epsilon, above=0.0)
@@ -132,7 +132,7 @@ class Bound:
         return self._grown(names, high)
 
     def _grown(self, names: Sequence[str], largest: int) -> Self:
-        """The bound at sample sizes in the proportion that they have, the largest of them given."""
+        """The bound at sample sizes in their current proportion, the largest of them given."""
         now = {name: float(getattr(self, name)) for name in names}
         unit = max(now.values())
         return self.replace(**{name: max(1, round(largest * value / unit)) for name, value in now.items()})

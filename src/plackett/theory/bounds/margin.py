@@ -50,8 +50,8 @@ class MarginBound(Bound):
     approach: ClassVar[str] = "pairwise"
     kind: ClassVar[str] = "margin"
     bounded: ClassVar[str] = "pair error − empirical margin loss"
-    rate: ClassVar[str] = "1/√m where the complexities fall so"
-    assumptions: ClassVar[tuple[str, ...]] = ("independent pairs with labels ±1", "ρ chosen before")
+    rate: ClassVar[str] = "1/√m where the complexities fall at that rate"
+    assumptions: ClassVar[tuple[str, ...]] = ("independent pairs with labels ±1", "ρ chosen in advance")
     sizes: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: int
@@ -140,7 +140,11 @@ class KernelMarginBound(Bound):
     kind: ClassVar[str] = "margin"
     bounded: ClassVar[str] = "pair error − empirical margin loss"
     rate: ClassVar[str] = "1/√m"
-    assumptions: ClassVar[tuple[str, ...]] = ("independent pairs with labels ±1", "a bounded kernel", "ρ chosen before")
+    assumptions: ClassVar[tuple[str, ...]] = (
+        "independent pairs with labels ±1",
+        "a bounded kernel",
+        "ρ chosen in advance",
+    )
     sizes: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: int

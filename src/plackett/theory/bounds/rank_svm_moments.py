@@ -74,6 +74,6 @@ class RankSVMMomentsBound(SVMBound):
 
     @property
     def limit(self) -> float:
-        """What the bound tends to with more and more queries."""
+        """Limit of the bound as the number of queries grows."""
         ratio = self.deviation / self.mean / (1.0 - self.slack / self.mean)
         return 16.0 * self.kappa**2 * ratio / (self.penalty * sqrt(self.delta)) * sqrt(log(1.0 / self.delta) / 2.0)

@@ -16,7 +16,7 @@ __all__ = ["margin_loss"]
 def margin_loss(margins: Any, rho: float) -> np.ndarray:
     r"""Margin loss :math:`\Phi_\rho(u) = \min(1, \max(0, 1 - u / \rho))`: 1 up to 0, then falling to 0 at ρ.
 
-    It has slope 1/ρ and lies between :math:`1[u \le 0]` and :math:`1[u \le \rho]`. Of pairs with their signs:
+    It has slope 1/ρ and lies between :math:`1[u \le 0]` and :math:`1[u \le \rho]`. For pairs with signs see
     `pair_margin_loss`.
 
     >>> margin_loss([-1.0, 0.0, 0.5, 2.0], rho=1.0).tolist()

@@ -17,7 +17,7 @@ __all__ = ["kernel_rademacher", "linear_rademacher", "linear_rademacher_bound", 
 #: Up to this many points, all signs are tried.
 _EXACT = 16
 
-#: The norm dual to that of the ball which the weights are in.
+#: The norm dual to that of the ball of the weights.
 _DUAL: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "l2": lambda sums: np.sqrt(np.square(sums).sum(axis=1)),
     "l1": lambda sums: np.abs(sums).max(axis=1),
@@ -58,7 +58,7 @@ def rademacher_average(
 
     Examples
     --------
-    One function follows no sign, all of ±1 follow every one:
+    A single function cannot follow the signs; all functions with values ±1 can:
 
     >>> rademacher_average([[1.0, -1.0, 1.0]])
     0.0

@@ -58,7 +58,7 @@ def rank_shatter(positives: Any, negatives: Any) -> int:
 def rank_shatter_bound(n_positives: int, n_negatives: int, n_features: int) -> float:
     r"""Bound :math:`(2 e\, m^+ m^- / d)^d` of the coefficient of linear functions of d features; 3 for one.
 
-    It needs more than d pairs. There are never more than :math:`3^{m^+ m^-}` patterns, whichever is smaller.
+    It needs more than d pairs. The result is at most :math:`3^{m^+ m^-}`, the number of patterns.
 
     >>> rank_shatter_bound(1000, 5000, 1), round(rank_shatter_bound(2, 2, 3), 2)
     (3.0, 81.0)

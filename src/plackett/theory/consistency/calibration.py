@@ -92,14 +92,14 @@ class CalibrationTransform:
         """Vertices of the lower convex hull of ψ."""
         x = np.linspace(0.0, 1.0, 201)
         y = np.array([self(v) for v in x])
-        kept: list[int] = []
+        hull: list[int] = []
         for i in range(x.size):
-            while len(kept) > 1 and (y[kept[-1]] - y[kept[-2]]) * (x[i] - x[kept[-1]]) >= (y[i] - y[kept[-1]]) * (
-                x[kept[-1]] - x[kept[-2]]
+            while len(hull) > 1 and (y[hull[-1]] - y[hull[-2]]) * (x[i] - x[hull[-1]]) >= (y[i] - y[hull[-1]]) * (
+                x[hull[-1]] - x[hull[-2]]
             ):
-                kept.pop()
-            kept.append(i)
-        return x[kept], y[kept]
+                hull.pop()
+            hull.append(i)
+        return x[hull], y[hull]
 
     @property
     def calibrated(self) -> bool:

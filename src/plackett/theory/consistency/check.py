@@ -139,7 +139,7 @@ def check_consistency(
     >>> from plackett.theory import TopKZeroOne
     >>> check_consistency(ListMLELoss()).verdict
     'consistent'
-    >>> print(check_consistency(ListMLELoss(), TopKZeroOne(1)).verdict)  # the minimiser may put another one first
+    >>> print(check_consistency(ListMLELoss(), TopKZeroOne(1)).verdict)  # another document may come first
     inconsistent
     """
     k = true.k if isinstance(true, TopKZeroOne) else None

@@ -39,7 +39,7 @@ def weighted_list_surrogate(
 
     .. math:: \sum_{u<m} D(u) \Big[\alpha(s_{(u)}) + \beta\Big(\sum_{v \ge u} \gamma(s_{(v)})\Big)\Big].
 
-    With α(x) = −x, β = log and γ = exp, as without arguments, it is ListMLE; the book prints β with the other sign.
+    With α(x) = −x, β = log and γ = exp, the defaults, it is ListMLE; the book prints β with the other sign.
     Where α falls strictly the minimiser is consistent with the difference-weighted Kendall's τ; where β and γ rise and
     D is constant, with the unweighted one (Theorem 18.6).
 

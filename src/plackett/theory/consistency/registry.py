@@ -1,4 +1,4 @@
-"""What is known about which algorithm: consistent, inconsistent or unknown, each with the test that shows it."""
+"""Known results on the consistency of algorithms: consistent, inconsistent or unknown, each with a supporting test."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ def consistency_table(algorithm: str | None = None, true_loss: str | None = None
     """
     import polars as pl
 
-    kept = [
+    rows = [
         entry._asdict()
         for entry in CONSISTENCY
         if algorithm in (None, entry.algorithm) and true_loss in (None, entry.true_loss)
     ]
-    return pl.DataFrame(kept, schema=dict.fromkeys(ConsistencyEntry._fields, pl.String))
+    return pl.DataFrame(rows, schema=dict.fromkeys(ConsistencyEntry._fields, pl.String))

@@ -9,7 +9,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import array, choice, scores_beside
+from plackett.theory._arguments import array, choice, row_scores
 
 __all__ = ["sampled_dcg", "sampled_ranks"]
 
@@ -72,7 +72,7 @@ _DISCOUNTS = {"log2": lambda r: 1.0 / np.log2(1.0 + r), "linear": lambda r: -r}
 
 
 def _checked(scores: Any, data: RankingDataset, inclusion: Any) -> tuple[np.ndarray, np.ndarray]:
-    s = scores_beside(data, scores)
+    s = row_scores(data, scores)
     p = array("inclusion", inclusion, None, least=0.0, most=1.0, empty=True)
     if p.shape not in ((), s.shape):
         raise DataError(f"inclusion has shape {p.shape}; give one probability, or one for each of {s.size} rows")

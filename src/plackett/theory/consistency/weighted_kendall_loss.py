@@ -15,7 +15,7 @@ from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import label_order
-from plackett.theory._arguments import array, matching, scores_beside
+from plackett.theory._arguments import array, matching, row_scores
 from plackett.theory.risks.associate_losses import AssociateLoss
 
 __all__ = ["WeightedKendall", "kendall_dcg_gap"]
@@ -59,7 +59,7 @@ class WeightedKendall(AssociateLoss):
 
     def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
         """The loss of each query."""
-        scores = scores_beside(data, scores)
+        scores = row_scores(data, scores)
         table = np.ones(1) if self.weights is None else np.array(self.weights, np.float64)
         order, below, judged = label_order(data)
         out = np.zeros(data.n_queries)

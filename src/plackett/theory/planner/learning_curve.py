@@ -19,13 +19,13 @@ __all__ = ["LearningCurve", "Prediction", "hide_documents", "learning_curve"]
 #: Exponents that are tried: how fast a ranker gets better.
 _POWERS = (0.25, 0.5, 0.75, 1.0, 1.5)
 _BOOTSTRAP = 200
-#: Curves fitted again spread too little, as all come from one pilot. Between these quantiles lay 87 % to 90 % of the
-#: truths in 60 planted worlds; between 5 % and 95 % only 81 % to 88 %.
+#: Refitted curves spread too little, since all come from one pilot. In 60 planted worlds, 87 % to 90 % of the true
+#: values lay between these quantiles; between 5 % and 95 % only 81 % to 88 %.
 _QUANTILES = (0.025, 0.975)
 
 
 class Prediction(NamedTuple):
-    """Expected value of the measure, and an interval of 90 %."""
+    """Expected value of the measure, and a 90 % interval."""
 
     value: float
     low: float
@@ -38,14 +38,14 @@ class LearningCurve:
     them, with a, b, d ≥ 0.
 
     c is at most the largest value of the measure, so no prediction exceeds it. The interval covers the noise of the
-    points, the choice of the exponents (the curve is fitted again to values drawn again), and the choice of the pilot's
-    queries. It does not cover a curve of another form: the further a prediction is from what was measured, the less it
-    can be trusted (`reach`).
+    points, the choice of the exponents (the curve is refitted to resampled values), and the choice of the pilot's
+    queries. It does not cover a curve of another form: the further a prediction is from the measured points, the less
+    it can be trusted (`reach`).
 
     Attributes
     ----------
     queries, documents, values
-        What was trained on, and the measure on queries that were not: a row per repetition, a column per point.
+        Sizes of the training data, and the measure on other queries: a row per repetition, a column per point.
     upper
         Largest value of the measure.
     level_error
@@ -60,10 +60,10 @@ class LearningCurve:
 
     @cached_property
     def _fits(self) -> list[tuple[float, float, np.ndarray]]:
-        """Powers and coefficients: of all repetitions, then of repetitions drawn again."""
+        """Powers and coefficients: of all repetitions, then of resampled repetitions."""
         rng = np.random.default_rng(0)
         n = self.values.shape[0]
-        # points are drawn again too: with few repetitions the spread of the points themselves counts
+        # points are resampled too: with few repetitions the spread of the points themselves counts
         samples = [self.values.mean(axis=0)]
         deviation = self._residual()
         inflation = np.sqrt(n / max(1, n - 1))  # n repetitions drawn from n spread too little
@@ -104,7 +104,7 @@ class LearningCurve:
 
     @staticmethod
     def _terms(alpha: float, beta: float, n: Any, m: Any) -> np.ndarray:
-        """What the coefficients multiply, in the last axis."""
+        """The terms that the coefficients multiply, in the last axis."""
         few_queries, few_documents = np.asarray(n, np.float64) ** -alpha, np.asarray(m, np.float64) ** -beta
         one = np.ones(np.broadcast(few_queries, few_documents).shape)
         return np.stack([one, -few_queries * one, -few_documents * one, -few_queries * few_documents], axis=-1)
@@ -117,11 +117,11 @@ class LearningCurve:
         return Prediction(float(values[0]), float(min(low, values[0])), float(max(high, values[0])))
 
     def samples(self, queries: np.ndarray, documents: np.ndarray) -> np.ndarray:
-        """Predictions at several points (columns) by the curve, then by each curve fitted to values drawn again."""
+        """Predictions at several points (columns) by the curve, then by each curve fitted to resampled values."""
         return np.stack([self._at(alpha, beta, c, queries, documents) for alpha, beta, c in self._fits])
 
     def reach(self, queries: float, documents: float) -> tuple[float, float]:
-        """How many times as many queries, and documents of each, as the largest that were measured."""
+        """Queries, and documents of each, as multiples of the largest numbers measured."""
         return float(queries / self.queries.max()), float(documents / self.documents.max())
 
     @property
@@ -193,18 +193,22 @@ def learning_curve(
         ranker = RankSVM(C=1e-4)
     judged = np.bincount(pilot.query_of_row, pilot.labels >= 0, pilot.n_queries)
     longest = max(2.0, float(judged.mean()))
-    wanted = np.unique(np.rint(np.geomspace(min(4.0, longest), longest, 3)).astype(int)) if depths is None else depths
-    array("depths", wanted, least=2)
+    chosen_depths = (
+        np.unique(np.rint(np.geomspace(min(4.0, longest), longest, 3)).astype(int)) if depths is None else depths
+    )
+    array("depths", chosen_depths, least=2)
     array("shares", shares, least=0.0, most=1.0)
     parsed = parse(measure)
     if not parsed.ascending:
-        raise DataError(f"measure={measure!r}; give a measure of which larger values are better")
+        raise DataError(f"measure={measure!r}; give a measure for which larger values are better")
     parts = []
     for r in range(n_repeats):
         train, test = split_queries(pilot, (1.0 - test_share, test_share), random_state=random_state + r)
         order = np.random.default_rng([random_state, r]).permutation(train.n_queries)
         parts.append((train, test, order))
-    points = [(max(2, round(share * parts[0][0].n_queries)), int(depth)) for share, depth in product(shares, wanted)]
+    points = [
+        (max(2, round(share * parts[0][0].n_queries)), int(depth)) for share, depth in product(shares, chosen_depths)
+    ]
     points = list(dict.fromkeys(points))
     values = np.empty((n_repeats, len(points)))
     largest = max(range(len(points)), key=lambda i: points[i])

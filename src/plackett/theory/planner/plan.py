@@ -267,15 +267,15 @@ def _edge_notes(answer: Answer, n: np.ndarray) -> list[str]:
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:
-    """Values from 0 to 1; what is infinite counts as the worst."""
-    kept = values[np.isfinite(values)]
-    if not kept.size or np.ptp(kept) == 0:
+    """Values scaled to 0–1; infinite ones count as the worst."""
+    finite = values[np.isfinite(values)]
+    if not finite.size or np.ptp(finite) == 0:
         return np.ones(values.size)
-    return np.where(np.isfinite(values), (values - kept.min()) / np.ptp(kept), 0.0)
+    return np.where(np.isfinite(values), (values - finite.min()) / np.ptp(finite), 0.0)
 
 
 def _sentence(budget: int, answers: list[Answer], n_splits: int) -> str:
-    """What to do, in words that follow the numbers; ``n_splits`` is how many splits the last answer chose from."""
+    """The recommendation in words; ``n_splits`` is the number of splits that the last answer chose from."""
     chosen, others = answers[-1], answers[:-1]
     source = {"pilot": "your pilot", "simulation": "the simulation"}[chosen.method]
     text = (

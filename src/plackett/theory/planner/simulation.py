@@ -77,18 +77,18 @@ def simulate_labelling(
     budget
         Judgements.
     world
-        Where data come from.
+        Where the data come from.
     queries
         Numbers of queries to try; by default ten from one to half the budget.
     max_queries, max_documents
-        What there is at most, for the default numbers.
+        Limits for the default numbers.
     ranker
-        What to train; by default a linear model with the logistic pair loss, queries weighing the same.
+        What to train; by default a linear model with the logistic pair loss, all queries with the same weight.
 
     Examples
     --------
-    >>> found = simulate_labelling(200, world=PlantedWorld(n_features=4), n_repeats=3)
-    >>> found.queries.tolist()
+    >>> simulation = simulate_labelling(200, world=PlantedWorld(n_features=4), n_repeats=3)
+    >>> simulation.queries.tolist()
     [1, 2, 3, 5, 8, 13, 22, 36, 60, 100]
     """
     from plackett._estimator import clone

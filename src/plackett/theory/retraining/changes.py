@@ -46,8 +46,8 @@ def _other_query(data: RankingDataset, j: int, pool: RankingDataset, rng: np.ran
     taken = pool.select([int(rng.choice(units(pool, "query")))])
     renamed = RankingDataset.from_arrays(taken.X, taken.labels, np.full(taken.n_rows, -1))
     rest = data.select(np.delete(np.arange(data.n_queries), j))
-    kept = RankingDataset.from_arrays(rest.X, rest.labels, rest.query_of_row)
-    return concat([kept, renamed])
+    others = RankingDataset.from_arrays(rest.X, rest.labels, rest.query_of_row)
+    return concat([others, renamed])
 
 
 def _rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:

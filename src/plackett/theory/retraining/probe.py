@@ -14,7 +14,7 @@ from plackett.theory.risks.associates import ASSOCIATES
 
 __all__ = ["Probe"]
 
-#: Most pairs of the probe; of larger ones some queries are drawn.
+#: Largest number of pairs of the probe; if there are more, queries are sampled.
 _MOST_PAIRS = 2_000_000
 
 
@@ -50,8 +50,8 @@ def _fewer(data: RankingDataset, random_state: int) -> RankingDataset:
     if counts.sum() <= _MOST_PAIRS:
         return data
     drawn = np.random.default_rng(random_state).permutation(data.n_queries)
-    kept = drawn[: max(1, int(np.searchsorted(np.cumsum(counts[drawn]), _MOST_PAIRS, side="right")))]
-    return data.select(np.sort(kept))
+    sampled = drawn[: max(1, int(np.searchsorted(np.cumsum(counts[drawn]), _MOST_PAIRS, side="right")))]
+    return data.select(np.sort(sampled))
 
 
 def _of_pairs(probe: Probe, scores: np.ndarray) -> np.ndarray:
@@ -78,7 +78,7 @@ _LOSSES = {"pair": _of_pairs, "document": _of_documents, "list": _of_lists}
 
 
 def loss_of(ranker: Any) -> AssociateLoss | Any:
-    """The loss that a ranker minimises where it says so, the hinge of pairs otherwise."""
+    """The loss that a ranker minimises if it declares one, otherwise the pairwise hinge."""
     from plackett.losses.pairwise.hinge import Hinge
     from plackett.losses.pairwise.squared_hinge import SquaredHinge
     from plackett.rankers.pairwise._linear_svm import LinearPairSVM

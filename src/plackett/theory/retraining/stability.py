@@ -60,7 +60,7 @@ class Stability:
 
     @property
     def slope(self) -> float:
-        """Slope of log(largest change) against log(number of queries); −1 is what theory wants. NaN without sizes."""
+        """Slope of log(largest change) against log(number of queries); theory needs −1. NaN without sizes."""
         if self.sizes.size < 2 or not (self.by_size > 0).all():
             return float("nan")
         return float(np.polyfit(np.log(self.sizes), np.log(self.by_size), 1)[0])
@@ -131,8 +131,8 @@ def stability(
     --------
     >>> import plackett as pk
     >>> data = pk.theory.PlantedWorld(n_features=3).sample(20, 6, random_state=0)
-    >>> found = pk.theory.stability(pk.IRSVM(C=0.5, loss="hinge", standardize=False), data, n=5)
-    >>> found.max < found.proved.value
+    >>> result = pk.theory.stability(pk.IRSVM(C=0.5, loss="hinge", standardize=False), data, n=5)
+    >>> result.max < result.proved.value
     True
     """
     from plackett._estimator import clone
@@ -148,21 +148,21 @@ def stability(
         fresh = clone(ranker).set_params(**same_penalty(ranker, training, part))
         return _changes(fresh, part, change, unit, compared, from_pool, n, random_state, n_jobs, verbose)
 
-    measured, at = [], []
+    largest, query_counts = [], []
     for share in sizes:
         if not 0 < share <= 1:
             raise DataError(f"sizes: {share} is not a share of the training queries")
         rng = np.random.default_rng([random_state, round(1e6 * share)])
         queries = np.sort(rng.permutation(data.n_queries)[: max(2, round(share * data.n_queries))])
-        measured.append(float(changes(prepared(data.select(queries), unit)).max()))
-        at.append(queries.size)
+        largest.append(float(changes(prepared(data.select(queries), unit)).max()))
+        query_counts.append(queries.size)
     return Stability(
         unit,
         mode,
         changes(training),
         proved_stability(ranker, data, compared.data, unit, mode, loss),
-        np.array(at, np.int64),
-        np.array(measured),
+        np.array(query_counts, np.int64),
+        np.array(largest),
     )
 
 

@@ -54,7 +54,7 @@ class LibraryLoss(AssociateLoss):
 
 @dataclass(frozen=True)
 class MeasureLoss(AssociateLoss):
-    """One minus a measure, of a list; a measure of which smaller is better as it is; NaN if it is undefined.
+    """One minus a measure of a list, or the measure itself if smaller is better; NaN where it is undefined.
 
     >>> from plackett.measures import AP
     >>> data = RankingDataset.from_arrays(None, [0, 1])
@@ -86,8 +86,8 @@ def as_associate_loss(loss: Any, *, tie: str = "none", associate: str | None = N
     tie
         What a pair of equal scores costs in ``"pairwise 0-1"``: ``"none"``, ``"half"`` or ``"loss"``.
     associate
-        What a loss is summed over, where the library does not know: ``"document"``, ``"pair"`` or ``"list"``. A
-        user's own loss is one of lists.
+        What a loss is summed over, if the library does not know: ``"document"``, ``"pair"`` or ``"list"``. By default
+        a user's own loss is a loss of lists.
 
     Examples
     --------

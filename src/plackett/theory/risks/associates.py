@@ -17,8 +17,8 @@ __all__ = ["ASSOCIATES", "Associates", "Documents", "Lists", "Pairs"]
 class Associates:
     r"""The part of a query that a loss sees: an associate :math:`\omega^{(q)}` is a document, a pair or a list.
 
-    A subclass says how many there are: `labelled` counts those that a loss can be more than 0 on, `complete` those that
-    a U-statistic divides by. They differ only for pairs: two documents of equal label do not form a labelled pair.
+    A subclass says how many there are: `labelled` counts those on which a loss can be above 0, `complete` those that a
+    U-statistic divides by. They differ only for pairs: two documents of equal label do not form a labelled pair.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import number, scores_beside
+from plackett.theory._arguments import number, row_scores
 from plackett.theory.risks.associate_losses import AssociateLoss
 
 __all__ = ["DocumentZeroOne"]
@@ -46,6 +46,6 @@ class DocumentZeroOne(AssociateLoss):
 
     def sums(self, scores: np.ndarray, data: RankingDataset) -> np.ndarray:
         """Number of misclassified documents of each query."""
-        high = scores_beside(data, scores) >= self.threshold
+        high = row_scores(data, scores) >= self.threshold
         wrong = (data.labels >= 0) & ((data.labels >= self.rel) != high)
         return np.bincount(data.query_of_row, wrong, data.n_queries)

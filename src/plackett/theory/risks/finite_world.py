@@ -32,10 +32,10 @@ class FiniteWorld:
     Parameters
     ----------
     features, labels, probabilities
-        For each query: a table with a row per document, the labels, and how probable each document is (None: all the
-        same).
+        For each query: a table with a row per document, the labels, and how probable each document is (None: all
+        equally).
     query_probability
-        How probable each query is; None: all the same.
+        How probable each query is; None: all equally.
 
     Examples
     --------

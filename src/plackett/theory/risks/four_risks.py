@@ -65,16 +65,24 @@ def four_risks(
     >>> from plackett.losses import Hinge
     >>> world = FiniteWorld([[[0.0], [1.0]]], [[0, 1]])
     >>> both = [lambda X: X[:, 0], lambda X: -X[:, 0]]
-    >>> found = four_risks("pairwise 0-1", Hinge(), both, world, world.sample(5, 8, random_state=0))
-    >>> found.expected_true.tolist(), found.expected_surrogate.tolist(), found.chosen
+    >>> risks = four_risks("pairwise 0-1", Hinge(), both, world, world.sample(5, 8, random_state=0))
+    >>> risks.expected_true.tolist(), risks.expected_surrogate.tolist(), risks.chosen
     ([0.0, 1.0], [0.0, 2.0], 0)
     """
     if not functions:
         raise DataError("give at least one scoring function")
     risks = Risk(true, framework, view), Risk(surrogate, framework, view, scale=scale)
     scores = [np.asarray(f(np.asarray(sample.X, np.float64))) for f in functions]
-    seen = [np.array([risk(s, sample) for s in scores]) for risk in risks]
-    meant = [np.array([world.expected(risk, f) for f in functions]) for risk in risks]
-    chosen = int(np.argmin(seen[1]))
-    gap = float(np.abs(meant[1] - seen[1]).max())
-    return FourRisks(seen[0], meant[0], seen[1], meant[1], chosen, gap, float(meant[1][chosen] - meant[1].min()))
+    empirical = [np.array([risk(s, sample) for s in scores]) for risk in risks]
+    expected = [np.array([world.expected(risk, f) for f in functions]) for risk in risks]
+    chosen = int(np.argmin(empirical[1]))
+    gap = float(np.abs(expected[1] - empirical[1]).max())
+    return FourRisks(
+        empirical[0],
+        expected[0],
+        empirical[1],
+        expected[1],
+        chosen,
+        gap,
+        float(expected[1][chosen] - expected[1].min()),
+    )

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import scores_beside
+from plackett.theory._arguments import row_scores
 from plackett.theory.risks.associate_losses import as_associate_loss
 from plackett.theory.risks.risk import Risk
 
@@ -29,7 +29,7 @@ def query_level_losses(loss: Any, scores: Any, data: RankingDataset, *, tie: str
     associate_loss = as_associate_loss(loss, tie=tie)
     plain = data.replace(sample_weight=None, query_weight=None)
     counts = associate_loss.associates.labelled(plain)
-    sums = associate_loss.sums(scores_beside(data, scores), plain)
+    sums = associate_loss.sums(row_scores(data, scores), plain)
     return np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
 
 
@@ -46,14 +46,14 @@ class RiskLevels(NamedTuple):
 def risk_levels(loss: Any, scores: Any, data: RankingDataset) -> RiskLevels:
     r"""Pair-level risk :math:`\frac1N \sum_i \sum_j l` next to the query-level risk :math:`\frac1r \sum_i \hat L_i`.
 
-    They differ by :math:`\sum_i (n_i/N - 1/r) \hat L_i`, so they agree where all queries have as many pairs, or the
-    same loss. Queries without pairs count in neither.
+    They differ by :math:`\sum_i (n_i/N - 1/r) \hat L_i`, so they agree where all queries have the same number of pairs
+    or the same loss. Queries without pairs count in neither.
 
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [1, 0, 0, 1, 0], qid=[1, 1, 1, 2, 2])
-    >>> found = risk_levels("pairwise 0-1", [2.0, 1.0, 3.0, 0.0, 1.0], data)
-    >>> round(found.associate_level, 4), found.query_level, round(float(found.parts.sum()), 4)
+    >>> levels = risk_levels("pairwise 0-1", [2.0, 1.0, 3.0, 0.0, 1.0], data)
+    >>> round(levels.associate_level, 4), levels.query_level, round(float(levels.parts.sum()), 4)
     (0.6667, 0.75, -0.0833)
     """
     associate_loss = as_associate_loss(loss)

@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import scores_beside
+from plackett.theory._arguments import row_scores
 from plackett.theory.risks.associate_losses import AssociateLoss, as_associate_loss
 from plackett.theory.risks.sub_lists import sub_lists
 
@@ -112,7 +112,7 @@ class Risk:
     def terms(self, scores: Any, data: RankingDataset) -> np.ndarray:
         """The terms that the risk is the mean of: one per query (NaN where undefined), or a single one."""
         plain = data.replace(sample_weight=None, query_weight=None)
-        values = scores_beside(data, scores)
+        values = row_scores(data, scores)
         loss = self.associate_loss
         return self.scale * CELLS[loss.associate, self.framework, self.view](self, loss, values, plain)
 
@@ -170,7 +170,7 @@ def _by_sub_list(risk: Risk, loss: AssociateLoss, scores: np.ndarray, data: Rank
     return _ratio(np.bincount(query[defined], values[defined], data.n_queries), counts)
 
 
-#: The risks that there are: associate, framework, view.
+#: The risks: associate, framework, view.
 CELLS: dict[tuple[str, str, str], Callable[[Risk, AssociateLoss, np.ndarray, RankingDataset], np.ndarray]] = {
     ("document", "document", "average"): _over_all,
     ("document", "subset", "average"): _by_query,

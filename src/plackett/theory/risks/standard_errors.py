@@ -11,7 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import scores_beside
+from plackett.theory._arguments import row_scores
 from plackett.theory.risks.associate_losses import pair_values
 from plackett.theory.risks.risk import Risk
 
@@ -39,7 +39,7 @@ def risk_standard_error(risk: Risk, scores: Any, data: RankingDataset) -> float:
     0.25
     """
     if risk.framework == "document":
-        return risk.scale * _DOCUMENT[risk.view](risk, scores_beside(data, scores), data)
+        return risk.scale * _DOCUMENT[risk.view](risk, row_scores(data, scores), data)
     terms = risk.terms(scores, data)
     return _of_mean(terms[~np.isnan(terms)])
 
@@ -49,7 +49,7 @@ def _of_mean(values: np.ndarray) -> float:
 
 
 def _observed(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
-    """Of a mean over independent associates."""
+    """Standard error of a mean over independent associates."""
     loss = risk.associate_loss
     if loss.associate == "document":
         single = RankingDataset.from_arrays(None, data.labels, np.arange(data.n_rows))
@@ -62,9 +62,9 @@ def _observed(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
 
 
 def _hoeffding(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
-    """Of a U-statistic over the documents of all queries."""
-    kept = data.labels >= 0
-    s, y = scores[kept], data.labels[kept]
+    """Standard error of a U-statistic over the documents of all queries."""
+    judged = data.labels >= 0
+    s, y = scores[judged], data.labels[judged]
     m = s.size
     if m > _MOST:
         raise DataError(f"{m} documents have too many pairs to list; the most is {_MOST}")
@@ -81,7 +81,7 @@ def _hoeffding(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
 
 
 def _two_samples(risk: Risk, scores: np.ndarray, data: RankingDataset) -> float:
-    """Of a mean over all pairs of a document of one label and one of another."""
+    """Standard error of a mean over all pairs of a document of one label and one of another."""
     levels = np.unique(data.labels[data.labels >= 0])
     if levels.size != 2:
         raise DataError(f"the bipartite view has a standard error for two labels; found {levels.size}")

@@ -53,8 +53,8 @@ def sub_lists(
     for m in np.unique(count[count >= size]):  # queries of one length together
         of_length = np.flatnonzero(count == m)
         if n_lists is None:
-            places = np.array(list(combinations(range(m), size)))
-            picked = np.broadcast_to(places, (of_length.size, *places.shape))
+            subsets = np.array(list(combinations(range(m), size)))
+            picked = np.broadcast_to(subsets, (of_length.size, *subsets.shape))
         else:
             picked = rng.random((of_length.size, n_lists, m)).argpartition(size - 1, axis=2)[:, :, :size]
         taken.append(rows[first[of_length][:, None, None] + picked].reshape(-1, size))

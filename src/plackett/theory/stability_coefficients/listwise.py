@@ -24,7 +24,7 @@ def listwise_query_stability(
     Parameters
     ----------
     documents
-        Most documents of a query, m.
+        Largest number of documents of a query, m.
     loss
         ``"ListMLE"`` (G = 2(m − 1)), ``"ListNet"`` (G = 2), or G.
 

@@ -39,8 +39,8 @@ def rank_svm_document_stability(documents: float, penalty: float, kappa: float =
 def rank_svm_query_stability(n_pairs: Any, penalty: float, kappa: float = 1.0) -> float:
     r"""Query-level stability :math:`\tau = \frac{4\kappa^2}{\lambda r} \frac{\max_i n_i}{\frac1r \sum_i n_i}`.
 
-    It lies between :math:`4\kappa^2/(\lambda r)`, where all queries have as many pairs, and :math:`4\kappa^2/\lambda`,
-    where one has all of them. The book misses the 1/r under the sum.
+    It lies between :math:`4\kappa^2/(\lambda r)`, where all queries have the same number of pairs, and
+    :math:`4\kappa^2/\lambda`, where one has all of them. The book misses the 1/r under the sum.
 
     Parameters
     ----------

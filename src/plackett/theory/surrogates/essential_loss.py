@@ -11,7 +11,7 @@ from plackett._kernel import kernel, over_queries
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
-from plackett.theory._arguments import array, scores_beside
+from plackett.theory._arguments import array, row_scores
 
 __all__ = ["essential_ap_bound", "essential_loss", "essential_ndcg_bound"]
 
@@ -22,8 +22,8 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
 
     .. math:: L_\beta = \min_{\pi_y} \sum_{t<m} \beta(t)\, 1[\text{some later document scores at least as high}]
 
-    along an order :math:`\pi_y` by label. The least is reached where equal labels stand in the order of their scores.
-    Unjudged documents take no part.
+    along an order :math:`\pi_y` by label. The minimum is reached where documents of equal label are in the order of
+    their scores. Unjudged documents are ignored.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
 
 def _along(scores: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Scores, judged rows by query, label and score, the rank of each, and the number of each query."""
-    s = scores_beside(data, scores)
+    s = row_scores(data, scores)
     order = np.lexsort((-s, -data.labels, data.query_of_row))
     order = order[data.labels[order] >= 0]
     judged = np.bincount(data.query_of_row[order], minlength=data.n_queries)

@@ -19,8 +19,8 @@ def joachims_map_bound(pair_loss: Any, n_relevant: Any) -> np.ndarray:
     .. math:: 1 - \text{AP} \le 1 - \frac{1}{m_1} \Big(L + \frac{m_1 (m_1 + 1)}{2}\Big)^{-1}
               \Big(\sum_{j \le m_1} \sqrt j\Big)^2
 
-    The hinge and the exponential loss are such, the logistic one when it is divided by log 2. The bound is not tight:
-    it is above 0 for L = 0 where more than one document is relevant.
+    The hinge and exponential losses are, and so is the logistic loss divided by log 2. The bound is not tight: it is
+    above 0 for L = 0 where more than one document is relevant.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from plackett.measures.misranking import BipartiteMisranking
 from plackett.measures.ndcg import NDCG
 from plackett.measures.rc import RankCorrelation
 from plackett.measures.rr import ReciprocalRank
-from plackett.theory._arguments import scores_beside
+from plackett.theory._arguments import row_scores
 from plackett.theory.risks.associates import ASSOCIATES
 from plackett.theory.surrogates.joachims_map_bound import joachims_map_bound
 from plackett.theory.surrogates.regression_bound import regression_ap_bound, regression_bound
@@ -60,7 +60,7 @@ class KnownBound:
 
     def __call__(self, scores: Any, data: RankingDataset) -> np.ndarray:
         """The bound of each query."""
-        return self.right_hand_side(scores_beside(data, scores), data)
+        return self.right_hand_side(row_scores(data, scores), data)
 
     def __str__(self) -> str:
         limits = "" if self.labels == "graded" else f", {self.labels} labels"
@@ -91,10 +91,10 @@ def known_bounds(loss: Loss, measure: Any = None) -> list[KnownBound]:
     []
     """
     if measure is None:
-        wanted: list[Measure] = [parse(name) for name in ("nDCG", "AP", "RR", "AUC", "Misranking", "RC")]
+        measures: list[Measure] = [parse(name) for name in ("nDCG", "AP", "RR", "AUC", "Misranking", "RC")]
     else:
-        wanted = [parse(measure)]
-    return [bound for one in wanted for make in _MAKERS for bound in make(loss, one)]
+        measures = [parse(measure)]
+    return [bound for one in measures for make in _MAKERS for bound in make(loss, one)]
 
 
 # ------------------------------------------------------------------------------------------------------------ pieces

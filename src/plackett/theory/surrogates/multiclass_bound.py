@@ -10,7 +10,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import ideal_dcg
-from plackett.theory._arguments import number, scores_beside
+from plackett.theory._arguments import number, row_scores
 
 __all__ = ["multiclass_bound"]
 
@@ -29,7 +29,7 @@ def multiclass_bound(predicted: Any, data: RankingDataset, *, n_classes: int | N
     predicted
         Predicted grade of each document.
     n_classes
-        K; None takes the largest grade there is.
+        K; by default one more than the largest grade.
 
     Examples
     --------
@@ -37,9 +37,9 @@ def multiclass_bound(predicted: Any, data: RankingDataset, *, n_classes: int | N
     >>> multiclass_bound([3, 2, 1, 0], data).round(3).tolist()  # 1 − nDCG is 0
     [1.191]
     """
-    guess, y = scores_beside(data, predicted, "predicted"), data.labels
+    guess, y = row_scores(data, predicted, "predicted"), data.labels
     if (y < 0).any():
-        raise DataError("some documents are not judged; the bound needs a grade of each")
+        raise DataError("some documents are not judged; the bound needs a grade for each")
     if n_classes is not None:
         number("n_classes", n_classes, least=max(float(y.max(initial=0.0)), float(guess.max(initial=0.0))) + 1.0)
     top = max(float(y.max(initial=0.0)), float(guess.max(initial=0.0))) if n_classes is None else n_classes - 1.0

@@ -9,7 +9,7 @@ import numpy as np
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
-from plackett.theory._arguments import scores_beside
+from plackett.theory._arguments import row_scores
 
 __all__ = ["regression_ap_bound", "regression_bound"]
 
@@ -32,7 +32,7 @@ def regression_bound(
     >>> bool(bound[0] > 0.152)  # which is 1 − nDCG; with raw labels the right-hand side would be 0.062
     True
     """
-    s = scores_beside(data, scores)
+    s = row_scores(data, scores)
     judged = data.labels >= 0
     miss = np.where(judged, s - gains_of(data.labels, gain), 0.0)
     square = np.bincount(data.query_of_row, miss**2, data.n_queries)
@@ -55,7 +55,7 @@ def regression_ap_bound(scores: Any, data: RankingDataset) -> np.ndarray:
     ([0.0], [1.0])
     """
     judged = data.labels >= 0
-    miss = np.where(judged, scores_beside(data, scores) - (data.labels >= 1), 0.0)
+    miss = np.where(judged, row_scores(data, scores) - (data.labels >= 1), 0.0)
     square = np.bincount(data.query_of_row, miss**2, data.n_queries)
     relevant = np.bincount(data.query_of_row, data.labels >= 1, data.n_queries)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import number, scores_beside
+from plackett.theory._arguments import number, row_scores
 
 __all__ = ["SVMDisagreement", "structural_map_loss", "svm_disagreement"]
 
@@ -24,7 +24,7 @@ def structural_map_loss(scores: np.ndarray, data: RankingDataset) -> np.ndarray:
     from plackett.rankers.listwise._structural import Lists
     from plackett.rankers.listwise.svm_map import ap_violations
 
-    scores = scores_beside(data, scores)
+    scores = row_scores(data, scores)
     error, slope = ap_violations(Lists.of(data), 1.0, None)(scores)
     return error + np.bincount(data.query_of_row, slope * scores, data.n_queries)
 
@@ -46,12 +46,12 @@ class SVMDisagreement(NamedTuple):
 def svm_disagreement(n_relevant: int = 20, n_others: int = 2000) -> SVMDisagreement:
     """Theorem 5.6, by construction: for any Δ < 1 a list on which SVM-MAP prefers a model that is Δ worse in AP.
 
-    The first model puts all relevant documents just below all others: nearly the least AP, at a loss of not much more
-    than 1. The second one puts all relevant documents but one on top, and that one next but far below a single other
+    The first model puts all relevant documents just below all others: almost the smallest AP, with a loss not much
+    above 1. The second puts all relevant documents but one on top, and that one next, but far below a single other
     document: AP near 1, and an arbitrarily large loss.
 
-    >>> found = svm_disagreement()
-    >>> [round(v, 3) for v in found.precision], found.loss[0] < 1 < found.loss[1]
+    >>> example = svm_disagreement()
+    >>> [round(v, 3) for v in example.precision], example.loss[0] < 1 < example.loss[1]
     ([0.005, 0.998], True)
     """
     number("n_relevant", n_relevant, least=2)

@@ -77,7 +77,7 @@ def soft_ndcg_tendency(sigma: float, gap: float, documents: int, *, top_label: i
     Parameters
     ----------
     sigma, gap, documents
-        σ of the noise, δ, and the most documents of a list :math:`m_0`.
+        σ of the noise, δ, and :math:`m_0`, the largest number of documents of a list.
     top_label, ideal
         L, and Z, the least ideal DCG.
 
