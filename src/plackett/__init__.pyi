@@ -261,7 +261,7 @@ from plackett.data.judgements import to_pointwise as to_pointwise
 from plackett.evaluation.risk import trisk as trisk
 from plackett.rankers.update import update_ranker as update_ranker
 from plackett.evaluation.risk import urisk as urisk
-from plackett.text.query_intent import url_type as url_type
+from plackett.graph.urls import url_type as url_type
 from plackett.export.verify import verify_export as verify_export
 from plackett.measures.rc import weighted_kendall as weighted_kendall
 from plackett.measures.rc_omega import weighted_kendall_omega as weighted_kendall_omega

@@ -8,7 +8,7 @@ from plackett.graph import SiteMap, url_depth, url_length, url_type
 from plackett.graph.urls import host, path_of
 
 
-@pytest.mark.spec("qdep.classify")
+@pytest.mark.spec("qdep.classify", "qdep.classify.ranker")
 @pytest.mark.parametrize(
     ("url", "kind"),
     [
@@ -20,10 +20,25 @@ from plackett.graph.urls import host, path_of
         ("http://www.sigir.org/sigirlist/issues/", "path"),
         ("http://www.sigir.org/resources.html", "file"),
         ("www.sigir.org/a/b/c.html?x=/", "file"),
+        ("http://example.org", "root"),
+        ("example.org/", "root"),
+        ("https://example.org/index.php", "root"),
+        ("http://example.org/shop/", "subroot"),
+        ("http://example.org/shop/default.asp", "subroot"),
+        ("http://example.org/a/b/c/", "path"),
+        ("http://example.org/a", "file"),
+        ("http://example.org/?q=1", "file"),
+        ("http://example.org/?#top", "root"),
+        ("http://example.org/#a?b", "root"),
     ],
 )
 def test_types(url, kind):
     assert url_type([url]) == [kind]
+
+
+def test_a_single_address_is_not_a_list():
+    with pytest.raises(DataError, match="pass a list"):
+        url_type("http://example.org")
 
 
 @pytest.mark.spec("LR-02")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett import DataError, QueryIntent, url_type
+from plackett import DataError, QueryIntent
 
 HOME = ["nasa homepage", "city of boston", "university of leeds", "mit home page", "bank of america homepage"]
 TOPIC = [
@@ -57,21 +57,3 @@ def test_refusals():
         QueryIntent().predict(["x"])
     with pytest.raises(DataError, match="weights has shape"):
         QueryIntent(weights=(1, 2)).fit(HOME, TOPIC)
-
-
-@pytest.mark.spec("qdep.classify.ranker")
-@pytest.mark.parametrize(
-    ("url", "kind"),
-    [
-        ("http://example.org", "root"),
-        ("example.org/", "root"),
-        ("https://example.org/index.php", "root"),
-        ("http://example.org/shop/", "subroot"),
-        ("http://example.org/shop/default.asp", "subroot"),
-        ("http://example.org/a/b/c/", "path"),
-        ("http://example.org/a", "file"),
-        ("http://example.org/?q=1", "file"),
-    ],
-)
-def test_url_types(url, kind):
-    assert url_type(url) == kind

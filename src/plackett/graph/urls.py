@@ -8,14 +8,17 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._provenance import fulfils
 
 __all__ = ["URL_TYPES", "host", "path_of", "url_depth", "url_length", "url_type"]
+__public__ = ["url_type"]
 
 #: Types of URLs, from the home page of a site to a file deep inside it.
 URL_TYPES = ("root", "subroot", "path", "file")
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_QUERY = re.compile(r"^[^#]*\?[^#]")
 _INDEX = re.compile(r"(?:^|/)(?:index|default|home|welcome)\.[a-z0-9]+$", re.IGNORECASE)
 
 
@@ -61,18 +64,23 @@ def url_length(urls: Iterable[str]) -> np.ndarray:
     return np.array([len(_SCHEME.sub("", url.strip())) for url in urls], np.int64)
 
 
-@fulfils("qdep.classify", paper="Kraaij, Westerveld, Hiemstra 2002")
+@fulfils("qdep.classify", "qdep.classify.ranker", paper="Kraaij, Westerveld, Hiemstra 2002")
 def url_type(urls: Iterable[str]) -> list[str]:
     """Type of each URL: ``root`` (a host), ``subroot`` (one directory), ``path`` (a directory deeper down), ``file``.
 
-    An index file counts as its directory.
+    An index file counts as its directory, and a page with a query (``?id=7``) as a file. Roots are likely homepages.
 
     >>> url_type(["http://a.org/index.html", "http://a.org/b/", "a.org/b/c/", "a.org/b/c.html"])
     ['root', 'subroot', 'path', 'file']
     """
-    types = []
-    for url in urls:
-        path = _INDEX.sub("/", path_of(url))
-        levels = path.strip("/").count("/") + 1 if path.strip("/") else 0
-        types.append("root" if levels == 0 else "file" if not path.endswith("/") else URL_TYPES[min(levels, 2)])
-    return types
+    if isinstance(urls, str):
+        raise DataError(f"urls={urls!r}; pass a list of URLs")
+    return [_type(url) for url in urls]
+
+
+def _type(url: str) -> str:
+    path = _INDEX.sub("/", path_of(url))
+    if _QUERY.search(url) or not path.endswith("/"):
+        return "file"
+    levels = path.strip("/").count("/") + 1 if path.strip("/") else 0
+    return URL_TYPES[min(levels, 2)]

@@ -59,7 +59,6 @@ from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.features.letor_meta import read_letor_meta as read_letor_meta
 from plackett.text.retrieval.reading import read_queries as read_queries
 from plackett.text.search.searching import search as search
-from plackett.text.query_intent import url_type as url_type
 from plackett.text.document import Document as Document
 from plackett.text.document import Link as Link
 from plackett.text.index.field import Field as Field

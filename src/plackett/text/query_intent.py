@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from plackett._errors import DataError
-from plackett._provenance import fulfils
 from plackett.text.analysis import Analyzer
 
-__all__ = ["QueryIntent", "url_type"]
-__public__ = ["QueryIntent", "url_type"]
+__all__ = ["QueryIntent"]
+__public__ = ["QueryIntent"]
 
 #: A few verbs that mark a query as a question about a topic; forms of "be" do not.
 _VERBS = frozenset(
@@ -209,27 +207,3 @@ class _Model:
         """Mutual information of adjacent words."""
         pairs = pairwise(words)
         return float(sum(np.log(self.next(a, b) / self.p(b)) for a, b in pairs))
-
-
-@fulfils("qdep.classify.ranker", paper="Kraaij, Westerveld, Hiemstra 2002")
-def url_type(url: str) -> str:
-    """Whether a URL is a ``"root"``, ``"subroot"``, ``"path"`` or ``"file"``: roots are likely homepages.
-
-    ========  =================================================
-    root      a host, with or without an index file
-    subroot   a host and one directory
-    path      a host and several directories
-    file      anything else
-    ========  =================================================
-
-    >>> [url_type(u) for u in ("example.org", "http://example.org/index.html", "http://example.org/team/")]
-    ['root', 'root', 'subroot']
-    >>> [url_type(u) for u in ("http://example.org/a/b/", "http://example.org/a/b.html")]
-    ['path', 'file']
-    """
-    parts = urlsplit(url if "//" in url else f"//{url}")
-    path = re.sub(r"(?i)/(index|default|home|welcome)\.[a-z]+$", "/", parts.path)
-    if parts.query or not (path in ("", "/") or path.endswith("/")):
-        return "file"
-    depth = len([piece for piece in path.split("/") if piece])
-    return ("root", "subroot")[depth] if depth < 2 else "path"
