@@ -41,9 +41,9 @@ def scored(
     stack = [(root, np.arange(len(X)))]
     while stack:
         node, rows = stack.pop()
-        found = value(node)
-        if found is not None:
-            out[rows] = found
+        leaf_value = value(node)
+        if leaf_value is not None:
+            out[rows] = leaf_value
             continue
         left = goes_left(node)[rows]
         first, second = children(node)

@@ -22,8 +22,8 @@ _TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint8": "uns
 
 
 def _table(name: str, values: np.ndarray) -> str:
-    words = [_word(value, values.dtype == np.float32) for value in values.tolist()]
-    return f"static const {_TYPES[values.dtype.name]} {name}[] = {{{', '.join(words)}}};\n"
+    literals = [_word(value, values.dtype == np.float32) for value in values.tolist()]
+    return f"static const {_TYPES[values.dtype.name]} {name}[] = {{{', '.join(literals)}}};\n"
 
 
 def _word(value: float, single: bool) -> str:

@@ -41,8 +41,8 @@ def write_solr(
 
     Solr computes in float32 and adds 1e-6 to every threshold: thresholds are written so that the sum is the right one.
     Closer to 0 than 1e-6 that is possible only to about 1e-13, so a value that close to such a threshold may be on the
-    wrong side; zeros never are. To a few negative thresholds (-0.9999999, say) no float32 plus 1e-6 is equal: a value
-    equal to such a threshold is on the wrong side, too. Models with missing values need a Solr that knows
+    wrong side; zeros never are. A few negative thresholds (such as -0.9999999) are not the sum of any float32 and 1e-6:
+    a value equal to such a threshold is on the wrong side, too. Models with missing values need a Solr that knows
     ``isNullSameAsZero`` and ``missing`` (9.2); both, and the default value NaN of the features, are written only where
     a missing value is not treated as 0. What an `Imputer` before a linear model or network fills in becomes the default
     value of the feature. The constant of a linear model is left out, as Solr has none; orders do not depend on it. In
@@ -108,8 +108,8 @@ def _tree(tree: Tree, names: Sequence[str], missing_is_zero: bool) -> dict[str, 
     before = slackless(tree.threshold).tolist()
 
     def split(node: int, left: Any, right: Any) -> dict[str, Any]:
-        found = {"feature": names[tree.feature[node]], "threshold": _text(before[node]), "left": left, "right": right}
-        return found if missing_is_zero else found | {"missing": "left" if tree.missing_left[node] else "right"}
+        branch = {"feature": names[tree.feature[node]], "threshold": _text(before[node]), "left": left, "right": right}
+        return branch if missing_is_zero else branch | {"missing": "left" if tree.missing_left[node] else "right"}
 
     return nested(tree, split, lambda value: {"value": _text(float(np.float32(value)))})
 
@@ -119,7 +119,7 @@ def _text(value: float) -> str:
 
 
 def slackless(threshold: np.ndarray) -> np.ndarray:
-    """The float32 to which Solr adds 1e-6 to get each threshold, or the largest number below it that can be had."""
+    """The float32 to which Solr adds 1e-6 to get each threshold, or else the largest sum below it."""
     near = (threshold.astype(np.float64) - float(_SLACK)).astype(np.float32)
     best, reached = near, np.full(near.shape, -np.inf, np.float32)
     candidates = [near]
@@ -195,7 +195,7 @@ def _read_as(path: Path) -> dict[str, float]:
 
 
 def _between(forest: Forest) -> list[tuple[str, str, Any]]:
-    """Rows with a value on a negative threshold to which no float32 plus 1e-6 is equal."""
+    """Rows with a value on a negative threshold that is not the sum of any float32 and 1e-6."""
     reached = slackless(forest.threshold) + _SLACK
     missed = (reached < forest.threshold) & (np.abs(forest.threshold) >= 1e-6) & np.isfinite(forest.threshold)
     ranges = set(zip(forest.feature[missed].tolist(), reached[missed], forest.threshold[missed], strict=True))
@@ -203,10 +203,10 @@ def _between(forest: Forest) -> list[tuple[str, str, Any]]:
         return []
 
     def chosen(rows: np.ndarray) -> np.ndarray:
-        found = np.zeros(len(rows), bool)
+        matches = np.zeros(len(rows), bool)
         for j, low, high in ranges:
-            found |= (rows[:, j] > low) & (rows[:, j] <= high)
-        return found
+            matches |= (rows[:, j] > low) & (rows[:, j] <= high)
+        return matches
 
     why = "Solr adds 1e-6 to thresholds, and no float32 gives the sum: one value is on the wrong side"
     return [("on unreachable thresholds", why, chosen)]

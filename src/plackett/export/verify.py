@@ -21,7 +21,7 @@ from plackett.export._form import Form, Network, form_of
 __all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export"]
 __public__ = ["verify_export"]
 
-#: Documents of the data, and rows at thresholds, that are scored at most.
+#: The largest number of documents, and of rows at thresholds, to score.
 _MOST_ROWS = 2000
 #: Relative difference up to which scores in float64 count as equal where the order of summation differs.
 _ROUNDING = 1e-12
@@ -126,7 +126,7 @@ def format_named(name: str) -> Any:
     """The class of a format, by its name."""
     from plackett._names import hint
 
-    known = {found.name: found for found in formats() if found.writes}
+    known = {target.name: target for target in formats() if target.writes}
     if name not in known:
         raise DataError(f"unknown format {name!r}; {hint(name, known, 'there are')}")
     return known[name].load()
@@ -198,14 +198,14 @@ def verify_export(
     rows = np.concatenate(list(groups.values()))
     with np.errstate(over="ignore", invalid="ignore"):
         expected = _scores(ranker, rows)
-        found = np.asarray(known.score(Path(path), rows, form.names), np.float64)
-    if found.shape != expected.shape:
-        raise DataError(f"{len(rows)} rows, but {found.shape} scores from {known.proof}")
+        exported = np.asarray(known.score(Path(path), rows, form.names), np.float64)
+    if exported.shape != expected.shape:
+        raise DataError(f"{len(rows)} rows, but {exported.shape} scores from {known.proof}")
     ends = np.cumsum([len(group) for group in groups.values()])
     shift = 0.0
     if getattr(known, "without_constant", False) and form.all_lines:
         shift = form.line(to).intercept
-    pieces = zip(np.split(expected - shift, ends[:-1]), np.split(found, ends[:-1]), strict=True)
+    pieces = zip(np.split(expected - shift, ends[:-1]), np.split(exported, ends[:-1]), strict=True)
     scale = max(1.0, float(np.abs(expected).max()))
     tolerance = max(getattr(known, "tolerance", 0.0), 0.0 if form.all_trees and len(form.parts) == 1 else _ROUNDING)
     if any(isinstance(part, Network) for _, part in form.parts):
