@@ -25,7 +25,7 @@ clicks = typer.Typer(help="Click logs: what is in them, click models, labels, an
 Log = Annotated[Path, typer.Argument(metavar="LOG", help="Click log: .plackett, .csv, .parquet, .jsonl, Yandex, UBI.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="native, table, yandex, clara2, pages, ubi or events; found by itself if left out."),
+    typer.Option("--format", help="native, table, yandex, clara2, pages, ubi or events; detected if left out."),
 ]
 #: Values of a model that are printed.
 _SHOWN = 20
@@ -81,7 +81,7 @@ def _say_what_is_fixed(log: ClickLog) -> None:
     from plackett.clicks.profile import FIXED, documents_move
 
     if not documents_move(log):
-        print(f"warning: {FIXED} What follows depends on how the fit began.", file=sys.stderr)
+        print(f"warning: {FIXED} The results depend on where the fit started.", file=sys.stderr)
 
 
 #: Suffix of a file to the method of a frame that writes it.

@@ -16,7 +16,16 @@ from plackett._errors import DataError, PlackettWarning
 from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form
 
-__all__ = ["beside", "ends_at_largest", "kept_missing", "missing_rows", "nested", "read_json", "scored", "write_json"]
+__all__ = [
+    "ends_at_largest",
+    "features_path",
+    "kept_missing",
+    "missing_rows",
+    "nested",
+    "read_json",
+    "scored",
+    "write_json",
+]
 
 Object = dict[str, Any]
 
@@ -85,7 +94,7 @@ def ends_at_largest(forest: Forest) -> bool:
     return bool((forest.threshold >= np.finfo(np.float32).max).any())
 
 
-def beside(path: str | os.PathLike[str]) -> Path:
+def features_path(path: str | os.PathLike[str]) -> Path:
     """The file for the definition of the features, next to that of the model."""
     path = Path(path)
     return path.with_name(f"{path.name.split('.')[0]}.features.json")

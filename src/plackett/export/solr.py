@@ -13,7 +13,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form, Network, form_of
-from plackett.export._json_trees import beside, kept_missing, missing_rows, nested, read_json, scored, write_json
+from plackett.export._json_trees import features_path, kept_missing, missing_rows, nested, read_json, scored, write_json
 
 __all__ = ["SolrFormat", "write_solr"]
 __public__ = ["write_solr"]
@@ -87,7 +87,7 @@ def write_solr(
         for j, (word, keep) in enumerate(zip(form.names, kept, strict=True))
     ]
     model = {"store": name, "name": name, "class": _MODELS + kind, "features": [{"name": word} for word in form.names]}
-    write_json(beside(path), features)
+    write_json(features_path(path), features)
     write_json(path, model | {"params": params})
 
 
@@ -189,9 +189,11 @@ def score_solr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
 
 def _read_as(path: Path) -> dict[str, float]:
     """What a feature is for a document without its field, by the feature store next to the model."""
-    if not beside(path).exists():
+    if not features_path(path).exists():
         return {}
-    return {feature["name"]: float(feature["params"].get("defaultValue", 0.0)) for feature in read_json(beside(path))}
+    return {
+        feature["name"]: float(feature["params"].get("defaultValue", 0.0)) for feature in read_json(features_path(path))
+    }
 
 
 def _between(forest: Forest) -> list[tuple[str, str, Any]]:

@@ -34,7 +34,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _LARGE_BODY = 1 << 20
 #: Paths whose route is remembered.
 _REMEMBERED = 1_000
-#: Seconds between two times that a worker tells the others what it has counted.
+#: Seconds after which a worker publishes its counts to the others again.
 _PUBLISH = 0.5
 _LEVELS = {"failed": logging.ERROR, "skipped": logging.WARNING}
 _RETRY = ((b"retry-after", b"1"),)
@@ -146,7 +146,7 @@ class Application:
             except _GoneError:
                 label, response = "disconnected", Response(b"", status=499)
                 return
-            except Exception:  # a fault of ours: the client learns that, the log learns where
+            except Exception:  # our own bug: the client is told so, and the log says where
                 name = request.request_id().decode()
                 event("request failed", logging.ERROR, error=True, path=request.path[:200], request_id=name)
                 response = refusal(
@@ -163,21 +163,21 @@ class Application:
 
     def _routed(self, path: str) -> tuple[dict[str, Route], dict[str, str]]:
         """The routes of a path, by method, and the parts of the path that they name."""
-        found = self._remembered.get(path)
-        if found is None:
+        routed = self._remembered.get(path)
+        if routed is None:
             parts = path.split("/")
             for route in self.routes:
                 values = _matched(route.path.split("/"), parts)
                 if values is not None:
                     same = {other.method: other for other in reversed(self.routes) if other.path == route.path}
-                    found = same, values
+                    routed = same, values
                     break
             else:
-                raise RefusedError(404, f"there is nothing at {path[:200]!r}; /docs tells what there is")
+                raise RefusedError(404, f"there is nothing at {path[:200]!r}; /docs lists what there is")
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
-            self._remembered[path] = found
-        return found
+            self._remembered[path] = routed
+        return routed
 
     def _chosen(self, methods: dict[str, Route], method: str) -> Route:
         route = methods.get("GET" if method == "HEAD" else method)
@@ -191,7 +191,7 @@ class Application:
         if self._keys and not route.open:
             scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
             key = given.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
-            # compared with all, so that the time tells nothing
+            # compared with all, so that the time reveals nothing
             if not sum(hmac.compare_digest(key, known) for known in self._keys):
                 said = (
                     "this key is not known" if key else "give an API key: 'Authorization: Bearer …' or 'X-API-Key: …'"
@@ -249,14 +249,14 @@ class Application:
         try:
             return await asyncio.wait_for(asyncio.shield(future), self.settings.score_timeout)
         except TimeoutError:
-            future.cancel()  # does not stop a thread that runs, but what waits for one
+            future.cancel()  # a running thread goes on; what waits for one is cancelled
             limit = self.settings.score_timeout
             raise RefusedError(503, f"the answer was not ready within {limit:g} seconds", _RETRY) from None
 
     def _done(self, future: asyncio.Future[Any]) -> None:
         self._waiting -= 1
         if not future.cancelled():
-            future.exception()  # seen: nobody may wait for it any more
+            future.exception()  # marks the error as seen: perhaps nobody waits for it any more
 
     async def _send(self, send: Send, request: Request, response: Response) -> None:
         headers = [
@@ -287,7 +287,7 @@ class Application:
     # ---------------------------------------------------------------------------------------------- start and stop
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Load the models in the background: the port is open at once, and readiness says when they are there."""
+        """Load the models in the background: the port is open at once, and readiness says when they are loaded."""
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
@@ -324,7 +324,7 @@ class Application:
             await asyncio.sleep(_PUBLISH)
 
     def refresh(self) -> None:
-        """Look at the model files once. It is called all the time, and in tests."""
+        """Check the model files once; called at intervals, and in tests."""
         try:
             if not self.models.ready:
                 warm_up()
@@ -348,10 +348,10 @@ class Application:
 
 
 def settle() -> None:
-    """Tell the garbage collector that what there is stays: libraries, kernels, models.
+    """Tell the garbage collector that what is loaded stays: libraries, kernels, models.
 
-    A full collection looks at some 70,000 objects and takes tens of milliseconds, in which no request is answered. It
-    comes every few thousand requests. What is frozen is not looked at again; models are freed by their reference count.
+    A full collection looks at some 70,000 objects and takes tens of milliseconds, during which no request is answered.
+    It happens every few thousand requests. Frozen objects are skipped; models are freed by their reference count.
     """
     gc.collect()
     gc.freeze()
