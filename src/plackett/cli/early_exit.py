@@ -24,8 +24,8 @@ def early_exit(
     rule: Annotated[
         str,
         typer.Option(
-            help="Which documents continue: capacity (the best k), proximity (near the k-th), exact (the top k is kept), "
-            "query (all of an unsettled list), combined (the best k of an unsettled list)."
+            help="Which documents continue: capacity (the best k), proximity (near the k-th), exact (the top k is "
+            "kept), query (all of an unsettled list), combined (the best k of an unsettled list)."
         ),
     ] = "capacity",
     max_change: Annotated[
