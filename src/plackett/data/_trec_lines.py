@@ -54,8 +54,8 @@ def read_lines(
         stop = _block_end(raw, start)
         if stop - start >= tidy.size:
             tidy = np.empty(stop - start + 1, np.uint8)
-        size, found_rows, fields = _tidy(raw[start:stop], start == 0, wanted, more, tidy)
-        rows += found_rows
+        size, good_rows, fields = _tidy(raw[start:stop], start == 0, wanted, more, tidy)
+        rows += good_rows
         if fields:
             line, content = _line(raw, rows)
             advice = "" if line > 1 else _advice(layout, content)

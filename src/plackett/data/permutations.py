@@ -55,7 +55,7 @@ class PermutationSet:
         judged = self.labels >= 0
         above = (self.labels[:, None] > self.labels) & judged[:, None] & judged
         self.n_documents = self.labels.size
-        self._above = above  # above[u, v]: u must stand before v
+        self._above = above  # above[u, v]: u must come before v
 
     @classmethod
     def from_preferences(cls, n_documents: int, preferences: Preferences) -> PermutationSet:

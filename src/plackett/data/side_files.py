@@ -89,7 +89,7 @@ def read_groups(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
     [[0, 0], [2, 0]]
     """
     lines = _Lines.read(path, "query document group", 3, 3).of_queries(data)
-    groups = [group or None for group in lines.fields[2]]  # an empty field is no group
+    groups = [group or None for group in lines.fields[2]]  # an empty field means no group
     members = list(zip(lines.rows(data, 1).tolist(), groups, strict=True))
     with reading(path, "the file of groups"):
         return hyperedges(data, members) if members else Relation.from_pairs([])
@@ -125,7 +125,7 @@ def read_query_names(path: str | os.PathLike[str], data: RankingDataset) -> list
 
 @dataclass(frozen=True)
 class _Lines:
-    """Fields of a file by column, as text, and the number of the line (or row) that each entry stands in."""
+    """Fields of a file by column, as text, and the number of the line (or row) that each entry comes from."""
 
     path: Any
     layout: str

@@ -30,7 +30,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-#: Larger bodies are parsed and scored in a thread, so that other requests go on.
+#: Larger bodies are parsed and scored in a thread, so that other requests are not held up.
 _LARGE_BODY = 1 << 20
 #: Paths whose route is remembered.
 _REMEMBERED = 1_000

@@ -48,7 +48,7 @@ def serve(
     max_connections: int = 1_000,
     workers: int = 1,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C. Then say that the service is not ready, go on for a while, and stop.
+    """Serve until SIGTERM or Ctrl-C. Then say that the service is not ready, keep serving for a while, and stop.
 
     Parameters
     ----------

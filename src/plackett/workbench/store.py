@@ -238,7 +238,7 @@ class Store:
     def undo_change(self, rater: str) -> list[Judgement]:
         """Undo the last change that a rater made; return what was undone, the last line first.
 
-        An import is one change of the one who imports, whoever the raters of its lines are.
+        An import is one change of the person who imports, whoever the raters of its lines are.
         """
         with self._commit() as connection:
             rows = connection.execute(

@@ -153,7 +153,7 @@ class Jobs:
                 raise DataError(job.lines[-1] if job.lines else f"the process ended with {code}")
             job.result = json.loads((job.folder / "result.json").read_text("utf-8"))
             job.state = "done"
-        except Exception as error:  # the page shows it; the server goes on
+        except Exception as error:  # the page shows it; the server keeps running
             job.error, job.state = f"{error}", "failed"
         finally:
             job.ended = time.time()
