@@ -64,8 +64,8 @@ def write_elasticsearch_ltr(
     feature_names
         Names of the features in the engine; None means those of the training data, or ``f1``, ``f2``, …
     missing
-        ``"zero"`` reads 0 for every field that is missing, for plugins without missing values; a warning names the
-        features for which the model has learned something else. None and ``"keep"`` are as above.
+        ``"zero"`` reads 0 for every field that is missing, for plugins that do not support missing values; a warning
+        names the features for which the model has learned something else. None and ``"keep"`` are as above.
 
     Examples
     --------

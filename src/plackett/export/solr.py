@@ -119,7 +119,7 @@ def _text(value: float) -> str:
 
 
 def slackless(threshold: np.ndarray) -> np.ndarray:
-    """The float32 to which Solr adds 1e-6 to get each threshold, or else the largest sum below it."""
+    """The float32 whose sum with 1e-6 is each threshold or, failing that, the closest below it."""
     near = (threshold.astype(np.float64) - float(_SLACK)).astype(np.float32)
     best, reached = near, np.full(near.shape, -np.inf, np.float32)
     candidates = [near]
