@@ -84,8 +84,8 @@ def imputer_named(text: str) -> Any:
     if not math.isfinite(number):
         known = [name for name in STRATEGIES if name != "constant"]
         near = nearest(text, known)
-        said = question(near) if near else f"give {', '.join(known)} or a number"
-        raise typer.BadParameter(f"{text!r}; {said}", param_hint="--impute")
+        advice = question(near) if near else f"give {', '.join(known)} or a number"
+        raise typer.BadParameter(f"{text!r}; {advice}", param_hint="--impute")
     return Imputer("constant", fill_value=number)
 
 

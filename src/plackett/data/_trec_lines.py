@@ -133,9 +133,9 @@ def refuse_repeats(frame: pl.DataFrame, key: tuple[str, ...], locate: Callable[[
     hashes = frame.select(pl.struct(key).hash()).to_series()
     if hashes.n_unique() == frame.height:
         return
-    again = frame.select(~pl.struct(key).is_first_distinct()).to_series()
-    if again.any():
-        row = again.arg_max() or 0
+    repeated = frame.select(~pl.struct(key).is_first_distinct()).to_series()
+    if repeated.any():
+        row = repeated.arg_max() or 0
         key_text = ", ".join(f"{name} {frame[name][row]!r}" for name in key)
         raise DataError(f"{locate(row)}: {key_text} occurs a second time")
 

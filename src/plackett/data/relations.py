@@ -247,8 +247,8 @@ def relation_map(given: Any, rows: np.ndarray | None, offsets: np.ndarray) -> Ma
         if not isinstance(name, str) or not name:
             raise DataError(f"the name of a relation must be a string, got {name!r}")
         try:
-            made = relation if isinstance(relation, Relation) else _from_matrix(relation, int(offsets[-1]))
-            relations[name] = made.regrouped(rows, offsets)
+            converted = relation if isinstance(relation, Relation) else _from_matrix(relation, int(offsets[-1]))
+            relations[name] = converted.regrouped(rows, offsets)
         except DataError as error:
             raise DataError(f"relation {name!r}: {error}") from None
     return MappingProxyType(relations) if relations else None

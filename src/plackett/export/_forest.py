@@ -233,7 +233,7 @@ _Ranges = tuple[list[np.float32], list[int], int]
 
 
 def _expanded(forest: Forest, trees: TreeArrays, plain: np.ndarray) -> Forest:
-    made, total = [], 0
+    expanded, total = [], 0
     for t, tree in enumerate(forest):
         first = int(trees.split_offsets[t])
         ranges = {s - first: _ranges(trees, s) for s in range(first, first + len(tree.feature)) if not plain[s]}
@@ -245,8 +245,8 @@ def _expanded(forest: Forest, trees: TreeArrays, plain: np.ndarray) -> Forest:
                     f"{max(_MOST_SPLITS, 10 * forest.feature.size)} plain comparisons; train with fewer categories"
                 )
             tree = _grown(tree, ranges)
-        made.append(tree)
-    return Forest.join(made)
+        expanded.append(tree)
+    return Forest.join(expanded)
 
 
 def _ranges(trees: TreeArrays, s: int) -> _Ranges:

@@ -32,10 +32,10 @@ Object = dict[str, Any]
 
 def nested(tree: Tree, split: Callable[[int, Any, Any], Object], leaf: Callable[[float], Object]) -> Object:
     """A tree as nested objects; ``split`` gets a node and the objects of its children."""
-    made: dict[int, Object] = {~i: leaf(value) for i, value in enumerate(tree.value)}
+    object_of: dict[int, Object] = {~i: leaf(value) for i, value in enumerate(tree.value)}
     for node in reversed(range(len(tree.feature))):  # children come after their parents
-        made[node] = split(node, made[tree.left[node]], made[tree.right[node]])
-    return made[tree.root]
+        object_of[node] = split(node, object_of[tree.left[node]], object_of[tree.right[node]])
+    return object_of[tree.root]
 
 
 def scored(

@@ -152,11 +152,11 @@ def _network(graph: _Graph, network: Network) -> str:
 
 
 def _layer(graph: _Graph, rows: str, layer: Layer) -> str:
-    made = graph.op("Gemm", rows, graph.constant(layer.weights), graph.constant(layer.bias))
+    output = graph.op("Gemm", rows, graph.constant(layer.weights), graph.constant(layer.bias))
     if layer.norm is not None:
-        made = graph.op("LayerNormalization", made, *map(graph.constant, layer.norm), epsilon=1e-5)
-    made = _ACTIVATIONS[layer.activation](graph, made)
-    return graph.op("Add", rows, made) if layer.skip else made
+        output = graph.op("LayerNormalization", output, *map(graph.constant, layer.norm), epsilon=1e-5)
+    output = _ACTIVATIONS[layer.activation](graph, output)
+    return graph.op("Add", rows, output) if layer.skip else output
 
 
 def _gelu(graph: _Graph, z: str) -> str:

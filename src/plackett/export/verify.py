@@ -89,7 +89,7 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
         rows[np.arange(feature.size), feature] = value
         return rows
 
-    made = {"documents": X[:_MOST_ROWS] if len(X) <= _MOST_ROWS else X[rng.choice(len(X), _MOST_ROWS, replace=False)]}
+    groups = {"documents": X[:_MOST_ROWS] if len(X) <= _MOST_ROWS else X[rng.choice(len(X), _MOST_ROWS, replace=False)]}
     forests = [part for _, part in form.parts if isinstance(part, Forest) and part.feature.size]
     if forests:
         feature = np.concatenate([part.feature for part in forests])
@@ -101,8 +101,8 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
         with np.errstate(over="ignore"):
             up, down = (np.nextafter(threshold, np.float32(end)) for end in (np.inf, -np.inf))
         finite = np.isfinite(up) & np.isfinite(down)
-        made["on thresholds"] = changed(feature, threshold)
-        made["next to thresholds"] = np.concatenate(
+        groups["on thresholds"] = changed(feature, threshold)
+        groups["next to thresholds"] = np.concatenate(
             [changed(feature[finite], up[finite]), changed(feature[finite], down[finite])]
         )
     every = np.arange(X.shape[1])
@@ -111,15 +111,15 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
         rows = [changed(np.repeat(every, 3), np.float32(value)) for value in values]
         return np.concatenate([*rows, *(np.full((1, X.shape[1]), value, np.float32) for value in values)])
 
-    made["zeros, both signs"] = special((0.0, -0.0))
-    made["close to zero"] = special((1e-40, -1e-40, 1e-45, -1e-45, 1e-36, -1e-36, 1e-35, -1e-35, 2e-35, -2e-35))
+    groups["zeros, both signs"] = special((0.0, -0.0))
+    groups["close to zero"] = special((1e-40, -1e-40, 1e-45, -1e-45, 1e-36, -1e-36, 1e-35, -1e-35, 2e-35, -2e-35))
     if form.takes_missing or form.fills is not None:
-        made["missing values"] = special((np.nan,))
+        groups["missing values"] = special((np.nan,))
     if form.takes_missing:
-        made["infinite values"] = special((np.inf, -np.inf))
+        groups["infinite values"] = special((np.inf, -np.inf))
         largest = float(np.finfo(np.float32).max)
-        made["largest numbers"] = special((largest, -largest))
-    return {name: rows for name, rows in made.items() if len(rows)}
+        groups["largest numbers"] = special((largest, -largest))
+    return {name: rows for name, rows in groups.items() if len(rows)}
 
 
 def format_named(name: str) -> Any:
@@ -210,10 +210,10 @@ def verify_export(
     tolerance = max(getattr(known, "tolerance", 0.0), 0.0 if form.all_trees and len(form.parts) == 1 else _ROUNDING)
     if any(isinstance(part, Network) for _, part in form.parts):
         tolerance = max(tolerance, 1e-5)
-    made = []
+    proof_rows = []
     for name, (ours, theirs) in zip(groups, pieces, strict=True):
-        made.append(ProofRow(name, len(ours), _difference(ours, theirs) / scale, exceptions.get(name, "")))
-    return Proof(to, known.proof, tuple(made), tolerance)
+        proof_rows.append(ProofRow(name, len(ours), _difference(ours, theirs) / scale, exceptions.get(name, "")))
+    return Proof(to, known.proof, tuple(proof_rows), tolerance)
 
 
 def _set_apart(

@@ -109,16 +109,20 @@ def _part(part: Any, names: Sequence[str], prefix: str, functions: list[tuple[st
 
 def _tree(tree: Tree, names: Sequence[str]) -> str:
     above = above_double(tree.threshold).tolist()
-    made = {~i: repr(value) for i, value in enumerate(tree.value)}
+    expression_of = {~i: repr(value) for i, value in enumerate(tree.value)}
     for node in reversed(range(len(tree.feature))):
-        word, left, right = names[tree.feature[node]], made.pop(tree.left[node]), made.pop(tree.right[node])
+        name, left, right = (
+            names[tree.feature[node]],
+            expression_of.pop(tree.left[node]),
+            expression_of.pop(tree.right[node]),
+        )
         if tree.threshold[node] == np.inf:  # everything that is not missing goes left
-            made[node] = left if tree.missing_left[node] else f"if ({word} == {word}, {left}, {right})"
+            expression_of[node] = left if tree.missing_left[node] else f"if ({name} == {name}, {left}, {right})"
         elif tree.missing_left[node]:  # a comparison with NaN is false
-            made[node] = f"if (!({word} >= {above[node]!r}), {left}, {right})"
+            expression_of[node] = f"if (!({name} >= {above[node]!r}), {left}, {right})"
         else:
-            made[node] = f"if ({word} < {above[node]!r}, {left}, {right})"
-    return made[tree.root]
+            expression_of[node] = f"if ({name} < {above[node]!r}, {left}, {right})"
+    return expression_of[tree.root]
 
 
 def _sum(weights: list[float], inputs: list[str], constant: float) -> str:
@@ -157,12 +161,12 @@ def _layer(layer: Layer, inputs: list[str], prefix: str, functions: list[tuple[s
             functions.append((f"{prefix}_norm{k}", f"({word} - {mean}) / {deviation} * {scale!r} + {shift!r}"))
             scaled.append(f"{prefix}_norm{k}")
         sums = scaled
-    made = []
+    outputs = []
     for k, word in enumerate(sums):
         text = _ACTIVATIONS[layer.activation].replace("z", word)
         functions.append((f"{prefix}_out{k}", f"{text} + {inputs[k]}" if layer.skip else text))
-        made.append(f"{prefix}_out{k}")
-    return made
+        outputs.append(f"{prefix}_out{k}")
+    return outputs
 
 
 _ACTIVATIONS = {

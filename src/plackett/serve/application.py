@@ -71,8 +71,8 @@ def application(
             model.warm_up()
         return Application(Models.of(served), settings)
     names = [models] if isinstance(models, (str, Path)) else models
-    made = Models([str(name) for name in names], threads=settings.threads)
-    return Application(made, settings, worker=worker)
+    from_files = Models([str(name) for name in names], threads=settings.threads)
+    return Application(from_files, settings, worker=worker)
 
 
 class Application:
@@ -138,7 +138,7 @@ class Application:
                     check_keys(request.query, route.query, "the address")
                 if request.method == "POST":
                     request.body = await self._body(headers, receive)
-                response = await self._made(route, request)
+                response = await self._response(route, request)
             except RefusedError as refused:
                 response = refusal(refused)
             except asyncio.CancelledError:
@@ -193,10 +193,10 @@ class Application:
             key = given.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
             # compared with all, so that the time reveals nothing
             if not sum(hmac.compare_digest(key, known) for known in self._keys):
-                said = (
+                reason = (
                     "this key is not known" if key else "give an API key: 'Authorization: Bearer …' or 'X-API-Key: …'"
                 )
-                raise RefusedError(401, said, ((b"www-authenticate", b"Bearer"),))
+                raise RefusedError(401, reason, ((b"www-authenticate", b"Bearer"),))
         if route.needs_models and not self.models.ready:
             raise RefusedError(503, "the models are being loaded", _RETRY)
 
@@ -231,12 +231,12 @@ class Application:
                 return b"".join([*parts, part]) if parts else part
             parts.append(part)
 
-    async def _made(self, route: Route, request: Request) -> Response:
+    async def _response(self, route: Route, request: Request) -> Response:
         if len(request.body) > _LARGE_BODY:
-            made = await self._in_thread(lambda: _handled(route, self, request))
+            response = await self._in_thread(lambda: _handled(route, self, request))
         else:
-            made = _handled(route, self, request)
-        return await self._in_thread(lambda: _called(made.make)) if isinstance(made, Deferred) else made
+            response = _handled(route, self, request)
+        return await self._in_thread(lambda: _called(response.make)) if isinstance(response, Deferred) else response
 
     async def _in_thread(self, function: Callable[[], Any]) -> Any:
         if self._waiting >= self.settings.max_waiting:

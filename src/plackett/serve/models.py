@@ -246,10 +246,10 @@ class Models:
     @classmethod
     def of(cls, models: Iterable[ServedModel]) -> Models:
         """Models that are in memory already."""
-        made = cls([])
-        made._serve({(model.name, model.version): model for model in models})
-        made.ready = True
-        return made
+        loaded = cls([])
+        loaded._serve({(model.name, model.version): model for model in models})
+        loaded.ready = True
+        return loaded
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:

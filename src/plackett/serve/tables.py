@@ -155,10 +155,10 @@ def _check_names(model: ServedModel, given: Any, where: str) -> None:
         )
     missing = [name for name in model.feature_names if name not in given]
     unknown = [name for name in given if name not in model.feature_set]
-    said = [f"lacks the feature{'s' * (len(missing) > 1)}{_listed(missing)}"] if missing else []
-    said += [f"has{_listed(unknown)}, which {model.name} was not trained on"] if unknown else []
-    if said:
-        raise RefusedError(400, f"{where} {' and '.join(said)}")
+    problems = [f"lacks the feature{'s' * (len(missing) > 1)}{_listed(missing)}"] if missing else []
+    problems += [f"has{_listed(unknown)}, which {model.name} was not trained on"] if unknown else []
+    if problems:
+        raise RefusedError(400, f"{where} {' and '.join(problems)}")
 
 
 def _listed(names: list[str]) -> str:

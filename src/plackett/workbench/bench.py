@@ -108,9 +108,9 @@ class Workbench:
             again = self.query(text)  # somebody else may have been faster
             if again.qid is not None:
                 return again
-            (made,) = self.ids_of([query.text], "t")
-            self.store.add_queries(TYPED, {made: query.text})
-            return Query(made, query.text)
+            (new_id,) = self.ids_of([query.text], "t")
+            self.store.add_queries(TYPED, {new_id: query.text})
+            return Query(new_id, query.text)
 
     def ids_of(self, texts: Sequence[str], prefix: str = "") -> list[str]:
         """Ids for queries that have none: that of a query with the same text, or a new one that is not in use."""

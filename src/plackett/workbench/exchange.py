@@ -145,18 +145,18 @@ def _from_csv(lines: list[str], name: str) -> QuerySet:
     rows = _table("\n".join(lines), name, ())
     named = {row["qid"] for _, row in rows}
     free = (qid for n in itertools.count(1) if (qid := str(n)) not in named)
-    made: dict[str, str] = {}
+    id_of: dict[str, str] = {}
     for number, row in rows:
         text = row["text"] or row["qid"]
         if not text:
             raise DataError(f"{name}:{number}: a query without text")
-        if not row["qid"] and text not in made:
-            made[text] = next(free)
-        qid = row["qid"] or made[text]
+        if not row["qid"] and text not in id_of:
+            id_of[text] = next(free)
+        qid = row["qid"] or id_of[text]
         queries[qid] = text
         if row["docid"] and row["grade"]:
             judged.append((qid, row["docid"], _grade(row["grade"], name, number)))
-    return QuerySet(queries, [entry for entry in judged if entry[2] >= 0], frozenset(made.values()))
+    return QuerySet(queries, [entry for entry in judged if entry[2] >= 0], frozenset(id_of.values()))
 
 
 def _is_number(text: str) -> bool:

@@ -37,9 +37,9 @@ def import_set(
         raise RefusedError(422, f"choose a name other than {name!r} for the set")
     imported = read_query_set(text, file or "the text")
     queries = {qid: _clean(query_text) for qid, query_text in imported.queries.items()}
-    made = [qid for qid in queries if qid in imported.numbered]
+    without_id = [qid for qid in queries if qid in imported.numbered]
     ids = {qid: _clean(qid) for qid in queries} | dict(
-        zip(made, bench.ids_of([queries[qid] for qid in made]), strict=True)
+        zip(without_id, bench.ids_of([queries[qid] for qid in without_id]), strict=True)
     )
     named = {ids[qid]: query_text for qid, query_text in queries.items()}
     note = _shared(bench, name, named)

@@ -106,10 +106,16 @@ def cards(bench: Workbench, ids: Names, q: Text = "", qid: Name = "") -> dict[st
 def document(bench: Workbench, id: Text, q: Text = "", qid: Name = "") -> dict[str, Any]:
     """All of a document, the terms of the query in it, and what raters said."""
     query = bench.query(q, qid or None)
-    said = [] if query.qid is None else [one for one in bench.store.judgements(query.qid) if one.docid == id]
+    judgements = (
+        []
+        if query.qid is None
+        else [judgement for judgement in bench.store.judgements(query.qid) if judgement.docid == id]
+    )
     return bench.source.document(id, query) | {
         "matches": bench.source.matches(id, query),
-        "judgements": [{"rater": one.rater, "grade": one.grade, "note": one.note} for one in said],
+        "judgements": [
+            {"rater": judgement.rater, "grade": judgement.grade, "note": judgement.note} for judgement in judgements
+        ],
     }
 
 
