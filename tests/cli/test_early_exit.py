@@ -28,7 +28,7 @@ def test_a_model_with_its_exit(folder):
     found = run("early-exit", folder / "m.plackett", valid, "--out", out, "--max-loss", 0.2)
     assert found.exit_code == 0, found.output
     exit_ = pk.load(out).card_["exit"]
-    assert f"after {exit_['trees']} trees the best {exit_['keep']} of a list go on" in found.output
+    assert f"after {exit_['trees']} trees the best {exit_['keep']} of a list continue" in found.output
     for name, model, options in (("a", out, []), ("b", out, ["--all-trees"]), ("c", folder / "m.plackett", [])):
         assert run("predict", model, valid, "--out", folder / name, *options).exit_code == 0
     scores = {name: read_scores(folder / name) for name in "abc"}
@@ -45,7 +45,7 @@ def test_exits_of_whole_lists(folder):
     assert found.exit_code == 0, found.output
     exit_ = pk.load(out).card_["exit"]
     assert exit_["rule"] == "query" and exit_["work"] < 1.0
-    assert "unsettled lists go on" in found.output
+    assert "unsettled lists continue" in found.output
 
 
 def test_refusals(folder):

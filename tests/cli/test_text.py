@@ -94,7 +94,7 @@ def test_analysis_is_chosen_once(folder):
         (("index", "{}/docs.jsonl", "--out", "{}/x", "--kind", "year"), "write name=kind"),
         (("search", "{}/none", "x"), "holds no index"),
         (("search", "{}/i", "x", "--model", "BM26"), "unknown text 'BM26'"),
-        (("search", "{}/i", "x", "--model", "Index"), "is no retrieval model"),
+        (("search", "{}/i", "x", "--model", "Index"), "is not a retrieval model"),
         (("search", "{}/i", "x", "--ranker", "m"), "give --ranker and --features together"),
         (("search", "{}/i", '"x'), "the quotation mark is not closed"),
     ],

@@ -88,7 +88,7 @@ def test_what_is_no_log_is_refused(log):
     data = pk.datasets.make_ranking(n_queries=5, random_state=0)
     with pytest.raises(pk.DataError, match="shards of a dataset"):
         pk.cluster.fit_click_model(make_model("PBM"), SerialShards(data, 2))
-    with pytest.raises(pk.DataError, match="no click model"):
+    with pytest.raises(pk.DataError, match="not a click model"):
         pk.cluster.fit_click_model(pk.ListNet(), SerialShards(log, 2))
     with pytest.raises(pk.DataError, match="shared out"):
         SerialShards(log, 0)

@@ -72,7 +72,7 @@ def test_a_smaller_dataset_is_never_taken_for_the_whole(data, processes):
 
 def _orders(data, processes):
     ranker = pk.LambdaMART(**settings(gradient_bins=None, n_estimators=1))
-    places = processes.gather(trees._place)
+    places = processes.gather(trees._address)
     machines = ",".join(f"{host}:{port}" for host, port in places)
     return [(ranker, ranker, ranker.make_loss(), data.X, machines, port) for _, port in places]
 

@@ -504,7 +504,7 @@ def test_imputers_that_cannot_be_exported_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"an Imputer before this LinearRegression .* Fill them in where"):
         pk.write_xgboost(pipeline, tmp_path / "m.json")
     with_indicator, _ = imputed(pk.LinearRegression(), add_indicator=True)
-    with pytest.raises(DataError, match="add_indicator=True is exported with trees only"):
+    with pytest.raises(DataError, match="add_indicator=True can be exported with trees only"):
         pk.write_solr(with_indicator, tmp_path / "m.json")
     X, y, qid = table()
     trees = pk.LambdaMART(n_estimators=2, **TREE)

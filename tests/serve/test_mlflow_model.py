@@ -59,5 +59,5 @@ def test_models_of_others_are_refused(tmp_path):
     described = Model()
     described.add_flavor("onnx", data="x")
     described.save(str(tmp_path / "other" / "MLmodel"))
-    with pytest.raises(pk.DataError, match="no plackett model; its flavours are onnx"):
+    with pytest.raises(pk.DataError, match="not a plackett model; its flavours are onnx"):
         pk.serve.load_model(str(tmp_path / "other"))

@@ -84,8 +84,8 @@ def imputer_named(text: str) -> Any:
     if not math.isfinite(number):
         known = [name for name in STRATEGIES if name != "constant"]
         near = nearest(text, known)
-        said = question(near) if near else f"give {', '.join(known)} or a number"
-        raise typer.BadParameter(f"{text!r}; {said}", param_hint="--impute")
+        advice = question(near) if near else f"give {', '.join(known)} or a number"
+        raise typer.BadParameter(f"{text!r}; {advice}", param_hint="--impute")
     return Imputer("constant", fill_value=number)
 
 
@@ -165,7 +165,7 @@ _COLUMNS: dict[str, Any] = {
 }
 
 #: The options of commands that train or use rankers which look at more than single documents.
-_BESIDE: dict[str, Any] = {
+_SIDE_DATA: dict[str, Any] = {
     "relation": Annotated[
         list[str] | None,
         typer.Option(
@@ -195,7 +195,7 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
 
 def reads_lists(command: Callable[..., None]) -> Callable[..., None]:
     """Like `reads_tables`, with the options for relations and features of queries."""
-    return _with_options(command, _COLUMNS | _BESIDE)
+    return _with_options(command, _COLUMNS | _SIDE_DATA)
 
 
 def _with_options(command: Callable[..., None], options: dict[str, Any]) -> Callable[..., None]:
@@ -207,11 +207,11 @@ def _with_options(command: Callable[..., None], options: dict[str, Any]) -> Call
         for name, kind in options.items()
     ]
 
-    def run(**words: Any) -> None:
-        named = {name: words.pop(name, None) for name in (*_COLUMNS, *_BESIDE)}
+    def run(**arguments: Any) -> None:
+        named = {name: arguments.pop(name, None) for name in (*_COLUMNS, *_SIDE_DATA)}
         named["relations"] = tuple(named.pop("relation") or ())
         named |= {name: _names(named[name]) for name in ("features", "drop", "query_features")}
-        command(**words, columns=TableColumns(**named))
+        command(**arguments, columns=TableColumns(**named))
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -43,12 +43,12 @@ def churn(
     if dataset is None:
         dataset = read_data(data, columns, labels_needed=False, drop_text=True)  # features do not matter
     before, after = (scores_of(each, dataset, data) if isinstance(each, Path) else each for each in scores)
-    found = compare(before, after, dataset, k=k, measure=measure)
+    comparison = compare(before, after, dataset, k=k, measure=measure)
     if form in ("csv", "json"):
-        print(getattr(found, f"to_{form}")())
+        print(getattr(comparison, f"to_{form}")())
         return
-    print(getattr(found, f"to_{form}")(n_queries=queries))
-    for table in found.example_tables(examples):
+    print(getattr(comparison, f"to_{form}")(n_queries=queries))
+    for table in comparison.example_tables(examples):
         print()
         print(FORMATS[form](table))
 

@@ -25,7 +25,7 @@ clicks = typer.Typer(help="Click logs: what is in them, click models, labels, an
 Log = Annotated[Path, typer.Argument(metavar="LOG", help="Click log: .plackett, .csv, .parquet, .jsonl, Yandex, UBI.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="native, table, yandex, clara2, pages, ubi or events; found by itself if left out."),
+    typer.Option("--format", help="native, table, yandex, clara2, pages, ubi or events; detected if left out."),
 ]
 #: Values of a model that are printed.
 _SHOWN = 20
@@ -81,7 +81,7 @@ def _say_what_is_fixed(log: ClickLog) -> None:
     from plackett.clicks.profile import FIXED, documents_move
 
     if not documents_move(log):
-        print(f"warning: {FIXED} What follows depends on how the fit began.", file=sys.stderr)
+        print(f"warning: {FIXED} The results depend on where the fit started.", file=sys.stderr)
 
 
 #: Suffix of a file to the method of a frame that writes it.
@@ -188,22 +188,22 @@ def fit(
 
     check_out(out, force)
     _check_table(relevance, force, "--relevance")
-    made, pages = make_model(model, max_iter=max_iter), _read(log, form, column, application, top).collapse()
-    if made.needs_moves:
+    click_model, pages = make_model(model, max_iter=max_iter), _read(log, form, column, application, top).collapse()
+    if click_model.needs_moves:
         _say_what_is_fixed(pages)
-    made.fit(pages, verbose=True)
-    made.save(out)
+    click_model.fit(pages, verbose=True)
+    click_model.save(out)
     if relevance is not None:
-        _write(made.relevance(), relevance)
-    print(f"{out}: {made.name}, {len(made.pairs_)} pairs, {made.n_iter_} passes")
-    if hasattr(made, "table"):  # examination depends on the last click
-        for last, row in enumerate(made.table):
+        _write(click_model.relevance(), relevance)
+    print(f"{out}: {click_model.name}, {len(click_model.pairs_)} pairs, {click_model.n_iter_} passes")
+    if hasattr(click_model, "table"):  # examination depends on the last click
+        for last, row in enumerate(click_model.table):
             when = f"after a click at rank {last}" if last else "without a click above"
             _print_values(f"examination {when}", row[last:])
         return
     for name in ("examination_", "continuation_", "gamma_", "alphas_", "relevant_", "irrelevant_"):
-        if hasattr(made, name):
-            _print_values(name.rstrip("_"), np.atleast_1d(np.asarray(getattr(made, name))).ravel())
+        if hasattr(click_model, name):
+            _print_values(name.rstrip("_"), np.atleast_1d(np.asarray(getattr(click_model, name))).ravel())
 
 
 def _print_values(name: str, values: np.ndarray) -> None:
@@ -274,12 +274,14 @@ def labels(
     known = ("model", "random-walk", "discount", *RULES)
     if method not in known:
         raise typer.BadParameter(f"{method!r}; give {', '.join(known)}", param_hint="--method")
-    made = make_model(model)
+    click_model = make_model(model)
     pages = _read(log, form, column, application, top)
-    if method == "model" and made.needs_moves:
+    if method == "model" and click_model.needs_moves:
         _say_what_is_fixed(pages)
     ways: dict[str, Any] = {
-        "model": lambda: model_labels(made.fit(pages.collapse(), verbose=True), grades=grades, min_shown=min_pages),
+        "model": lambda: model_labels(
+            click_model.fit(pages.collapse(), verbose=True), grades=grades, min_shown=min_pages
+        ),
         "random-walk": lambda: smooth_clicks(pages),
         "discount": lambda: discount_clicks(pages),
     }
@@ -353,7 +355,7 @@ def simulate(
     if format_of(source) is NATIVE and _storage.read_metadata(source).get("kind") == "click model":
         if like is None:
             raise typer.BadParameter("a click model needs pages to click on", param_hint="--like")
-        made = load_model(source).simulate(_read(like, form, column, application, top), random_state=seed)
+        simulated = load_model(source).simulate(_read(like, form, column, application, top), random_state=seed)
     else:
         kinds: dict[str, Any] = {
             "position": lambda: PositionUsers(strength=strength),
@@ -364,11 +366,11 @@ def simulate(
             raise typer.BadParameter(f"{users!r}; give {', '.join(kinds)}", param_hint="--users")
         data = read(source)
         scores = None if feature is None else _column(data.X, feature)
-        made = simulate_log(
+        simulated = simulate_log(
             data, scores, n_pages=pages, k=k, users=kinds[users](), temperature=temperature, random_state=seed
         )
-    made.save(out)
-    print(f"{out}: {made}")
+    simulated.save(out)
+    print(f"{out}: {simulated}")
 
 
 def _column(X: Any, feature: int) -> Any:

@@ -59,5 +59,5 @@ def _streamed(source: Path, target: Path, columns: TableColumns) -> Any:
         if format is LETOR:
             return None if options else letor_to_native(source, target)
         return table_to_native(source, target, **options, labels_needed="if there")
-    except DataError:  # rows of a query that do not stand together can still be grouped; other errors come again
+    except DataError:  # rows of a query that are not contiguous can still be grouped; other errors are raised again
         return None

@@ -84,8 +84,8 @@ def _named(explanation: Any, text: str, option: str) -> Any:
     rank = text.removeprefix("#")
     if not rank.isdecimal():
         near = nearest(text, map(str, documents))
-        said = question(near) if near else f"it has {plural(len(documents), 'document')}: {_some(documents)}"
-        raise DataError(f"{option}: query {explanation.qid} has no document {text!r}; {said}")
+        advice = question(near) if near else f"it has {plural(len(documents), 'document')}: {_some(documents)}"
+        raise DataError(f"{option}: query {explanation.qid} has no document {text!r}; {advice}")
     if not 1 <= int(rank) <= len(documents):
         positions = f"and its positions are 1 to {len(documents)}"
         raise DataError(f"{option}: query {explanation.qid} has no document {text}, {positions}")

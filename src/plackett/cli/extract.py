@@ -78,7 +78,7 @@ def extract(
         blocks = _from_engine(index, asked, features, candidates, engine_query, param, header, settings)
     else:
         if engine_query is not None or header:
-            raise typer.BadParameter(f"{index} is no address of an engine", param_hint="--engine-query")
+            raise typer.BadParameter(f"{index} is not the address of an engine", param_hint="--engine-query")
         blocks = _from_index(Path(index), asked, features, candidates, settings | {"field": field, "n_jobs": n_jobs})
     if folds is None:
         counted = _Counted(blocks)

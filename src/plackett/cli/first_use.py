@@ -29,14 +29,14 @@ _ROUNDS = {"n_estimators": 3, "max_iter": 3, "max_epochs": 1, "generations": 1, 
 
 
 def rehearse_training(ranker: Any, *, validate: bool) -> contextlib.AbstractContextManager[None]:
-    """A context to read data in: if kernels must be compiled for that, those of the training are compiled beside it."""
+    """A context to read data in: while kernels are compiled for that, so are those of the training, in parallel."""
     trees = hasattr(ranker, "lightgbm_params")
-    return _beside(_train, ranker, validate, meanwhile=_score_with_trees if trees else None)
+    return _in_parallel(_train, ranker, validate, meanwhile=_score_with_trees if trees else None)
 
 
 def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextlib.AbstractContextManager[None]:
     """The same for the evaluation of scores."""
-    return _beside(_evaluate, list(measures), preset)
+    return _in_parallel(_evaluate, list(measures), preset)
 
 
 def rehearse_experiment(
@@ -46,11 +46,11 @@ def rehearse_experiment(
     from plackett.rankers.base import Ranker
 
     ours = [ranker for ranker in rankers if isinstance(ranker, Ranker)]
-    return _beside(_experiment, ours, list(measures), preset)
+    return _in_parallel(_experiment, ours, list(measures), preset)
 
 
 @contextlib.contextmanager
-def _beside(task: Callable[..., None], *args: Any, meanwhile: Callable[[], None] | None = None) -> Iterator[None]:
+def _in_parallel(task: Callable[..., None], *args: Any, meanwhile: Callable[[], None] | None = None) -> Iterator[None]:
     if not is_own_process() or n_threads() < 2 or cache_root() is None:
         yield
         return

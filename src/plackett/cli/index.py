@@ -21,7 +21,7 @@ def index(
     ],
     out: Annotated[Path, typer.Option(help="Folder of the index.")],
     form: Annotated[
-        str | None, typer.Option("--format", help="jsonl, table, trec, smart, html or text; by default found out.")
+        str | None, typer.Option("--format", help="jsonl, table, trec, smart, html or text; by default detected.")
     ] = None,
     id_field: Annotated[str | None, typer.Option(help="Name of the id; by default id, _id, docid, docno, …")] = None,
     kind: Annotated[
@@ -32,7 +32,7 @@ def index(
     stop_words: Annotated[str, typer.Option(help="english, none, or a file with a word per line.")] = "english",
     word_ngrams: Annotated[int, typer.Option(help="Longest sequence of words that is a term too.")] = 1,
     anchors: Annotated[
-        bool, typer.Option("--anchors", help="Add a field of what links to a document are written with.")
+        bool, typer.Option("--anchors", help="Add a field with the text of the links to a document.")
     ] = False,
     add: Annotated[
         bool, typer.Option("--add", help="Add to an index that exists; a document with a known id is replaced.")

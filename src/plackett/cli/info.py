@@ -154,7 +154,7 @@ def _rows(facts: Profile) -> list[tuple[str, str]]:
     if facts.n_preferences is not None:
         rows.append(("preferences", f"{facts.n_preferences:,}"))
     extras = {"document ids": facts.has_docids, "positions": facts.has_positions, "comments": facts.has_comments}
-    rows.append(("other columns", ", ".join(name for name, there in extras.items() if there) or "none"))
+    rows.append(("other columns", ", ".join(name for name, present in extras.items() if present) or "none"))
     return rows
 
 

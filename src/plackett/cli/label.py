@@ -207,7 +207,7 @@ label.command("next")(next_pairs)
 def agree(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: a column per judge, or a row per label.")],
     judge: Annotated[
-        list[str] | None, typer.Option("--judge", help="Column of a judge; repeat for each. Found if left out.")
+        list[str] | None, typer.Option("--judge", help="Column of a judge; repeat for each. Detected if left out.")
     ] = None,
     rule: Annotated[str, typer.Option(help="Label to keep: model, model-mean, majority, median or mean.")] = "model",
     out: Annotated[Path | None, typer.Option(help="Write the table with one label per item here, .csv.")] = None,
@@ -268,7 +268,11 @@ def agree(
         return
     values = ", ".join(f"{value:.3f} {level}" for level, value in alpha.items())
     print(f"{len(ratings.labels)} items, {len(ratings.judges)} judges. Krippendorff's alpha: {values}")
-    print(f"Fleiss' kappa: {fleiss:.3f}" if fleiss is not None else "Fleiss' kappa needs as many labels for every item")
+    print(
+        f"Fleiss' kappa: {fleiss:.3f}"
+        if fleiss is not None
+        else "Fleiss' kappa needs the same number of labels for every item"
+    )
     if ratings.grades.size == 1:
         print(f"every label is {ratings.grades[0]:g}: agreement beyond chance is not defined")
     rows = [[str(p["a"]), str(p["b"]), f"{p['kappa']:.3f}", f"{p['quadratic']:.3f}"] for p in pairs]

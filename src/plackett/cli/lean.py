@@ -7,7 +7,7 @@ from importlib import import_module
 
 __all__ = ["is_own_process", "lightgbm_alone", "own_process"]
 
-#: What LightGBM imports if it is there; training on a dataset of ours needs none of it.
+#: What LightGBM imports if it is installed; training on a dataset of ours needs none of it.
 _NOT_NEEDED = ("sklearn", "pandas", "dask", "distributed", "matplotlib", "graphviz")
 
 _ours = False

@@ -25,10 +25,10 @@ def print_card(
     else:
         data = card.get("data", {})
         counts = ("queries", "query", "queries"), ("rows", "document", None), ("features", "feature", None)
-        sizes = ", ".join(plural(data.get(name, 0), one, many) for name, one, many in counts)
+        sizes = ", ".join(plural(data.get(name, 0), singular, plural_form) for name, singular, plural_form in counts)
         rows += [("trained on", sizes), ("fingerprint of the data", str(data.get("fingerprint")))]
     for step in steps[:-1]:
-        rows.append(("before it", f"{step['transformer']}({_words(step['parameters'])})"))
+        rows.append(("before it", f"{step['transformer']}({_assignments(step['parameters'])})"))
     valid = card.get("validation")
     if valid:
         best = f"{valid['measure']} {valid['value']:.4f}"
@@ -53,5 +53,5 @@ def _plain(facts: Any) -> str:
     return ", ".join(f"{name}: {_plain(value)}" for name, value in facts.items()) or "none"
 
 
-def _words(parameters: dict[str, Any]) -> str:
+def _assignments(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in parameters.items() if name != "n_jobs")

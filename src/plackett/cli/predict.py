@@ -25,7 +25,7 @@ def predict(
     run: Annotated[Path | None, typer.Option(help="File for a TREC run.")] = None,
     all_trees: Annotated[
         bool,
-        typer.Option("--all-trees", help="Score every document by all trees, also where the model has an early exit."),
+        typer.Option("--all-trees", help="Score every document with all trees, even if the model has an early exit."),
     ] = False,
     force: Force = False,
     *,

@@ -29,7 +29,7 @@ def read_data(
 
 def _completed(data: RankingDataset, columns: TableColumns) -> RankingDataset:
     """The dataset with the relations and query features that the command line asks for."""
-    from plackett.cli.beside import with_query_features, with_relations
+    from plackett.cli.side_data import with_query_features, with_relations
 
     if columns.query_features_file is not None:
         data = with_query_features(data, columns.query_features_file)
@@ -50,7 +50,7 @@ def read_like(
     if format not in TABLES or names is None or columns.features:
         return read_data(path, columns, labels_needed=labels_needed)
     try:
-        found = read(path, **columns.options(), features=list(names), labels_needed=labels_needed)
+        dataset = read(path, **columns.options(), features=list(names), labels_needed=labels_needed)
     except DataError as error:
         try:  # lists of numbers in one column are several features
             data = read_data(path, columns, labels_needed=labels_needed)
@@ -59,7 +59,7 @@ def read_like(
         if data.feature_names != tuple(names):
             raise error from None
         return data
-    return _completed(found, columns)
+    return _completed(dataset, columns)
 
 
 def scores_of(scores: Path, dataset: RankingDataset, data: Path) -> np.ndarray:
@@ -68,8 +68,8 @@ def scores_of(scores: Path, dataset: RankingDataset, data: Path) -> np.ndarray:
 
     values = read_scores(scores)
     if values.size != dataset.n_rows:
-        found, expected = plural(values.size, "score"), plural(dataset.n_rows, "document")
-        raise DataError(f"{scores} has {found}, but {data} has {expected}; a score file has one line per document")
+        given, expected = plural(values.size, "score"), plural(dataset.n_rows, "document")
+        raise DataError(f"{scores} has {given}, but {data} has {expected}; a score file has one line per document")
     return dataset.from_input_order(values)
 
 

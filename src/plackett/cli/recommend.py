@@ -29,7 +29,7 @@ def recommend(
         list[str] | None, typer.Option("--parameter", "-p", help="name=value of AlternatingLeastSquares; repeatable.")
     ] = None,
     separator: Annotated[
-        str | None, typer.Option(help="What stands between columns; by default a comma in a .csv file, else a tab.")
+        str | None, typer.Option(help="Separator of the columns; by default a comma in a .csv file, else a tab.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to save the recommender.")] = None,
     force: Force = False,
@@ -91,7 +91,7 @@ def _saved(source: Path) -> bool:
 def _trained(
     source: Path, test: Path | None, measures: list[str], parameters: list[str], separator: str | None
 ) -> tuple[Any, dict[str, Any]]:
-    """A recommender from ratings, and what it is worth on held-out ones."""
+    """A recommender from ratings, and how good it is on held-out ones."""
     from dataclasses import fields
 
     from plackett.applications.least_squares import AlternatingLeastSquares
@@ -112,5 +112,5 @@ def _trained(
         name: evaluate(data, scores, measures).mean
         for name, scores in (("popularity", popularity(train, data)), ("factors", model.predict(data)))
     }
-    found = {name: {system: own[name] for system, own in values.items()} for name in values["popularity"]}
-    return model, {"users": data.n_queries, "measures": found}
+    by_measure = {name: {system: own[name] for system, own in values.items()} for name in values["popularity"]}
+    return model, {"users": data.n_queries, "measures": by_measure}

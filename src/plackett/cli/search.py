@@ -43,7 +43,7 @@ def search(
     filters: Annotated[
         str | None, typer.Option("--filter", help="Conditions that do not change the score, such as year:1990..1999.")
     ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="Take the query as mere words.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Treat the query as plain words.")] = False,
     model: Annotated[str, typer.Option(help="Retrieval model; `plackett list --kind text` shows them.")] = "BM25",
     ranker: Annotated[Path | None, typer.Option(help="Model of `plackett train` that ranks the candidates.")] = None,
     features: Annotated[
@@ -91,7 +91,7 @@ def search(
 
 
 def model_of(name: str) -> Any:
-    """A retrieval model by its name; None for BM25, which search itself has."""
+    """A retrieval model by its name; None for BM25, which search has built in."""
     from plackett.catalogue import find, items
 
     if name.lower() == "bm25":
@@ -100,7 +100,9 @@ def model_of(name: str) -> Any:
     model = getattr(import_module(item.module), item.symbol)
     if not item.module.startswith("plackett.text.retrieval."):
         known = [each.name for each in items("text") if each.module.startswith("plackett.text.retrieval.")]
-        raise typer.BadParameter(f"{name!r} is no retrieval model; there are {', '.join(known)}", param_hint="--model")
+        raise typer.BadParameter(
+            f"{name!r} is not a retrieval model; there are {', '.join(known)}", param_hint="--model"
+        )
     return model()
 
 
@@ -121,7 +123,7 @@ def _reasons(pipeline: Any, hits: list[Any]) -> list[list[tuple[str, float, str]
     """What adds to the score of each document: features under a ranker, else query terms."""
     if pipeline.ranker is None:
         if pipeline.model is not None:
-            raise typer.BadParameter("explanations are of BM25 and of rankers", param_hint="--explain")
+            raise typer.BadParameter("only BM25 and rankers can be explained", param_hint="--explain")
         return [
             [
                 (

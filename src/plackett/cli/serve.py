@@ -28,7 +28,7 @@ def serve(
     ] = 1.0,
     workers: Annotated[int, typer.Option(help="Processes that share the port, one per core.", min=1)] = 1,
     threads: Annotated[int, typer.Option(help="Threads for large requests and explanations.", min=1)] = 2,
-    drain: Annotated[float, typer.Option(help="Seconds to go on answering after SIGTERM.", min=0)] = 2.0,
+    drain: Annotated[float, typer.Option(help="Seconds to keep answering after SIGTERM.", min=0)] = 2.0,
     access_log: Annotated[bool, typer.Option("--access-log", help="Log every request, not only failures.")] = False,
     api_key_file: Annotated[
         Path | None,

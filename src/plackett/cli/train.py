@@ -131,8 +131,8 @@ def _check_domains(
 
 
 def _sources(given: list[str]) -> dict[str, Path]:
-    """Files of source domains by name; a file without one is called after itself."""
-    found: dict[str, Path] = {}
+    """Files of source domains by name; a file without a name is named after itself."""
+    paths: dict[str, Path] = {}
     for text in given:
         name, equals, rest = text.partition("=")
         path = Path(rest if equals and not Path(text).exists() else text)
@@ -140,10 +140,10 @@ def _sources(given: list[str]) -> dict[str, Path]:
             name = path.name.split(".")[0]
         if not path.exists():
             raise typer.BadParameter(f"{path}: there is no such file", param_hint="--source")
-        if name in found:
+        if name in paths:
             raise typer.BadParameter(f"two sources are called {name}; write NAME=FILE", param_hint="--source")
-        found[name] = path
-    return found
+        paths[name] = path
+    return paths
 
 
 def fit_and_keep(model: Any, dataset: Any, watched: Any, out: Path, more: dict[str, Any] | None = None) -> bool:

@@ -88,9 +88,9 @@ def workbench(
 
 def _scale(text: str) -> tuple[str, ...]:
     """Words of the grades; each grade has a key from 0 to 9."""
-    words = tuple(word.strip() for word in text.split(","))
-    if not 2 <= len(words) <= 10 or not all(words):
+    meanings = tuple(word.strip() for word in text.split(","))
+    if not 2 <= len(meanings) <= 10 or not all(meanings):
         raise typer.BadParameter(
-            f"{text!r} has {len(words)} grades; give 2 to 10 words, separated by commas", param_hint="--grades"
+            f"{text!r} has {len(meanings)} grades; give 2 to 10 words, separated by commas", param_hint="--grades"
         )
-    return words
+    return meanings

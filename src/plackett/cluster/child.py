@@ -19,18 +19,18 @@ def main(order: str, answer: str) -> None:
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     path, function, argument = pickle.loads(Path(order).read_bytes())
     try:
-        found = pickle.dumps((True, function(open_shard(Path(path)), argument)), protocol=5)
+        pickled = pickle.dumps((True, function(open_shard(Path(path)), argument)), protocol=5)
     except Exception as error:
         try:
-            found = pickle.dumps((False, error), protocol=5)
-            pickle.loads(found)
-        except Exception:  # an error that cannot travel
-            found = pickle.dumps((False, ClusterError(f"{type(error).__name__}: {error}")), protocol=5)
-    Path(answer).write_bytes(found)
+            pickled = pickle.dumps((False, error), protocol=5)
+            pickle.loads(pickled)
+        except Exception:  # an error that cannot be pickled
+            pickled = pickle.dumps((False, ClusterError(f"{type(error).__name__}: {error}")), protocol=5)
+    Path(answer).write_bytes(pickled)
 
 
 def _end_with_the_parent() -> None:
-    """The pipe ends when the worker is gone; what waits for other machines would wait for ever."""
+    """The pipe ends when the worker is gone; what waits for other machines would wait forever."""
     os.read(0, 1)  # not through the buffer, whose lock would be held at the end
     os._exit(1)
 

@@ -43,7 +43,7 @@ def fit_click_model(model: Model, shards: Shards, *, verbose: bool = False) -> M
     Notes
     -----
     In memory here are the pairs of query and document with their parameters, which travel to each worker in each pass;
-    with queries in several shards also the distinct pages, of which real logs have far fewer than pages.
+    with queries in several shards also the distinct pages. Real logs have far fewer of these than pages.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def fit_click_model(model: Model, shards: Shards, *, verbose: bool = False) -> M
     True
     """
     if not isinstance(model, ClickModel):
-        raise DataError(f"{type(model).__name__} is no click model")
+        raise DataError(f"{type(model).__name__} is not a click model")
     ranks, queries = zip(*shards.gather(_ranks_and_queries), strict=True)
     asked = [query for part in queries for query in part]
     if not model.has_passes or len(set(asked)) < len(asked):

@@ -68,36 +68,36 @@ class DaskShards(Shards):
             ) from None
 
     def together(self, function: Function, arguments: Sequence[Any]) -> list[Any]:
-        """Call the function on all shards at the same time, each in a process of its own beside the worker.
+        """Call the function on all shards at the same time, each in a process of its own next to the worker.
 
-        Such a process can be ended, which a thread of a worker cannot, if one of the others is lost.
+        If one of the others is lost, such a process can be ended; a thread of a worker cannot.
         """
         from distributed import Event
         from distributed import wait as wait_for
 
         wait_for(self.futures)
         holders = self.client.who_has(self.futures)
-        places = [next(iter(holders[future.key]), "") for future in self.futures]
+        addresses = [next(iter(holders[future.key]), "") for future in self.futures]
         threads = self.client.nthreads()
-        for address in set(places):
-            if places.count(address) > threads.get(address, 0):
+        for address in set(addresses):
+            if addresses.count(address) > threads.get(address, 0):
                 raise ClusterError(
-                    f"worker {address or 'unknown'} holds {places.count(address)} shards but has "
+                    f"worker {address or 'unknown'} holds {addresses.count(address)} shards but has "
                     f"{threads.get(address, 0)} threads; all shards must be worked on at the same time: give no more "
                     "shards than there are workers"
                 )
         stop = f"plackett-stop-{uuid.uuid4().hex}"
         event = Event(stop, client=self.client)
         tasks = [
-            self.client.submit(in_child, shard, function, argument, stop, workers=[place], pure=False)
-            for shard, argument, place in zip(self.futures, arguments, places, strict=True)
+            self.client.submit(in_child, shard, function, argument, stop, workers=[worker], pure=False)
+            for shard, argument, worker in zip(self.futures, arguments, addresses, strict=True)
         ]
         try:
             while not all(task.status == "finished" for task in tasks):
                 for task in tasks:
                     if task.status in ("error", "cancelled", "lost"):
                         task.result()
-                gone = sorted(set(places) - set(self.client.nthreads()))
+                gone = sorted(set(addresses) - set(self.client.nthreads()))
                 if gone:
                     name = getattr(function, "__qualname__", str(function))
                     raise ClusterError(

@@ -85,9 +85,9 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
 
 
 def check_separable(loss: Loss) -> None:
-    """Reject a loss that is no sum over shards."""
+    """Reject a loss that is not a sum over shards."""
     if not loss.separable or loss.counts_rounds:
-        raise LossError(f"{loss} looks at all queries together and is no sum over shards; fit it on one machine")
+        raise LossError(f"{loss} looks at all queries together and is not a sum over shards; fit it on one machine")
 
 
 class _Problem:

@@ -116,7 +116,7 @@ class LocalShards(Shards):
                         self._look_for_dead(waiting, function)  # one that died makes the others fail
                         raise
         except BaseException:
-            for i in waiting:  # they wait for the one that is gone, for ever
+            for i in waiting:  # they would wait for it forever
                 self.workers[i].end(at_once=True)
                 self.workers[i] = _Worker(self.parts[i])
             raise
@@ -201,6 +201,6 @@ def _work(connection: Connection, part: Any) -> None:
             try:
                 answer = pickle.dumps((False, error), protocol=5)
                 pickle.loads(answer)
-            except Exception:  # an error that cannot travel
+            except Exception:  # an error that cannot be pickled
                 answer = pickle.dumps((False, ClusterError(f"{type(error).__name__}: {error}")), protocol=5)
         connection.send_bytes(answer)

@@ -13,7 +13,7 @@ from plackett.data.dense import dense
 
 __all__ = ["FeatureStatistics", "feature_statistics"]
 
-#: Rows that are looked at at once.
+#: Rows read at once.
 _ROWS = 4_096
 
 

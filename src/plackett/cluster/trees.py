@@ -40,7 +40,7 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
     Each worker bins its documents and computes the gradients of its queries. LightGBM adds up the histograms of all
     workers over sockets (``tree_learner="data"``), so that each grows the same trees. The bins are the same everywhere:
     they are made from up to 50,000 documents, chosen by a hash of their content. So the trees do not depend on how the
-    data are cut, and if there are no more documents than that, they are those of `fit` with ``gradient_bins=None``; up
+    data are cut, and if there are no more documents than that, they are those of `fit` with ``gradient_bins=None``, up
     to the rounding of sums that are added in another order.
 
     Parameters
@@ -59,7 +59,7 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
     Raises
     ------
     ClusterError
-        If a worker fails or dies. The others are stopped. There is never a model of a part of the data.
+        If a worker fails or dies. The others are stopped. A model is never fitted to a part of the data.
 
     Examples
     --------
@@ -90,13 +90,13 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
         setattr(model, name, value)
     model.gradient_bins = None
     common = (ranker, model, loss.settle(whole), _sample(shards))
-    places = shards.gather(_place)
-    machines = ",".join(f"{host}:{port}" for host, port in places)
-    if len(set(places)) < len(places):
+    addresses = shards.gather(_address)
+    machines = ",".join(f"{host}:{port}" for host, port in addresses)
+    if len(set(addresses)) < len(addresses):
         raise ClusterError(f"two workers were given the same port ({machines}); try again")
-    orders = [(*common, machines if len(places) > 1 else "", port) for _, port in places]
-    found = shards.together(_grow, orders)
-    text = _agreed(found, labels.size)
+    orders = [(*common, machines if len(addresses) > 1 else "", port) for _, port in addresses]
+    grown = shards.together(_grow, orders)
+    text = _agreed(grown, labels.size)
     ranker.scorer_ = TreeScorer(text)
     ranker.n_features_in_, ranker.history_ = about[0][2], []
     sizes = {"queries": int(groups.size), "rows": int(labels.size), "features": about[0][2], "shards": len(about)}
@@ -120,12 +120,12 @@ def _boosted(model: Any) -> bool:
     return True
 
 
-def _agreed(found: list[tuple[int, str, str]], rows: int) -> str:
+def _agreed(grown: list[tuple[int, str, str]], rows: int) -> str:
     """The text of the trees, which all workers have grown from all rows."""
-    if len({digest for _, digest, _ in found}) > 1:
+    if len({digest for _, digest, _ in grown}) > 1:
         raise ClusterError("the workers have grown different trees; do they have the same versions of all packages?")
-    seen = sum(n for n, _, _ in found)
-    text = found[0][2]
+    seen = sum(n for n, _, _ in grown)
+    text = grown[0][2]
     counts = {int(tree["internal_count"].split()[0]) for tree in split_trees(text)[1] if int(tree["num_leaves"]) > 1}
     if seen != rows or not counts <= {rows}:
         raise ClusterError(f"the trees were grown on {sorted(counts | {seen})} documents instead of {rows}")
@@ -147,7 +147,7 @@ def _prepared(shard: RankingDataset, ranker: Any) -> RankingDataset:
     return shard.memo["prepared"]
 
 
-def _place(shard: RankingDataset, _: Any) -> tuple[str, int]:
+def _address(shard: RankingDataset, _: Any) -> tuple[str, int]:
     """The address at which others reach this worker, with a port that is free."""
     host = _host()
     with socket.socket() as probe:
@@ -212,7 +212,7 @@ def _grow(shard: RankingDataset, order: Any) -> tuple[int, str, str]:
             "tree_learner": "data",
             "time_out": _PATIENCE,
         }
-    with _quiet():
+    with _without_stdout():
         booster = lgb.train(parameters, train_set, num_boost_round=model.n_estimators)
     text = trees_only(booster.model_to_string(num_iteration=-1))
     booster.free_network()
@@ -220,8 +220,8 @@ def _grow(shard: RankingDataset, order: Any) -> tuple[int, str, str]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep to itself that LightGBM listens, which a thread of its own prints; what goes wrong is raised as well."""
+def _without_stdout() -> Iterator[None]:
+    """Hide the message that LightGBM listens, which a thread of its own prints; errors are raised in any case."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

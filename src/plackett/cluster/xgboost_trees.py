@@ -30,7 +30,7 @@ def fit_xgboost(
     form for an accelerator (`BoundLoss.device_form`: pair losses such as `Logistic`, `ListNetLoss`, `Square`) are
     differentiated there by PyTorch, and XGBoost takes the gradient from the GPU's memory through the array interface;
     the gradients of other losses, the lambdas of `LambdaMART` among them, come from our kernels on the host. The result
-    is a ranker as any other: it predicts with our own scorer and needs neither XGBoost nor a GPU.
+    is a ranker like any other: it predicts with our own scorer and needs neither XGBoost nor a GPU.
 
     Parameters
     ----------
@@ -158,11 +158,11 @@ class _OnDevice:
                 own = scores if table.rows is None else scores[table.rows]
                 shape = table.per_row[0].shape
                 s = own.new_zeros(shape.numel()).index_copy(0, table.place, own).view(shape)
-                found = (self.form.gradient(torch, s, *table.per_row) * table.scale).view(-1)[table.place]
+                own_gradient = (self.form.gradient(torch, s, *table.per_row) * table.scale).view(-1)[table.place]
                 if table.rows is None:
-                    gradient = found
+                    gradient = own_gradient
                 else:
-                    gradient[table.rows] = found
+                    gradient[table.rows] = own_gradient
         return self._given(gradient), self.curvature
 
     def _given(self, tensor: Any) -> Any:
@@ -177,8 +177,8 @@ def _adopt(ranker: Any, booster: Any, data: RankingDataset) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         booster.save_model(path)
-        found = read_xgboost(path, n_features=data.n_features)
-    ranker.scorer_ = found.scorer_
+        imported = read_xgboost(path, n_features=data.n_features)
+    ranker.scorer_ = imported.scorer_
     ranker.n_features_in_, ranker.history_ = data.n_features, []
     ranker.__dict__.pop("feature_names_in_", None)
     if data.feature_names is not None:

@@ -84,7 +84,7 @@ def pieces(path: str) -> Iterator[bytes]:
 
 
 def _next(file: BinaryIO, piece: bytes, fresh: bool) -> bytes:
-    """The next piece of input; zero bytes between and behind streams are padding."""
+    """The next piece of input; zero bytes between and after streams are padding."""
     while True:
         if fresh:
             piece = piece.lstrip(b"\0")

@@ -136,9 +136,9 @@ def find_column(table: pl.DataFrame, role: str, name: str | None = None, *, need
         return name
     usual = ALIASES.get(role, (role,)) if name in (None, role) else ()
     for candidate in usual:
-        found = [column for column in table.columns if _same(column, candidate)]
-        if found:
-            return candidate if candidate in found else found[0]
+        matches = [column for column in table.columns if _same(column, candidate)]
+        if matches:
+            return candidate if candidate in matches else matches[0]
     if name not in (None, role):
         near = nearest(str(name), table.columns)
         asked = f"; {question(near)}" if near else f": {look(table)}"
@@ -159,7 +159,7 @@ def is_alias(column: str, role: str) -> bool:
 
 
 def _same(column: str, alias: str) -> bool:
-    return column == alias or (len(alias) > 1 and plain(column) == plain(alias))  # Y may stand beside X
+    return column == alias or (len(alias) > 1 and plain(column) == plain(alias))  # Y may stand next to X
 
 
 def id_array(series: pl.Series) -> np.ndarray:

@@ -54,8 +54,8 @@ def read_lines(
         stop = _block_end(raw, start)
         if stop - start >= tidy.size:
             tidy = np.empty(stop - start + 1, np.uint8)
-        size, found_rows, fields = _tidy(raw[start:stop], start == 0, wanted, more, tidy)
-        rows += found_rows
+        size, good_rows, fields = _tidy(raw[start:stop], start == 0, wanted, more, tidy)
+        rows += good_rows
         if fields:
             line, content = _line(raw, rows)
             advice = "" if line > 1 else _advice(layout, content)
@@ -78,27 +78,27 @@ def trec_kind(line: str) -> str | None:
     >>> trec_kind("301 0 FT-1 1"), trec_kind("301 Q0 FT-1 1 2.5 bm25"), trec_kind("2 qid:1 1:0.5 2:0")
     ('judgements', 'run', None)
     """
-    words = line.split()
+    fields = line.split()
     number = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?").fullmatch
-    if len(words) == 4 and number(words[3]) and ":" not in words[1]:
+    if len(fields) == 4 and number(fields[3]) and ":" not in fields[1]:
         return "judgements"
-    if len(words) in (5, 6) and words[1].upper() == "Q0" and number(words[4]):
+    if len(fields) in (5, 6) and fields[1].upper() == "Q0" and number(fields[4]):
         return "run"
     return None
 
 
 def _advice(layout: str, line: str) -> str:
     """A hint if the file is of the other kind."""
-    found = trec_kind(line)
+    kind = trec_kind(line)
     wanted = "run" if layout.startswith("query Q0") else "judgements"
-    if found is None or found == wanted:
+    if kind is None or kind == wanted:
         return ""
-    what = "a run" if found == "run" else "judgements"
+    what = "a run" if kind == "run" else "judgements"
     return f"; this looks like {what}: were judgements and run swapped?"
 
 
 def _block_end(raw: np.ndarray, start: int) -> int:
-    """End of the block that begins at ``start``: behind a line."""
+    """End of the block that begins at ``start``: after a line."""
     stop = start + _BLOCK
     while stop < raw.size:
         newlines = np.flatnonzero(raw[stop : stop + 4096] == 10)
@@ -125,19 +125,19 @@ def _parse(path: Any, text: bytes, schema: dict[str, Any], value: str) -> pl.Dat
     return frame.with_columns(pl.col(value).str.strip_prefix("+").cast(pl.Float64, strict=False))
 
 
-def refuse_repeats(frame: pl.DataFrame, key: tuple[str, ...], place: Callable[[int], str]) -> None:
-    """Reject a table in which a key occurs twice; ``place(row)`` says where a row comes from."""
+def refuse_repeats(frame: pl.DataFrame, key: tuple[str, ...], locate: Callable[[int], str]) -> None:
+    """Reject a table in which a key occurs twice; ``locate(row)`` says where a row comes from."""
     import polars as pl
 
     # one number per row is compared first: equal rows have equal hashes, and different ones nearly never
     hashes = frame.select(pl.struct(key).hash()).to_series()
     if hashes.n_unique() == frame.height:
         return
-    again = frame.select(~pl.struct(key).is_first_distinct()).to_series()
-    if again.any():
-        row = again.arg_max() or 0
-        words = ", ".join(f"{name} {frame[name][row]!r}" for name in key)
-        raise DataError(f"{place(row)}: {words} occurs a second time")
+    repeated = frame.select(~pl.struct(key).is_first_distinct()).to_series()
+    if repeated.any():
+        row = repeated.arg_max() or 0
+        key_text = ", ".join(f"{name} {frame[name][row]!r}" for name in key)
+        raise DataError(f"{locate(row)}: {key_text} occurs a second time")
 
 
 def _line(raw: np.ndarray, row: int) -> tuple[int, str]:
@@ -154,7 +154,7 @@ def _line(raw: np.ndarray, row: int) -> tuple[int, str]:
 def _tidy(raw, begin, wanted, more, out):  # type: ignore[no-untyped-def]
     """Copy the wanted fields of each line, separated by tabs.
 
-    Bytes written, good rows, and the number of fields of the bad row behind them, 0 where all are good.
+    Bytes written, good rows, and the number of fields of the bad row after them, 0 where all are good.
     """
     n = raw.size
     i = 0

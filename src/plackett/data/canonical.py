@@ -73,11 +73,11 @@ def _with_relations(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
 
 def _query_keys(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
     """A number for each query; sums commute, so it does not depend on the order of the rows."""
-    found = np.empty(data.n_queries)
+    sums = np.empty(data.n_queries)
     for lo, hi in query_blocks(data.offsets):
         numbers = (keys[data.offsets[lo] : data.offsets[hi]] >> np.uint64(11)).astype(np.float64)
-        found[lo:hi] = np.bincount(np.repeat(np.arange(hi - lo), data.group[lo:hi]), numbers, hi - lo)
-    return found
+        sums[lo:hi] = np.bincount(np.repeat(np.arange(hi - lo), data.group[lo:hi]), numbers, hi - lo)
+    return sums
 
 
 def row_keys(X: Any, offsets: np.ndarray, extra: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ TABLE_OPTIONS = (
     "sparse",
 )
 
-#: Columns that `plackett.RankingDataset.to_polars` writes and that are no features.
+#: Columns that `plackett.RankingDataset.to_polars` writes and that are not features.
 OWN = (
     "qid",
     "docid",

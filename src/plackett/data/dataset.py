@@ -267,7 +267,7 @@ class RankingDataset:
             Leave out all columns that do not hold numbers, instead of raising an error.
         labels_needed
             False for data that will only be scored: labels are used if there are any. ``"if there"`` accepts a table
-            without labels, but no labels that are missing.
+            without labels, but not missing labels.
 
         Notes
         -----

@@ -105,7 +105,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
 
 
 def format_by_suffix(path: str | os.PathLike[str]) -> Format | None:
-    """The format that the suffix of a name stands for; None if it is no known one."""
+    """The format that the suffix of a name stands for; None if it is unknown."""
     return _BY_SUFFIX.get(bare_suffix(path))
 
 

@@ -48,25 +48,25 @@ def read_folds(folder: str | os.PathLike[str], **options: Any) -> list[Fold]:
         raise DataError(f"{path} is not a folder")
     folders = [path] if _parts(path) else sorted((p for p in path.iterdir() if p.is_dir() and _parts(p)), key=_number)
     if not folders:
-        found = ", ".join(sorted(entry.name for entry in path.iterdir())[:5]) or "nothing"
+        entries = ", ".join(sorted(entry.name for entry in path.iterdir())[:5]) or "nothing"
         raise DataError(
             f"{path} has no folds: no files train, vali and test, nor folders (Fold1, Fold2, …) with these; it has "
-            f"{found}. Pass a file to split it into folds"
+            f"{entries}. Pass a file to split it into folds"
         )
     return [_read(_parts(each), each, options) for each in folders]
 
 
 def _parts(folder: Path) -> dict[str, Path]:
     """The files of a fold by role; empty if there is no train file."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for entry in sorted(folder.iterdir()):
         stem = entry.name.lower().partition(".")[0]
         for role, names in PART_NAMES.items():
             if entry.is_file() and stem in names:
-                if role in found:
-                    raise DataError(f"{folder} has two files for {role}: {found[role].name} and {entry.name}")
-                found[role] = entry
-    return found if "train" in found else {}
+                if role in files:
+                    raise DataError(f"{folder} has two files for {role}: {files[role].name} and {entry.name}")
+                files[role] = entry
+    return files if "train" in files else {}
 
 
 def _number(folder: Path) -> tuple[list[int], str]:

@@ -69,7 +69,7 @@ def from_frame(
         Leave out all columns of text, dates and other values that are not numbers, instead of raising an error.
     labels_needed
         False for data that will only be scored: a table without labels is accepted, and labels that are missing or
-        not numeric are left out. ``"if there"`` accepts a table without labels, but no labels that are missing.
+        not numeric are left out. ``"if there"`` accepts a table without labels, but not missing labels.
     sparse
         Store the features as a SciPy CSR matrix, without their zeros. A table does not record whether its data were
         sparse.
@@ -104,17 +104,17 @@ def from_frame(
 
 def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> RankingDataset:
     """Build the dataset once the roles of the columns are known."""
-    found = chosen.roles
+    roles = chosen.roles
     X, names = _features(table, list(chosen.features), sparse)
 
     def numbers(role: str) -> np.ndarray | None:
-        return _numbers(table[found[role]], role) if role in found else None
+        return _numbers(table[roles[role]], role) if role in roles else None
 
     data = RankingDataset.from_arrays(
         X,
         numbers("label"),
-        id_array(table[found["qid"]]),
-        docids=id_array(table[found["docid"]]) if "docid" in found else None,
+        id_array(table[roles["qid"]]),
+        docids=id_array(table[roles["docid"]]) if "docid" in roles else None,
         sample_weight=numbers("sample_weight"),
         positions=numbers("position"),
         subtopics=_nested(table["subtopics"]) if "subtopics" in table.columns else None,
@@ -122,7 +122,7 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> Ra
         feature_names=names or None,
     )
     per_query: dict[str, Any] = {}
-    if "query_weight" in found:
+    if "query_weight" in roles:
         per_query["query_weight"] = _of_queries(data, numbers("query_weight"), "query_weight")
     if "subtopic_weight" in table.columns:
         per_query["subtopic_weight"] = _of_queries(
@@ -147,10 +147,10 @@ def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any,
         if isinstance(dtype, (pl.List, pl.Array)) and dtype.inner is not None and is_number(dtype.inner):
             values = _nested(table[name])
             columns = [pl.Series(f"{name}_{j}", values[:, j]) for j in range(values.shape[1])]
-            place = table.get_column_index(name)
+            position = table.get_column_index(name)
             table = table.drop(name)
             for j, column in enumerate(columns):
-                table = table.insert_column(place + j, column)
+                table = table.insert_column(position + j, column)
         elif not is_number(dtype):
             _refuse_text(table[name])
         elif (huge := table[name].cast(pl.Float64).fill_nan(None).abs() > _LARGEST).any():
@@ -174,11 +174,11 @@ def _refuse_text(series: pl.Series) -> None:
     if odd is None:
         raise DataError(f"{what}: {advice}")
     row, count = odd
-    found = f"{series[row]!r:.60} is not a number"
+    problem = f"{series[row]!r:.60} is not a number"
     if 2 * count > series.len():  # a column of text
-        raise DataError(f"{what}, and {found}: {advice}")
+        raise DataError(f"{what}, and {problem}: {advice}")
     others = f", like {count - 1} more of this column" if count > 1 else ""
-    raise CellError(series.name, row, f"{found}{others}: correct it, or {advice}")
+    raise CellError(series.name, row, f"{problem}{others}: correct it, or {advice}")
 
 
 def _odd_cells(series: pl.Series) -> tuple[int, int] | None:

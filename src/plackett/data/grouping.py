@@ -78,14 +78,14 @@ def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | No
 
 
 def first_appearances(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Place of the first appearance of each id, ascending, and for each entry the number of its id in that order."""
+    """Position of the first appearance of each id, ascending, and for each entry the number of its id in that order."""
     if ids.dtype.kind == "i" and (span := int(ids.max()) - int(ids.min()) + 1) <= 4 * ids.size + 1024:
         code = ids - ids.min()  # a table over the range of the ids is faster than sorting them
-        place = np.full(span, -1)
-        place[code[::-1]] = np.arange(ids.size)[::-1]  # the last one written stays: the first appearance
-        first = np.sort(place[place >= 0])
-        place[code[first]] = np.arange(first.size)
-        return first, place[code]
+        by_code = np.full(span, -1)
+        by_code[code[::-1]] = np.arange(ids.size)[::-1]  # the last one written stays: the first appearance
+        first = np.sort(by_code[by_code >= 0])
+        by_code[code[first]] = np.arange(first.size)
+        return first, by_code[code]
     unique, first, group = np.unique(ids, return_index=True, return_inverse=True)
     number = np.empty(unique.size, np.int64)
     number[np.argsort(first)] = np.arange(unique.size)

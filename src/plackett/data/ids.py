@@ -38,7 +38,7 @@ def distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Place of each wanted id among known ones, the first if there are several, -1 where it is not there.
+    """Position of each wanted id among the known ones: the first if there are several, -1 if there is none.
 
     Ids of different types are compared as text, so that ``7`` finds ``"7"``.
 

@@ -100,9 +100,9 @@ class Imputer(QueryTransformer):
         present = _present(features)
         empty = np.array([values.size + zeros == 0 for values, zeros in present], bool)
         rule = STRATEGIES[self.strategy]
-        found = [self.fill_value if none or rule is None else rule(*part)
+        fills = [self.fill_value if none or rule is None else rule(*part)
                  for none, part in zip(empty, present, strict=True)]  # fmt: skip
-        self.statistics_ = np.array(found, np.float64)
+        self.statistics_ = np.array(fills, np.float64)
         counts = np.array([values.size + zeros for values, zeros in present], np.int64)
         self.indicator_features_ = np.flatnonzero(counts < features.shape[0])
 
@@ -128,9 +128,9 @@ class Imputer(QueryTransformer):
         if not self._added.size:
             return filled
         holes = type(matrix)((missing.astype(matrix.dtype), matrix.indices, matrix.indptr), shape=matrix.shape)
-        found = sparse.hstack([filled, holes[:, self._added]], format="csr")
-        found.eliminate_zeros()
-        return found
+        joined = sparse.hstack([filled, holes[:, self._added]], format="csr")
+        joined.eliminate_zeros()
+        return joined
 
     @property
     def _added(self) -> np.ndarray:
@@ -173,12 +173,12 @@ def _mean(values: np.ndarray, zeros: int) -> float:
     return float(values.sum(dtype=np.float64) / (values.size + zeros))
 
 
-#: Function from the values of a feature, and the number of zeros beside them, to the number for missing ones.
+#: Function from the values of a feature, and the number of zeros not stored, to the number for missing ones.
 STRATEGIES = {"median": _median, "mean": _mean, "query-median": _median, "constant": None}
 
 
 def _present(features: Any) -> list[tuple[np.ndarray, int]]:
-    """The values that each feature has, and its number of zeros beside them."""
+    """The values stored for each feature, and the number of its zeros that are not."""
     if not hasattr(features, "tocsc"):
         columns = (features[:, j] for j in range(features.shape[1]))
         return [(column[~np.isnan(column)], 0) for column in columns]

@@ -109,16 +109,16 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     return copy_rows(X, rows, table)
 
 
-def rows_of_queries(X: Any, offsets: np.ndarray, queries: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Rows of some queries, one query after another; ``places`` are the offsets of these queries among themselves.
+def rows_of_queries(X: Any, offsets: np.ndarray, queries: np.ndarray, new_offsets: np.ndarray) -> np.ndarray:
+    """Rows of some queries, one query after another; ``new_offsets`` are the offsets of these queries in the result.
 
     >>> rows_of_queries(None, np.array([0, 2, 3]), np.array([1, 0]), np.array([0, 1, 3])).tolist()
     [2, 0, 1]
     """
-    rows = row_array(X, (int(places[-1]),), np.int64)
-    for lo, hi in query_blocks(places):
-        starts = np.repeat(offsets[queries[lo:hi]] - places[lo:hi], np.diff(places[lo : hi + 1]))
-        rows[places[lo] : places[hi]] = starts + np.arange(places[lo], places[hi])
+    rows = row_array(X, (int(new_offsets[-1]),), np.int64)
+    for lo, hi in query_blocks(new_offsets):
+        starts = np.repeat(offsets[queries[lo:hi]] - new_offsets[lo:hi], np.diff(new_offsets[lo : hi + 1]))
+        rows[new_offsets[lo] : new_offsets[hi]] = starts + np.arange(new_offsets[lo], new_offsets[hi])
     return rows
 
 

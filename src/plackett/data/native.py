@@ -230,20 +230,20 @@ class _Opener:
         self.sizes["relations"] = packed.size - 1
         names = self.strings("relations", "relations")
         assert names is not None
-        found: dict[str, Relation] = {}
+        by_name: dict[str, Relation] = {}
         for number, name in enumerate(names.to_numpy().tolist()):
             shape = (f"pairs of relation {number}",)
             columns: dict[str, Any] = {
                 part: self.required(f"relation.{number}.{part}", np.int64, shape) for part in ("row", "other")
             }
             columns["weight"] = self.optional(f"relation.{number}.weight", np.float64, shape)
-            if name in found or not name:
-                raise self.damaged(f"the relation {name!r} is there twice, or has no name")
+            if name in by_name or not name:
+                raise self.damaged(f"the relation {name!r} occurs twice, or has no name")
             try:
-                found[name] = Relation(**columns)
+                by_name[name] = Relation(**columns)
             except DataError as error:
                 raise self.damaged(str(error)) from None
         try:
-            return relation_map(found, None, offsets)
+            return relation_map(by_name, None, offsets)
         except DataError as error:
             raise self.damaged(str(error)) from None

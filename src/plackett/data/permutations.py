@@ -55,7 +55,7 @@ class PermutationSet:
         judged = self.labels >= 0
         above = (self.labels[:, None] > self.labels) & judged[:, None] & judged
         self.n_documents = self.labels.size
-        self._above = above  # above[u, v]: u must stand before v
+        self._above = above  # above[u, v]: u must come before v
 
     @classmethod
     def from_preferences(cls, n_documents: int, preferences: Preferences) -> PermutationSet:
@@ -121,7 +121,7 @@ class PermutationSet:
     def sample(self, n: int, random_state: Any = None) -> np.ndarray:
         """``n`` orders drawn uniformly and independently, shape ``(n, n_documents)``.
 
-        With labels ``O(m log m)`` an order; with preferences for at most 20 documents.
+        With labels ``O(m log m)`` per order; with preferences for at most 20 documents.
 
         >>> PermutationSet([0, 2, 1]).sample(2, random_state=0).tolist()
         [[1, 2, 0], [1, 2, 0]]
@@ -205,12 +205,12 @@ def best_order(data: RankingDataset, scores: Any) -> np.ndarray:
 
 
 def _draw(labels: np.ndarray, offsets: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Uniform orders of all queries: a random order, whose judged places are then taken in order of the labels."""
+    """Uniform orders of all queries: a random order, whose judged positions are then filled in order of the labels."""
     query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     order = np.lexsort((rng.random(labels.size), query))
-    places = np.flatnonzero(labels[order] >= 0)
-    judged = order[places]
-    order[places] = judged[np.lexsort((-labels[judged], query[judged]))]  # stable: ties stay in random order
+    judged_at = np.flatnonzero(labels[order] >= 0)
+    judged = order[judged_at]
+    order[judged_at] = judged[np.lexsort((-labels[judged], query[judged]))]  # stable: ties stay in random order
     return order
 
 

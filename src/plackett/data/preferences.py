@@ -195,7 +195,7 @@ class Preferences:
         >>> Preferences.from_pairs([(0, 1), (4, 3)]).offsets(np.array([0, 2, 3, 5])).tolist()
         [0, 1, 1, 2]
         """
-        # the rows within a query are in any order, but "at or behind the first row of query q" is false, then true
+        # the rows within a query are in any order, but "at or after the first row of query q" is false, then true
         first = np.searchsorted(self.winner, query_offsets)
         some = np.flatnonzero(np.diff(first))
         lowest, highest = (f.reduceat(self.winner, first[some]) if some.size else 0 for f in (np.minimum, np.maximum))

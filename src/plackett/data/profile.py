@@ -91,7 +91,7 @@ def profile(data: RankingDataset) -> Profile:
     features = _Features(data)
     names: Sequence[str | int] = data.feature_names or range(1, data.n_features + 1)
     first = _first_alike(data, features.hashes)
-    again = np.flatnonzero(first != np.arange(data.n_rows))
+    repeated = np.flatnonzero(first != np.arange(data.n_rows))
     sizes = data.group if data.n_queries else np.array([np.nan])
     labels, unjudged, without_relevant, of_one_label = _labels(data)
     return Profile(
@@ -107,8 +107,8 @@ def profile(data: RankingDataset) -> Profile:
         queries_of_one_label=of_one_label,
         missing={names[j]: int(features.missing[j]) for j in np.flatnonzero(features.missing).tolist()},
         constant=tuple(names[j] for j in np.flatnonzero(features.constant).tolist()),
-        duplicate_rows=again.size,
-        conflicting_rows=0 if data.y is None else int((data.y[again] != data.y[first[again]]).sum()),
+        duplicate_rows=repeated.size,
+        conflicting_rows=0 if data.y is None else int((data.y[repeated] != data.y[first[repeated]]).sum()),
         sample_weight=_span(data.sample_weight),
         query_weight=_span(data.query_weight),
         n_preferences=None if data.preferences is None else len(data.preferences),

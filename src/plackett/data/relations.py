@@ -88,18 +88,18 @@ class Relation:
 
     @classmethod
     def from_matrix(cls, matrix: Any) -> Relation:
-        """Make a relation from a square matrix, SciPy sparse or dense, whose zeros are no pairs.
+        """Make a relation from a square matrix, SciPy sparse or dense, whose zeros are not pairs.
 
         >>> Relation.from_matrix([[0.0, 0.5], [0.5, 0.0]])
         Relation(2 pairs, weighted)
         """
         from scipy.sparse import coo_matrix
 
-        found = coo_matrix(matrix)
-        if found.shape[0] != found.shape[1]:
-            raise DataError(f"a relation must be a square matrix (documents × documents), got shape {found.shape}")
-        kept = found.data != 0
-        return cls(found.row[kept], found.col[kept], found.data[kept].astype(np.float64))
+        pairs = coo_matrix(matrix)
+        if pairs.shape[0] != pairs.shape[1]:
+            raise DataError(f"a relation must be a square matrix (documents × documents), got shape {pairs.shape}")
+        kept = pairs.data != 0
+        return cls(pairs.row[kept], pairs.col[kept], pairs.data[kept].astype(np.float64))
 
     @classmethod
     def from_ids(cls, data: RankingDataset, qid: Any, document: Any, other: Any, *, weight: Any = None) -> Relation:
@@ -180,17 +180,17 @@ class Relation:
                     f"pair {bad[0]} ({self.row[bad[0]]}, {self.other[bad[0]]}): there is no row "
                     f"{getattr(self, name)[bad[0]]}, the rows are 0..{n_rows - 1}"
                 )
-        found = self._sorted() if rows is None else self.moved(rows)
+        pairs = self._sorted() if rows is None else self.moved(rows)
         query_of_row = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
-        crossing = np.flatnonzero(query_of_row[found.row] != query_of_row[found.other])
+        crossing = np.flatnonzero(query_of_row[pairs.row] != query_of_row[pairs.other])
         if crossing.size:
-            pair = found.row[crossing[0]], found.other[crossing[0]]
+            pair = pairs.row[crossing[0]], pairs.other[crossing[0]]
             given = pair if rows is None else (rows[pair[0]], rows[pair[1]])
             raise DataError(
                 f"rows {given[0]} and {given[1]} are of different queries (numbers {query_of_row[pair[0]]} and "
                 f"{query_of_row[pair[1]]}, counted from 0 in order of appearance); relations stay within a query"
             )
-        return found
+        return pairs
 
     def select(self, index: np.ndarray, old_offsets: np.ndarray, new_offsets: np.ndarray) -> Relation:
         """The pairs of the queries ``index``, with the row numbers of a dataset of just these queries."""
@@ -204,16 +204,16 @@ class Relation:
         )
 
     def among(self, rows: np.ndarray, n_rows: int) -> Relation:
-        """The pairs with both documents among some of ``n_rows`` rows, numbered by their places in ``rows``.
+        """The pairs with both documents among some of ``n_rows`` rows, numbered by their positions in ``rows``.
 
         >>> Relation.from_pairs([(0, 2), (1, 2), (2, 3)]).among(np.array([1, 2]), 4).to_pairs().tolist()
         [[0, 1]]
         """
-        place = np.full(n_rows, -1)
-        place[rows] = np.arange(rows.size)
-        kept = np.flatnonzero((place[self.row] >= 0) & (place[self.other] >= 0))
+        new_row = np.full(n_rows, -1)
+        new_row[rows] = np.arange(rows.size)
+        kept = np.flatnonzero((new_row[self.row] >= 0) & (new_row[self.other] >= 0))
         weight = None if self.weight is None else self.weight[kept]
-        return Relation(place[self.row[kept]], place[self.other[kept]], weight)._sorted()
+        return Relation(new_row[self.row[kept]], new_row[self.other[kept]], weight)._sorted()
 
     def _sorted(self) -> Relation:
         """The pairs sorted by row and other row, duplicates added up."""
@@ -242,16 +242,16 @@ def relation_map(given: Any, rows: np.ndarray | None, offsets: np.ndarray) -> Ma
         return None
     if not isinstance(given, Mapping):
         raise DataError(f"relations must be a mapping from names to relations, got {type(given).__name__}")
-    found: dict[str, Relation] = {}
+    relations: dict[str, Relation] = {}
     for name, relation in given.items():
         if not isinstance(name, str) or not name:
             raise DataError(f"the name of a relation must be a string, got {name!r}")
         try:
-            made = relation if isinstance(relation, Relation) else _from_matrix(relation, int(offsets[-1]))
-            found[name] = made.regrouped(rows, offsets)
+            converted = relation if isinstance(relation, Relation) else _from_matrix(relation, int(offsets[-1]))
+            relations[name] = converted.regrouped(rows, offsets)
         except DataError as error:
             raise DataError(f"relation {name!r}: {error}") from None
-    return MappingProxyType(found) if found else None
+    return MappingProxyType(relations) if relations else None
 
 
 def _from_matrix(matrix: Any, n_rows: int) -> Relation:

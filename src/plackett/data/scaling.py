@@ -134,9 +134,9 @@ def _rank(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
                 while last + 1 < n and values[last + 1] == values[first]:
                     last += 1
                 constant = last - first == n - 1
-                place = 0.0 if constant else 1.0 - 0.5 * (first + last) / (n - 1.0)
+                scaled_rank = 0.0 if constant else 1.0 - 0.5 * (first + last) / (n - 1.0)
                 for r in range(first, last + 1):
-                    out[rows[order[r]], j] = place
+                    out[rows[order[r]], j] = scaled_rank
                 first = last + 1
 
 

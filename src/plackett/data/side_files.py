@@ -35,11 +35,11 @@ def read_relation(path: str | os.PathLike[str], data: RankingDataset) -> Relatio
 
     A line is ``query document other-document [weight]``, separated by blanks, tabs or commas, all lines like the first
     one; fields between tabs or commas may be in quotes (`.gz`, `.xz` and `.zst` are decompressed; blank lines and lines
-    that begin with ``#`` are skipped, and so is a header). A parquet file has
-    these columns in this order. Documents are named by their ids or, if the dataset has none, by their place in the
-    list of the query: 1 is the first. Lines of queries that are not in the dataset are skipped, so that one file can
-    serve training and test data; a document that its query does not have is an error. Weights are 0 or more, by
-    default 1; those of a pair that is given twice are added.
+    that begin with ``#`` are skipped, and so is a header). A parquet file has these columns in this order. Documents
+    are named by their ids or, if the dataset has none, by their position in the list of the query: 1 is the first.
+    Lines of queries that are not in the dataset are skipped, so that one file can serve training and test data; a
+    document that its query does not have is an error. Weights are 0 or more, by default 1; those of a pair that is
+    given twice are added.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def read_groups(path: str | os.PathLike[str], data: RankingDataset) -> Relation:
     [[0, 0], [2, 0]]
     """
     lines = _Lines.read(path, "query document group", 3, 3).of_queries(data)
-    groups = [group or None for group in lines.fields[2]]  # an empty field is no group
+    groups = [group or None for group in lines.fields[2]]  # an empty field means no group
     members = list(zip(lines.rows(data, 1).tolist(), groups, strict=True))
     with reading(path, "the file of groups"):
         return hyperedges(data, members) if members else Relation.from_pairs([])
@@ -125,7 +125,7 @@ def read_query_names(path: str | os.PathLike[str], data: RankingDataset) -> list
 
 @dataclass(frozen=True)
 class _Lines:
-    """Fields of a file by column, as text, and the number of the line (or row) that each entry stands in."""
+    """Fields of a file by column, as text, and the number of the line (or row) that each entry comes from."""
 
     path: Any
     layout: str
@@ -206,19 +206,19 @@ class _Lines:
         """The line of each query of the dataset, in their order."""
         import polars as pl
 
-        found = self.of_queries(data)
-        double = ~found.fields[0].is_first_distinct()
+        lines = self.of_queries(data)
+        double = ~lines.fields[0].is_first_distinct()
         if double.any():
             entry = double.arg_max() or 0
-            raise found.error(entry, f"query {found.fields[0][entry]!r} has a line already")
+            raise lines.error(entry, f"query {lines.fields[0][entry]!r} has a line already")
         wanted = id_series("qid", data.qids).cast(pl.String).to_frame()
-        table = pl.DataFrame({"qid": found.fields[0]}).with_row_index("entry")
-        found_at = wanted.join(table, on="qid", how="left", maintain_order="left")["entry"]
-        if found_at.null_count():
-            query = data.qids[found_at.is_null().arg_max() or 0]
+        table = pl.DataFrame({"qid": lines.fields[0]}).with_row_index("entry")
+        entry_of = wanted.join(table, on="qid", how="left", maintain_order="left")["entry"]
+        if entry_of.null_count():
+            query = data.qids[entry_of.is_null().arg_max() or 0]
             raise DataError(f"{self.path}: there is no line for query {query}; expected {self.layout!r}")
-        order = found_at.to_numpy()
-        return _Lines(self.path, self.layout, [f.gather(order) for f in found.fields], found.line[order], self.unit)
+        order = entry_of.to_numpy()
+        return _Lines(self.path, self.layout, [f.gather(order) for f in lines.fields], lines.line[order], self.unit)
 
     def rows(self, data: RankingDataset, column: int) -> np.ndarray:
         """The row of the document that a column names."""
@@ -238,7 +238,9 @@ class _Lines:
             entry = joined["row"].is_null().arg_max() or 0
             query, document = joined.row(entry)[:2]
             by = (
-                "" if data.docids is not None else " (the dataset has no document ids: places in the list count from 1)"
+                ""
+                if data.docids is not None
+                else " (the dataset has no document ids: positions in the list count from 1)"
             )
             raise self.error(entry, f"query {query!r} has no document {document!r}{by}")
         if (joined["times"] > 1).any():
@@ -251,7 +253,7 @@ class _Lines:
 def _split(text: pl.Series, least: int, most: int | None) -> pl.Series:
     """The fields of each line, separated as in the first one: by tabs or commas if that makes enough fields, or blanks.
 
-    A blank-separated line may so have commas in its ids (URLs), and a field in quotes commas or tabs.
+    So a blank-separated line may have commas in its ids (URLs), and a quoted field commas or tabs.
     """
     for separator in ("\t", ","):
         size = len(_fields(text[0], separator)) if len(text) else 0

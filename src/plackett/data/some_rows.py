@@ -27,10 +27,10 @@ def some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
         parts[name] = None if value is None else value[rows]
     pairs = data.preferences
     if pairs is not None:
-        place = np.full(data.n_rows, -1)
-        place[rows] = np.arange(rows.size)
-        kept = pairs.take(np.flatnonzero((place[pairs.winner] >= 0) & (place[pairs.loser] >= 0)))
-        parts["preferences"] = Preferences(place[kept.winner], place[kept.loser], kept.margin, kept.weight)
+        new_row = np.full(data.n_rows, -1)
+        new_row[rows] = np.arange(rows.size)
+        kept = pairs.take(np.flatnonzero((new_row[pairs.winner] >= 0) & (new_row[pairs.loser] >= 0)))
+        parts["preferences"] = Preferences(new_row[kept.winner], new_row[kept.loser], kept.margin, kept.weight)
     if data.relations is not None:
         parts["relations"] = MappingProxyType(
             {name: relation.among(rows, data.n_rows) for name, relation in data.relations.items()}

@@ -135,10 +135,10 @@ def split_queries(
     order = rng.permutation(order_of(queries.ids))
     if stratify:
         order = order[np.lexsort(queries.strata(y)[:, order])]
-    # Part p takes the places (j + u) / counts[p], j = 0, 1, …: evenly spread along the order, at random in detail.
+    # Part p takes the positions (j + u) / counts[p], j = 0, 1, …: evenly spread along the order, at random in detail.
     # Turning the sequence by a random number makes every query equally likely in every part.
-    place = np.concatenate([(np.arange(c) + rng.random(c)) / c for c in counts])
-    part = np.repeat(np.arange(counts.size), counts)[np.argsort(place)]
+    position = np.concatenate([(np.arange(c) + rng.random(c)) / c for c in counts])
+    part = np.repeat(np.arange(counts.size), counts)[np.argsort(position)]
     part = np.roll(part, rng.integers(queries.n))
     return tuple(queries.take(np.sort(order[part == p])) for p in range(counts.size))
 
@@ -182,7 +182,7 @@ class _Queries:
             gain = np.exp2(np.clip(y[start:stop], 0, 30)) - 1
             total[lo : hi + 1] = np.cumsum(np.append(total[lo], gain))[self.offsets[lo : hi + 1] - start]
         mean = np.diff(total) / np.maximum(length, 1)
-        place = np.searchsorted(np.sort(mean), mean)  # equal means share a class
-        label_class = place * 10 // max(self.n, 1)
+        rank = np.searchsorted(np.sort(mean), mean)  # equal means share a class
+        label_class = rank * 10 // max(self.n, 1)
         # lengths up and down in turn, so that the end of one class is like the beginning of the next
         return np.stack([np.where(label_class % 2 == 0, length, -length), label_class])

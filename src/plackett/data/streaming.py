@@ -23,7 +23,7 @@ from plackett.data.tables import csv_chunks, parquet_chunks
 
 __all__ = ["letor_to_native", "table_to_native"]
 
-#: Rows that are looked at at once.
+#: Rows read at once.
 _ROWS = 1 << 16
 
 
@@ -36,8 +36,8 @@ def letor_to_native(
 ) -> RankingDataset:
     r"""Write a LETOR file as a native file without holding it in memory; the mapped result is returned.
 
-    Features, labels, document ids and comments go through temporary files beside the target, so that the disk must have
-    room for them twice. Memory is that of a chunk, and some hundred bytes per query. Rows of a query must be contiguous
+    Features, labels, document ids and comments go through temporary files next to the target, so the disk needs room
+    for them twice. Memory is that of a chunk, and some hundred bytes per query. Rows of a query must be contiguous
     in the file.
 
     Examples
@@ -55,14 +55,14 @@ def table_to_native(
 ) -> RankingDataset:
     r"""Write a CSV, TSV or parquet file as a native file without holding it in memory; the mapped result is returned.
 
-    As `letor_to_native`. What the columns mean, and the types of those of text, is decided by the first rows; a later
-    row of another kind raises an error, and so does a query whose rows are not contiguous. `plackett.read` reads such
+    Like `letor_to_native`. The first rows decide what the columns mean and which of them are text; a later row of
+    another kind raises an error, and so does a query whose rows are not contiguous. `plackett.read` reads such
     files as a whole.
 
     Parameters
     ----------
     chunk_rows
-        Number of rows that are read at once, at least.
+        Smallest number of rows to read at once.
     columns
         Which columns mean what; see `plackett.RankingDataset.from_frame`.
 
@@ -87,17 +87,19 @@ def _to_native(chunks: Iterable[RankingDataset], target: str | os.PathLike[str])
         spool = _Spools(Path(target).resolve().parent, stack)
         for chunk in chunks:
             if chunk.input_rows is not None:
-                raise DataError("the rows of a query do not stand together")
+                raise DataError("the rows of a query are not contiguous")
             spool.add(chunk)
             parts.append(_queries_only(chunk))
         if spool.rows == 0:
             raise DataError("there are no rows")
         whole = concat(parts)
-        found, strings = spool.arrays()
+        arrays, strings = spool.arrays()
         offsets = np.zeros(whole.n_queries + 1, np.int64)
         assert whole.sample_weight is not None
         offsets[1:] = np.cumsum(whole.sample_weight)
-        per_row: dict[str, Any] = dict.fromkeys(("X", "y", "sample_weight", "positions", "subtopics", "docids")) | found
+        per_row: dict[str, Any] = (
+            dict.fromkeys(("X", "y", "sample_weight", "positions", "subtopics", "docids")) | arrays
+        )
         save_dataset(replace(whole, **per_row, offsets=offsets), target, strings=strings)
     return open_dataset(target)
 

@@ -34,7 +34,7 @@ _FIRST_ROWS = 10_000
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 #: Bytes of a table of text that are read at once.
 _BLOCK = 1 << 23
-#: Words for a missing value, beside nothing at all.
+#: Words for a missing value, besides an empty field.
 _MISSING = ["NA", "N/A", "NULL", "null", "None", "?"]
 
 
@@ -108,19 +108,21 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
         options["schema_overrides"] = as_text
         try:
             table = pl.read_csv(raw, infer_schema_length=1000, **options)
-        except pl.exceptions.ComputeError:  # a column that began with whole numbers went on with others
+        except pl.exceptions.ComputeError:  # a column that begins with whole numbers continues with others
             table = pl.read_csv(raw, infer_schema_length=None, **options)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: {what_is_wrong(raw, options['separator'], error)}") from None
     table = _whole_ids(table, list(as_text))
     table = table.rename(_with_quotes(raw, options["separator"], table.columns))
-    words = [name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
-    table = table.with_columns(_without_missing(table[name]) for name in words)
+    text_columns = [
+        name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")
+    ]
+    table = table.with_columns(_without_missing(table[name]) for name in text_columns)
     return _named(path, table, columns, lambda row: f"line {_line(raw, options['separator'], row)}")
 
 
 def parquet_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Iterator[RankingDataset]:
-    """The datasets of consecutive parts of a parquet file, whole queries each; their rows must stand together."""
+    """The datasets of consecutive parts of a parquet file, whole queries each; their rows must be contiguous."""
     import polars as pl
 
     check_regular(path)
@@ -152,13 +154,15 @@ def csv_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Itera
             separator=separator,
             schema_overrides={name: pl.String for name in names if name in ids},
         )
-        words = [name for name, dtype in first.schema.items() if dtype == pl.String and name not in (*ids, "comment")]
-        first = first.with_columns(_without_missing(first[name]) for name in words)
+        text_columns = [
+            name for name, dtype in first.schema.items() if dtype == pl.String and name not in (*ids, "comment")
+        ]
+        first = first.with_columns(_without_missing(first[name]) for name in text_columns)
         numbers = [name for name, dtype in first.schema.items() if dtype.is_numeric()]
         options: dict[str, Any] = {
             "separator": separator,
             "schema": dict(first.schema) | dict.fromkeys(numbers, pl.Float64),
-            "null_values": _MISSING if words and "comment" not in names else None,
+            "null_values": _MISSING if text_columns and "comment" not in names else None,
         }
         tables = (
             pl.read_csv(text, has_header=number == 0, **options) for number, text in enumerate(_blocks_of_lines(path))
@@ -169,7 +173,7 @@ def csv_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Itera
 
 
 def _blocks_of_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """The text in blocks that end where a row of the table does: a line break inside quotes ends none."""
+    """The text in blocks that end where a row of the table does: a line break inside quotes does not count."""
     rest = b""
     with open(path, "rb") as file:
         while block := file.read(_BLOCK):
@@ -259,7 +263,7 @@ _SEPARATORS = "give separator=… in Python, or save the table with commas (.csv
 
 
 def what_is_wrong(raw: bytes, separator: str, error: Exception) -> str:
-    """The line where a table goes wrong, in our own words; those of polars speak of its parameters."""
+    """The line where a table goes wrong, in our own words: polars writes about its parameters."""
     if not raw.strip():
         return "the file is empty"
     records = csv.reader(io.StringIO(raw.decode("utf-8-sig", "replace"), newline=""), delimiter=separator, strict=True)
@@ -292,7 +296,7 @@ def _line(raw: bytes, separator: str, row: int) -> int:
 
 
 def _with_quotes(raw: bytes, separator: str, names: list[str]) -> dict[str, str]:
-    """Names of columns as they are meant where polars leaves the doubled quotes of the file in them."""
+    """Column names as they are meant, where polars keeps the doubled quotes of the file."""
     if not any('""' in name for name in names):
         return {}
     lines = io.StringIO(raw[:_HEADER].decode("utf-8-sig", "replace"), newline="")
@@ -301,7 +305,7 @@ def _with_quotes(raw: bytes, separator: str, names: list[str]) -> dict[str, str]
     except csv.Error:
         return {}
     pairs = zip(names, header, strict=False)
-    return {found: meant for found, meant in pairs if found == meant.replace('"', '""')}
+    return {parsed: meant for parsed, meant in pairs if parsed == meant.replace('"', '""')}
 
 
 def _without_missing(column: pl.Series) -> pl.Series:
@@ -335,7 +339,7 @@ def _separator(path: str | os.PathLike[str]) -> str:
 
 
 def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
-    """The rows of a table, in the order in which they came: score files beside the input fit the output too."""
+    """The rows of a table in the order of the input, so that score files of the input fit the output too."""
     if data.preferences is not None:
         raise DataError(f"{path}: preferences between documents do not fit into rows; write .plackett")
     if data.relations is not None:
@@ -343,14 +347,14 @@ def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
     return to_polars(data)[data.to_input_order(np.arange(data.n_rows))]
 
 
-def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any], place: Callable[[int], str]) -> RankingDataset:
-    """The dataset of a table; ``place`` says where in the file a row is."""
+def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any], locate: Callable[[int], str]) -> RankingDataset:
+    """The dataset of a table; ``locate`` says where in the file a row is."""
     sparse = columns.pop("sparse", False)
     try:
         chosen = choose_columns(table, **columns)
         data = dataset_of(table, chosen, sparse)
     except CellError as error:
-        raise DataError(f"{path}: {place(error.row)}, column {error.column!r}: {error.problem}") from None
+        raise DataError(f"{path}: {locate(error.row)}, column {error.column!r}: {error.problem}") from None
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     log_columns(chosen, str(path))

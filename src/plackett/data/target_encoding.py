@@ -101,8 +101,8 @@ class OrderedTargetEncoder(Transformer):
         encoded = np.array(table, np.float64)
         for j in self._columns(table.shape[1]):
             code = np.unique(table[:, j], return_inverse=True)[1]
-            found = [_earlier(code, order[query], target, self._prior(order, query, target)) for order in orders]
-            encoded[:, j] = np.mean([self._smoothed(*parts) for parts in found], axis=0)
+            earlier = [_earlier(code, order[query], target, self._prior(order, query, target)) for order in orders]
+            encoded[:, j] = np.mean([self._smoothed(*parts) for parts in earlier], axis=0)
         return self._as_given(X, encoded)
 
     def transform(self, X: Any) -> Any:
@@ -116,17 +116,17 @@ class OrderedTargetEncoder(Transformer):
         learned = np.asarray(self.statistics_, np.float64)
         for j in self._columns(table.shape[1]):
             known = learned[learned[:, 0] == j]
-            values, place = np.unique(table[:, j], return_inverse=True)
+            values, code = np.unique(table[:, j], return_inverse=True)
             at = np.searchsorted(known[:, 1], values)  # NaN sorts last in both
             at = np.minimum(at, max(known.shape[0] - 1, 0))
             same = (known[at, 1] == values) | (np.isnan(known[at, 1]) & np.isnan(values))
-            encoded[:, j] = np.where(same, known[at, 2], learned[learned[:, 0] == _UNKNOWN, 2])[place]
+            encoded[:, j] = np.where(same, known[at, 2], learned[learned[:, 0] == _UNKNOWN, 2])[code]
         return self._as_given(X, encoded)
 
     # ------------------------------------------------------------------------------------------------------ inside
 
     def _learn(self, X: Any, y: Any, qid: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Features, targets (NaN where unjudged) and number of the query of each row; leaves the statistics."""
+        """Features, targets (NaN where unjudged) and number of the query of each row; sets ``statistics_``."""
         if not self.smoothing > 0:
             raise DataError(f"smoothing={self.smoothing}; give a positive number")
         if self.n_permutations < 1:
@@ -145,8 +145,8 @@ class OrderedTargetEncoder(Transformer):
         for j in self._columns(table.shape[1]):
             values, code = np.unique(table[:, j], return_inverse=True)
             total = np.bincount(code[judged], target[judged], values.size)
-            found = self._smoothed(total, np.bincount(code[judged], minlength=values.size), prior)
-            rows += [[float(j), value, statistic] for value, statistic in zip(values, found, strict=True)]
+            statistics = self._smoothed(total, np.bincount(code[judged], minlength=values.size), prior)
+            rows += [[float(j), value, statistic] for value, statistic in zip(values, statistics, strict=True)]
         self.statistics_ = np.array(rows)
         return table, target, query
 
@@ -202,22 +202,22 @@ def _labels(X: Any, y: Any, qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarr
     return labels, query
 
 
-def _earlier(code: np.ndarray, place: np.ndarray, target: np.ndarray, prior: Any) -> tuple[Any, Any, Any]:
-    """Sum and number of the targets of rows with the same code at an earlier place; the prior goes through."""
+def _earlier(code: np.ndarray, position: np.ndarray, target: np.ndarray, prior: Any) -> tuple[Any, Any, Any]:
+    """Sum and number of the targets of rows with the same code at an earlier position; the prior is passed through."""
     total, count = np.empty(code.size), np.empty(code.size)
-    _sums(np.lexsort((place, code)), code, place, target, total, count)
+    _sums(np.lexsort((position, code)), code, position, target, total, count)
     return total, count, prior
 
 
 @kernel
-def _sums(order, code, place, target, total, count):  # type: ignore[no-untyped-def]
-    """Rows by code and place. Each code begins at 0: not even a last bit is of labels that must not be seen."""
+def _sums(order, code, position, target, total, count):  # type: ignore[no-untyped-def]
+    """Rows by code and position. Each code begins at 0: not even the last bit depends on later labels."""
     before, n_before, here, n_here = 0.0, 0, 0.0, 0
     for k in range(order.size):
         i = order[k]
         if k == 0 or code[i] != code[order[k - 1]]:
             before, n_before, here, n_here = 0.0, 0, 0.0, 0
-        elif place[i] != place[order[k - 1]]:
+        elif position[i] != position[order[k - 1]]:
             before, n_before, here, n_here = before + here, n_before + n_here, 0.0, 0
         total[i] = before
         count[i] = n_before

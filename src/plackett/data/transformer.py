@@ -40,15 +40,15 @@ class QueryTransformer(Transformer):
             X = self._aligned(X)
         features = self._check(X, reset=False)
         if isinstance(X, RankingDataset):
-            found = self._apply(features, X.offsets).astype(np.float32, copy=False)
+            transformed = self._apply(features, X.offsets).astype(np.float32, copy=False)
             names = None if X.feature_names is None else tuple(self._names_out(X.feature_names))
-            return X.replace(X=found, feature_names=names)
+            return X.replace(X=transformed, feature_names=names)
         in_frame = has_qid(X)
         offsets, rows = self._groups(X["qid"] if in_frame and qid is None else qid, features.shape[0])
-        found = self._apply(features if rows is None else features[rows], offsets)
+        transformed = self._apply(features if rows is None else features[rows], offsets)
         if rows is not None:
-            found = found[np.argsort(rows)]
-        return self._with_columns(X, found) if in_frame else found
+            transformed = transformed[np.argsort(rows)]
+        return self._with_columns(X, transformed) if in_frame else transformed
 
     def fit_transform(self, X: Any, y: Any = None, *, qid: Any = None, **fit_params: Any) -> Any:
         """`fit` and `transform` in one."""
@@ -147,13 +147,13 @@ class QueryTransformer(Transformer):
         known, names = getattr(self, "feature_names_in_", None), data.feature_names
         if known is None or names is None or known.tolist() == list(names):
             return data
-        place = {name: j for j, name in enumerate(names)}
+        column_of = {name: j for j, name in enumerate(names)}
         for name in names:
             if name not in set(known.tolist()):
                 raise DataError(f"X has the feature {name!r}, which {type(self).__name__} was not fitted on")
-        if len(place) != len(names):
+        if len(column_of) != len(names):
             raise DataError("X has several features of the same name")
-        return data.replace(X=data.X[:, [place[name] for name in known]], feature_names=tuple(known.tolist()))
+        return data.replace(X=data.X[:, [column_of[name] for name in known]], feature_names=tuple(known.tolist()))
 
     def _groups(self, qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
         if qid is None:

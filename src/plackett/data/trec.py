@@ -95,7 +95,7 @@ def _as_frame(source: Any, value: str, reader: Any, instead: str | None = None) 
         table = as_polars(source)
         column = find_column(table, value, needed=instead is None or instead not in table.columns) or instead
         names = {name: find_column(table, name) for name in _KEY} | {value: column}
-        table = table.select(**{name: pl.col(str(found)) for name, found in names.items()})
+        table = table.select(**{name: pl.col(str(source_name)) for name, source_name in names.items()})
     elif isinstance(source, Mapping):
         table = _of_dicts(source, value)
     elif isinstance(source, Iterable):
@@ -144,8 +144,8 @@ def checked(table: pl.DataFrame, value: str, key: tuple[str, ...]) -> pl.DataFra
     missing = table[value].is_null() | table[value].is_nan()
     if missing.any():
         row = missing.arg_max() or 0
-        words = ", ".join(f"{name} {table[name][row]!r}" for name in key)
-        raise DataError(f"row {row} ({words}): the {value} is missing or not a number")
+        key_text = ", ".join(f"{name} {table[name][row]!r}" for name in key)
+        raise DataError(f"row {row} ({key_text}): the {value} is missing or not a number")
     refuse_repeats(table, key, lambda row: f"row {row}")
     return table
 
@@ -183,7 +183,7 @@ def _rows_of(data: RankingDataset, value: str, numbers: np.ndarray) -> pl.DataFr
 
 
 def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
-    """Write judgements (any form that `as_qrels` takes) to a qrels file, compressed if the name ends so."""
+    """Write judgements (any form that `as_qrels` takes) to a qrels file, compressed if the suffix says so."""
     import polars as pl
 
     frame = as_qrels(qrels)
@@ -191,7 +191,7 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
 
 
 def write_run(run: Any, path: str | os.PathLike[str], *, tag: str = "plackett") -> None:
-    """Write a run (any form that `as_run` takes; see `run_frame`) to a TREC file, compressed if the name ends so.
+    """Write a run (any form that `as_run` takes; see `run_frame`) to a TREC file, compressed if the suffix says so.
 
     Queries keep their order; the documents of each are written by descending score, ties by descending
     document id, the order in which trec_eval ranks them. Scores are read back exactly.

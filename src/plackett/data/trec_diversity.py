@@ -84,5 +84,5 @@ def as_diversity_qrels(source: Any) -> pl.DataFrame:
 
 
 def write_diversity_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
-    """Write judgements by subtopic (any form that `as_diversity_qrels` takes), compressed if the name ends so."""
+    """Write judgements by subtopic (any form that `as_diversity_qrels` takes), compressed if the suffix says so."""
     write_lines(as_diversity_qrels(qrels).select(*_KEY, number_text("label")), path)

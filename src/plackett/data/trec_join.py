@@ -64,7 +64,7 @@ def join_run(qrels: Any, run: Any, *, complete: bool = True, subtopics: bool = F
         Whether the judgements are by subtopic, in a form that
         `plackett.data.trec_diversity.as_diversity_qrels` takes. A document's label is then its best one, and
         ``data.subtopics`` has its relevance to each subtopic of the query in the order of the subtopics' names:
-        0 where not judged or below 0, NaN behind the last subtopic of the query.
+        0 where not judged or below 0, NaN after the last subtopic of the query.
 
     Examples
     --------
@@ -77,9 +77,9 @@ def join_run(qrels: Any, run: Any, *, complete: bool = True, subtopics: bool = F
     import polars as pl
 
     entries = as_diversity_qrels(qrels) if subtopics else as_qrels(qrels)
-    found = as_run(run)
+    run_rows = as_run(run)
     judged = entries.select(pl.col("qid").unique(maintain_order=True))
-    in_run = found.select(pl.col("qid").unique(maintain_order=True))
+    in_run = run_rows.select(pl.col("qid").unique(maintain_order=True))
     missing = judged.join(in_run, on="qid", how="anti", maintain_order="left")
     unjudged = in_run.join(judged, on="qid", how="anti", maintain_order="left")
     if not complete:
@@ -88,9 +88,9 @@ def join_run(qrels: Any, run: Any, *, complete: bool = True, subtopics: bool = F
 
     entries = entries.join(queries, on="qid", maintain_order="left").drop("qid")
     best = entries.group_by("query", "docid", maintain_order=True).agg(pl.col("label").max()) if subtopics else entries
-    found = found.join(queries, on="qid", maintain_order="left").drop("qid")
+    run_rows = run_rows.join(queries, on="qid", maintain_order="left").drop("qid")
     # in the order of the run, then in that of the judgements; the stable sort only brings queries together
-    rows = found.join(best, on=["query", "docid"], how="full", coalesce=True, maintain_order="left_right")
+    rows = run_rows.join(best, on=["query", "docid"], how="full", coalesce=True, maintain_order="left_right")
     rows = rows.sort("query", maintain_order=True)
     retrieved = rows["score"].is_not_null()
     sizes = np.bincount(rows["query"].to_numpy(), minlength=queries.height)
@@ -121,6 +121,6 @@ def _subtopics(entries: pl.DataFrame, rows: pl.DataFrame, sizes: np.ndarray) -> 
     np.maximum.at(counts, entries["query"].to_numpy(), entries["subtopic"].to_numpy() + 1)
     table = np.zeros((rows.height, counts.max(initial=0)), np.float32)
     table[np.arange(table.shape[1]) >= np.repeat(counts, sizes)[:, None]] = np.nan
-    places = entries.join(rows.select("query", "docid").with_row_index("row"), on=["query", "docid"])
-    table[places["row"].to_numpy(), places["subtopic"].to_numpy()] = places["label"].clip(0).to_numpy()
+    judged_rows = entries.join(rows.select("query", "docid").with_row_index("row"), on=["query", "docid"])
+    table[judged_rows["row"].to_numpy(), judged_rows["subtopic"].to_numpy()] = judged_rows["label"].clip(0).to_numpy()
     return table

@@ -43,10 +43,10 @@ def _refuse_infinite(values: np.ndarray) -> None:
     with np.errstate(invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return
-    found = np.isinf(values)
-    if found.any():
-        place = tuple(int(i) for i in np.argwhere(found)[0])
-        where = f"X[{place[0]}, {place[1]}]" if len(place) == 2 else "X"
+    infinite = np.isinf(values)
+    if infinite.any():
+        index = tuple(int(i) for i in np.argwhere(infinite)[0])
+        where = f"X[{index[0]}, {index[1]}]" if len(index) == 2 else "X"
         raise DataError(f"{where} is infinite; a feature is a finite number or NaN for a missing value")
 
 
@@ -78,8 +78,8 @@ def weights(values: Any, name: str, ndim: int | None = 1) -> np.ndarray | None:
         return None
     numbers = column(values, name, np.float64, ndim)
     if not (numbers >= 0).all() or np.isinf(numbers).any():
-        place = int(np.flatnonzero(~((numbers >= 0) & np.isfinite(numbers)))[0])
-        raise DataError(f"{name}[{place}] is {numbers.flat[place]:g}, not a weight: give finite numbers of 0 or more")
+        index = int(np.flatnonzero(~((numbers >= 0) & np.isfinite(numbers)))[0])
+        raise DataError(f"{name}[{index}] is {numbers.flat[index]:g}, not a weight: give finite numbers of 0 or more")
     return numbers
 
 

@@ -96,7 +96,7 @@ def load(
 
 
 def _embedded(variant: str | None, **refused: object) -> TextCollection:
-    """The collection that every Python brings."""
+    """The collection that comes with every Python."""
     from plackett.datasets.pydocs.build import VARIANTS
 
     for parameter, value in refused.items():

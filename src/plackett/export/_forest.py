@@ -110,13 +110,13 @@ class Tree(NamedTuple):
 
     def paired(self) -> dict[int, int]:
         """Number of each node, level by level: the right child comes right after the left one."""
-        found, queue = {self.root: 0}, [self.root]
+        numbers, queue = {self.root: 0}, [self.root]
         for node in queue:
             if node >= 0:
                 for child in (self.left[node], self.right[node]):
-                    found[child] = len(found)
+                    numbers[child] = len(numbers)
                     queue.append(child)
-        return found
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,11 @@ class Forest:
     split_offsets, leaf_offsets
         Where the splits and leaves of each tree begin.
     feature, threshold, missing_left
-        Of each split: a row goes left where its value is at most the threshold, a float32; NaN goes left if so marked.
+        Of each split: a row goes left where its value is at most the threshold, a float32; NaN, where ``missing_left``.
     left, right
         Children: a split of the same tree, counted from its first, or ``~leaf``. A split comes before its children.
     leaf_value
-        Of each leaf.
+        Value of each leaf.
     """
 
     split_offsets: np.ndarray
@@ -210,7 +210,7 @@ class Forest:
 
     @classmethod
     def of(cls, trees: TreeArrays) -> Forest:
-        """The trees of a scorer, with every rule of theirs written as comparisons."""
+        """The trees of a scorer, with all their rules written as comparisons."""
         zero_left = trees.threshold >= 0.0
         kind = missing_type(trees.decision)
         by_default = (trees.decision & DEFAULT_LEFT) != 0
@@ -233,7 +233,7 @@ _Ranges = tuple[list[np.float32], list[int], int]
 
 
 def _expanded(forest: Forest, trees: TreeArrays, plain: np.ndarray) -> Forest:
-    made, total = [], 0
+    expanded, total = [], 0
     for t, tree in enumerate(forest):
         first = int(trees.split_offsets[t])
         ranges = {s - first: _ranges(trees, s) for s in range(first, first + len(tree.feature)) if not plain[s]}
@@ -245,16 +245,16 @@ def _expanded(forest: Forest, trees: TreeArrays, plain: np.ndarray) -> Forest:
                     f"{max(_MOST_SPLITS, 10 * forest.feature.size)} plain comparisons; train with fewer categories"
                 )
             tree = _grown(tree, ranges)
-        made.append(tree)
-    return Forest.join(made)
+        expanded.append(tree)
+    return Forest.join(expanded)
 
 
 def _ranges(trees: TreeArrays, s: int) -> _Ranges:
     infinity = np.float32(np.inf)
     if trees.decision[s] & CATEGORICAL:
         number = int(trees.threshold[s])
-        words = trees.set_words[trees.set_offsets[number] : trees.set_offsets[number + 1]]
-        member = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").astype(np.int8)
+        set_words = trees.set_words[trees.set_offsets[number] : trees.set_offsets[number + 1]]
+        member = np.unpackbits(set_words.astype("<u4").view(np.uint8), bitorder="little").astype(np.int8)
         edges = np.flatnonzero(np.diff(member, prepend=0, append=0))  # the first category of each run, in and out
         ends = [_last_before(int(edge)) for edge in edges]
         return [*ends, infinity], [1 - i % 2 for i in range(len(ends) + 1)], 0  # below -1 and NaN: right
@@ -314,12 +314,12 @@ def _grown(tree: Tree, ranges: dict[int, _Ranges]) -> Tree:
         threshold.append(bounds[middle])
         missing_left.append(missing <= middle)
         children.append([0, 0])
-        for place, (a, b) in enumerate(((low, middle), (middle + 1, high))):
+        for side_index, (a, b) in enumerate(((low, middle), (middle + 1, high))):
             if a == b:
                 child = (tree.left, tree.right)[sides[a]][node]
-                stack.append((child, 0, -1, [number, place]))
+                stack.append((child, 0, -1, [number, side_index]))
             else:
-                stack.append((node, a, b, [number, place]))
+                stack.append((node, a, b, [number, side_index]))
         return number
 
     stack.append((tree.root, 0, -1, None))

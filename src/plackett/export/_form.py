@@ -67,7 +67,7 @@ class Form:
     Parameters
     ----------
     names
-        Of the features.
+        Names of the features.
     parts
         Factor and function of each part.
     algorithm
@@ -219,7 +219,8 @@ def _imputed(form: Form, imputer: Imputer) -> Form:
     fills = imputer.statistics_.astype(np.float32)
     if imputer._added.size and not form.all_trees:
         raise DataError(
-            f"an Imputer with add_indicator=True is exported with trees only, and this {form.algorithm} has others"
+            f"an Imputer with add_indicator=True can be exported with trees only, and this {form.algorithm} has "
+            "other parts"
         )
     if imputer._added.size and form.normalised:
         raise DataError("an Imputer with add_indicator=True cannot be exported before a QueryNormalizer, only after it")
@@ -235,7 +236,7 @@ def _imputed(form: Form, imputer: Imputer) -> Form:
 def _normalised(form: Form, step: QueryNormalizer) -> Form:
     """The form behind a normaliser."""
     if form.normalised:
-        raise DataError("a pipeline with two normalisers cannot be exported; one with one of them can")
+        raise DataError("a pipeline with two normalisers cannot be exported; keep only one of them")
     if step.method not in METHODS:
         raise DataError(f"normalisation by {step.method!r} cannot be exported; {', '.join(METHODS)} can")
     return replace(form, normalised=str(step.method))
@@ -281,10 +282,7 @@ def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
     scorer = ranker.scorer_
     name = type(ranker).__name__
     if scorer.kind == "early_exit":
-        raise DataError(
-            f"this {name} has an early exit, which engines do not have; export the ranker without it, from which it "
-            "was made"
-        )
+        raise DataError(f"this {name} has an early exit, which engines do not have; export the ranker it was made from")
     if scorer.kind == "cascade":
         raise DataError(
             f"a {name} looks at whole lists of documents, and engines score one document at a time; export its stages "
@@ -313,11 +311,11 @@ def output_factor(ranker: Ranker) -> float:
         if hasattr(ranker, "_n_trees"):
             n_trees = ranker.scorer_.trees.n_trees
             twin._n_trees = lambda: n_trees
-        found = twin._score_rows(cast(RankingDataset, _Rows()))
+        outputs = twin._score_rows(cast(RankingDataset, _Rows()))
     except (AttributeError, IndexError, TypeError, ValueError):  # it looks at more than the output of its scorer
         raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms features or outputs") from None
-    factor = float(found[0])
-    if np.shape(found) != (3,) or not np.allclose(found, factor * probe.values, rtol=1e-12):
+    factor = float(outputs[0])
+    if np.shape(outputs) != (3,) or not np.allclose(outputs, factor * probe.values, rtol=1e-12):
         raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms the output of its model")
     return factor
 

@@ -60,8 +60,8 @@ def tree_scorer_of(tables: Sequence[NodeTable], n_features: int) -> TreeScorer:
         raise DataError(f"a model of {n_features} features; expected 1 to {MOST_FEATURES}")
     if not tables:
         raise DataError("the model has no trees")
-    words: list[np.ndarray] = []
-    parts = [_ordered(table, t, words) for t, table in enumerate(tables)]
+    category_sets: list[np.ndarray] = []
+    parts = [_ordered(table, t, category_sets) for t, table in enumerate(tables)]
     n_splits = np.array([0, *(part["feature"].size for part in parts)])
     n_leaves = np.array([0, *(part["leaf_value"].size for part in parts)])
     columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -70,8 +70,8 @@ def tree_scorer_of(tables: Sequence[NodeTable], n_features: int) -> TreeScorer:
         n_outputs=1,
         split_offsets=np.cumsum(n_splits),
         leaf_offsets=np.cumsum(n_leaves),
-        set_offsets=np.cumsum([0, *(part.size for part in words)]),
-        set_words=np.concatenate([np.zeros(0, np.uint32), *words]),
+        set_offsets=np.cumsum([0, *(part.size for part in category_sets)]),
+        set_words=np.concatenate([np.zeros(0, np.uint32), *category_sets]),
         shrinkage=np.ones(len(parts)),
         internal_value=np.zeros(int(n_splits.sum())),
         internal_weight=np.zeros(int(n_splits.sum())),
@@ -85,10 +85,10 @@ def tree_scorer_of(tables: Sequence[NodeTable], n_features: int) -> TreeScorer:
     return TreeScorer.of(arrays)
 
 
-def _ordered(table: NodeTable, t: int, words: list[np.ndarray]) -> dict[str, np.ndarray]:
+def _ordered(table: NodeTable, t: int, category_sets: list[np.ndarray]) -> dict[str, np.ndarray]:
     """Columns of a tree with its splits before their children, and splits and leaves apart.
 
-    The sets of categories are appended to ``words``.
+    The sets of categories are appended to ``category_sets``.
     """
     size = table.left.size
     if any(column is not None and column.shape != (size,) for column in table[:-1]) or size == 0:
@@ -117,8 +117,8 @@ def _ordered(table: NodeTable, t: int, words: list[np.ndarray]) -> dict[str, np.
     gain = np.zeros(size) if table.gain is None else np.nan_to_num(table.gain, nan=0.0, posinf=0.0, neginf=0.0)
     threshold, decision = table.threshold.astype(np.float64), table.decision.astype(np.uint8)
     for node, categories in table.sets.items():
-        threshold[node], decision[node] = len(words), CATEGORICAL
-        words.append(_bits(categories, t))
+        threshold[node], decision[node] = len(category_sets), CATEGORICAL
+        category_sets.append(_bits(categories, t))
     return {
         "feature": table.feature[inner].astype(np.int32),
         "threshold": threshold[inner],
@@ -157,17 +157,17 @@ def _counts(table: NodeTable, splits: list[int], leaves: list[int], left: list[i
 
 
 def fitted(
-    place: str, scorer: Any, n_features: int, read_from: str, names: Sequence[str] | None = None, **settings: Any
+    class_path: str, scorer: Any, n_features: int, read_from: str, names: Sequence[str] | None = None, **settings: Any
 ) -> Ranker:
-    """A ranker with this scorer; ``place`` is its module below ``plackett.rankers`` and its class."""
+    """A ranker with this scorer; ``class_path`` is its ``module:Class`` below ``plackett.rankers``."""
     from plackett import __version__
 
-    module, symbol = place.split(":")
+    module, symbol = class_path.split(":")
     ranker = getattr(import_module(f"plackett.rankers.{module}"), symbol)(**settings)
     ranker.scorer_, ranker.n_features_in_, ranker.history_ = scorer, n_features, []
     if names is not None and len(names) == n_features:
-        words = [str(name) for name in names]
-        check_names(words)
-        ranker.feature_names_in_ = np.array(words, dtype=object)
+        feature_names = [str(name) for name in names]
+        check_names(feature_names)
+        ranker.feature_names_in_ = np.array(feature_names, dtype=object)
     ranker.card_ = {"algorithm": symbol, "plackett": __version__, "read_from": printable(read_from)}
     return ranker

@@ -16,17 +16,26 @@ from plackett._errors import DataError, PlackettWarning
 from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form
 
-__all__ = ["beside", "ends_at_largest", "kept_missing", "missing_rows", "nested", "read_json", "scored", "write_json"]
+__all__ = [
+    "ends_at_largest",
+    "features_path",
+    "kept_missing",
+    "missing_rows",
+    "nested",
+    "read_json",
+    "scored",
+    "write_json",
+]
 
 Object = dict[str, Any]
 
 
 def nested(tree: Tree, split: Callable[[int, Any, Any], Object], leaf: Callable[[float], Object]) -> Object:
     """A tree as nested objects; ``split`` gets a node and the objects of its children."""
-    made: dict[int, Object] = {~i: leaf(value) for i, value in enumerate(tree.value)}
+    object_of: dict[int, Object] = {~i: leaf(value) for i, value in enumerate(tree.value)}
     for node in reversed(range(len(tree.feature))):  # children come after their parents
-        made[node] = split(node, made[tree.left[node]], made[tree.right[node]])
-    return made[tree.root]
+        object_of[node] = split(node, object_of[tree.left[node]], object_of[tree.right[node]])
+    return object_of[tree.root]
 
 
 def scored(
@@ -41,9 +50,9 @@ def scored(
     stack = [(root, np.arange(len(X)))]
     while stack:
         node, rows = stack.pop()
-        found = value(node)
-        if found is not None:
-            out[rows] = found
+        leaf_value = value(node)
+        if leaf_value is not None:
+            out[rows] = leaf_value
             continue
         left = goes_left(node)[rows]
         first, second = children(node)
@@ -85,7 +94,7 @@ def ends_at_largest(forest: Forest) -> bool:
     return bool((forest.threshold >= np.finfo(np.float32).max).any())
 
 
-def beside(path: str | os.PathLike[str]) -> Path:
+def features_path(path: str | os.PathLike[str]) -> Path:
     """The file for the definition of the features, next to that of the model."""
     path = Path(path)
     return path.with_name(f"{path.name.split('.')[0]}.features.json")

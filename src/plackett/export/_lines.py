@@ -69,16 +69,16 @@ class ModelText:
             self.fail(number, f"expected {what} (a whole number from {least} to {most}), found {word[:40]!r}")
         return int(word)
 
-    def pairs(self, words: list[str], number: int, least: int = 1) -> list[tuple[int, float]]:
+    def pairs(self, tokens: list[str], number: int, least: int = 1) -> list[tuple[int, float]]:
         """Words ``feature:weight``."""
-        found = []
-        for word in words:
-            key, colon, value = word.partition(":")
+        weights = []
+        for token in tokens:
+            key, colon, value = token.partition(":")
             if not colon:
-                self.fail(number, f"expected feature:weight, found {word[:40]!r}")
+                self.fail(number, f"expected feature:weight, found {token[:40]!r}")
             feature = self.whole(key, number, "a feature number", least)
-            found.append((feature, self.real(value, number, f"the weight of feature {feature}")))
-        return found
+            weights.append((feature, self.real(value, number, f"the weight of feature {feature}")))
+        return weights
 
 
 def below32(value: float) -> float:

@@ -30,16 +30,16 @@ def read_object(path: Path) -> Fields:
         raise DataError(f"{path}: {error.strerror or error}") from None
     try:
         if content[:1] == b"{" and content[1:2] in _KEYS:
-            found = _Binary(content).read()
+            document = _Binary(content).read()
         else:
-            found = json.loads(content)
+            document = json.loads(content)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path}: not a JSON file, as save_model writes it ({error})") from None
     except RecursionError:
         raise DataError(f"{path}: nested too deeply to be a model") from None
     except _DamagedError as error:
         raise DataError(f"{path}: a damaged UBJSON file ({error})") from None
-    return Fields(found, str(path))
+    return Fields(document, str(path))
 
 
 _KEYS = tuple(bytes([ord(letter)]) for letter in "iUIlL")
@@ -56,10 +56,10 @@ class _Binary:
         self.content, self.at = content, 0
 
     def read(self) -> Any:
-        found = self._value(self._marker(), 0)
+        document = self._value(self._marker(), 0)
         if self.at != len(self.content):
             raise _DamagedError(f"{len(self.content) - self.at} bytes after the end")
-        return found
+        return document
 
     def _bytes(self, size: int) -> bytes:
         if size < 0 or self.at + size > len(self.content):
@@ -80,7 +80,7 @@ class _Binary:
         marker = self._marker()
         size = self._number(marker)
         if marker in "dD" or size < 0:
-            raise _DamagedError("a size that is no whole number")
+            raise _DamagedError("a size that is not a whole number")
         return int(size)
 
     def _text(self) -> str:
@@ -100,12 +100,12 @@ class _Binary:
         return self._number(marker)
 
     def _members(self, depth: int) -> dict[str, Any]:
-        found = {}
+        members = {}
         while self._peek() != "}":
             name = self._text()
-            found[name] = self._value(self._marker(), depth + 1)
+            members[name] = self._value(self._marker(), depth + 1)
         self.at += 1
-        return found
+        return members
 
     def _peek(self) -> str:
         if self.at >= len(self.content):
@@ -128,30 +128,30 @@ class _Binary:
             return [self._value(self._marker(), depth + 1) for _ in range(size)]
         if kind:
             raise _DamagedError("an array with a type and no size")
-        found = []
+        entries = []
         while self._peek() != "]":
-            found.append(self._value(self._marker(), depth + 1))
+            entries.append(self._value(self._marker(), depth + 1))
         self.at += 1
-        return found
+        return entries
 
 
 _FIXED = {"Z": None, "T": True, "F": False}
 
 
 class Fields:
-    """A value of a file together with its place there, so that errors can name it."""
+    """A value of a file together with its path in the file, which errors name."""
 
-    def __init__(self, value: Any, place: str) -> None:
-        self.value, self.place = value, place
+    def __init__(self, value: Any, location: str) -> None:
+        self.value, self.location = value, location
 
     def fail(self, message: str) -> NoReturn:
-        """Raise an error that names the place."""
-        raise DataError(f"{self.place}: {message}")
+        """Raise an error that names the location."""
+        raise DataError(f"{self.location}: {message}")
 
     def __getitem__(self, name: str) -> Fields:
         if not isinstance(self.value, dict) or name not in self.value:
             self.fail(f"no {name!r}")
-        return Fields(self.value[name], f"{self.place}/{name}")
+        return Fields(self.value[name], f"{self.location}/{name}")
 
     def __contains__(self, name: str) -> bool:
         return isinstance(self.value, dict) and name in self.value
@@ -160,7 +160,7 @@ class Fields:
         """The entries of a list."""
         if not isinstance(self.value, (list, np.ndarray)):
             self.fail("expected a list")
-        return [Fields(value, f"{self.place}/{i}") for i, value in enumerate(self.value)]
+        return [Fields(value, f"{self.location}/{i}") for i, value in enumerate(self.value)]
 
     def text(self) -> str:
         """A string."""
@@ -194,11 +194,11 @@ class Fields:
                 raise ValueError
             array = np.asarray(self.value, np.float64)
             with np.errstate(over="ignore", invalid="ignore"):
-                found = array.astype(dtype)
+                converted = array.astype(dtype)
         except (ValueError, TypeError, OverflowError):
             self.fail("expected a list of numbers")
-        if found.ndim != 1 or (finite and not np.isfinite(array).all()) or np.isnan(array).any():
+        if converted.ndim != 1 or (finite and not np.isfinite(array).all()) or np.isnan(array).any():
             self.fail("expected a list of finite numbers")
-        if np.dtype(dtype).kind in "iu" and not np.array_equal(found, array):
+        if np.dtype(dtype).kind in "iu" and not np.array_equal(converted, array):
             self.fail("expected a list of whole numbers")
-        return found
+        return converted

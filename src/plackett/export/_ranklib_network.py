@@ -27,29 +27,31 @@ def read_network(model: ModelText, n_features: int | None) -> tuple[SigmoidLayer
     lines = [(number, line.split()) for number, line in model.lines() if not line.startswith("##")]
     if len(lines) < 2:
         raise DataError(f"{model.path}: the file ends before the network")
-    number, words = lines[0]
-    features = np.array([model.whole(word, number, "a feature number", 1) - 1 for word in words])
-    number, words = lines[1]
-    hidden = model.whole(words[0], number, "the number of hidden layers", 0, _MOST_LAYERS)
+    number, fields = lines[0]
+    features = np.array([model.whole(field, number, "a feature number", 1) - 1 for field in fields])
+    number, fields = lines[1]
+    hidden = model.whole(fields[0], number, "the number of hidden layers", 0, _MOST_LAYERS)
     if len(lines) < 2 + hidden:
         model.fail(lines[-1][0], f"the sizes of {hidden} hidden layers should follow")
     sizes = [model.whole(w[0], n, "the size of a layer", 1, _MOST_NEURONS) for n, w in lines[2 : 2 + hidden]]
     widths = [features.size, *sizes, 1]
-    found = {}
-    for number, words in lines[2 + hidden :]:
-        if len(words) < 2:
+    weights_of = {}
+    for number, fields in lines[2 + hidden :]:
+        if len(fields) < 2:
             model.fail(number, "expected a layer, a neuron and its weights")
-        layer, neuron = (model.whole(word, number, "a number of a layer or neuron") for word in words[:2])
+        layer, neuron = (model.whole(field, number, "a number of a layer or neuron") for field in fields[:2])
         if layer > hidden or neuron >= widths[layer] + (layer == 0):
             model.fail(number, f"the network has no neuron {neuron} in layer {layer}")
         bias = layer == 0 and neuron == features.size
         links = sum(widths[1:]) if bias else widths[layer + 1]
-        if len(words) - 2 != links:
-            model.fail(number, f"neuron {neuron} of layer {layer} has {len(words) - 2} weights instead of {links}")
-        if (layer, neuron) in found:
+        if len(fields) - 2 != links:
+            model.fail(number, f"neuron {neuron} of layer {layer} has {len(fields) - 2} weights instead of {links}")
+        if (layer, neuron) in weights_of:
             model.fail(number, f"neuron {neuron} of layer {layer} occurs twice")
-        found[layer, neuron] = [model.real(word, number, "a weight") for word in words[2:]]
-    missing = [(i, k) for i, width in enumerate(widths[:-1]) for k in range(width + (i == 0)) if (i, k) not in found]
+        weights_of[layer, neuron] = [model.real(field, number, "a weight") for field in fields[2:]]
+    missing = [
+        (i, k) for i, width in enumerate(widths[:-1]) for k in range(width + (i == 0)) if (i, k) not in weights_of
+    ]
     if missing:
         raise DataError(f"{model.path}: no weights of neuron {missing[0][1]} of layer {missing[0][0]}")
     size = int(features.max()) + 1 if n_features is None else n_features
@@ -57,10 +59,10 @@ def read_network(model: ModelText, n_features: int | None) -> tuple[SigmoidLayer
         raise DataError(f"{model.path}: the model uses feature {features.max() + 1}, and n_features={n_features}")
     if size * widths[1] > _MOST_WEIGHTS:
         raise DataError(f"{model.path}: {size} features and {widths[1]} neurons are more than can be held in memory")
-    weights = [np.array([found[i, k] for k in range(width)]) for i, width in enumerate(widths[:-1])]
+    weights = [np.array([weights_of[i, k] for k in range(width)]) for i, width in enumerate(widths[:-1])]
     first = np.zeros((size, widths[1]))
     np.add.at(first, features, weights[0])
-    biases = np.split(np.array(found[0, features.size]), np.cumsum(widths[1:])[:-1])
+    biases = np.split(np.array(weights_of[0, features.size]), np.cumsum(widths[1:])[:-1])
     return SigmoidLayersScorer((first, *weights[1:]), tuple(biases)), size
 
 

@@ -18,9 +18,9 @@ _LOWEST = float(np.finfo(np.float32).min)
 def _line(model: ModelText) -> tuple[int, list[str]]:
     for number, line in model.lines():
         if not line.startswith("##"):
-            words = line.partition("#")[0].split()
-            if words:
-                return number, words
+            tokens = line.partition("#")[0].split()
+            if tokens:
+                return number, tokens
     raise DataError(f"{model.path}: the file ends before the weights")
 
 
@@ -32,8 +32,8 @@ def _size(model: ModelText, largest: int, n_features: int | None) -> int:
 
 def read_linear(model: ModelText, n_features: int | None) -> tuple[LinearScorer, int]:
     """Weights of features; repeated features are summed, and feature 0 is the constant."""
-    number, words = _line(model)
-    pairs = model.pairs(words, number, least=0)
+    number, tokens = _line(model)
+    pairs = model.pairs(tokens, number, least=0)
     size = _size(model, max(feature for feature, _ in pairs), n_features)
     weights = np.zeros(size + 1)
     for feature, weight in pairs:
@@ -45,18 +45,20 @@ def write_linear(scorer: LinearScorer) -> str:
     """The line of a linear model; its constant comes first, if it has one."""
     if scorer.weights.shape[1] != 1:
         raise DataError(f"RankLib's linear models have one score, and this one has {scorer.weights.shape[1]}")
-    words = [f"0:{float(scorer.intercept[0])!r}"] if scorer.intercept[0] else []
-    return " ".join([*words, *(f"{j + 1}:{weight!r}" for j, weight in enumerate(scorer.weights[:, 0].tolist()))]) + "\n"
+    constant = [f"0:{float(scorer.intercept[0])!r}"] if scorer.intercept[0] else []
+    return (
+        " ".join([*constant, *(f"{j + 1}:{weight!r}" for j, weight in enumerate(scorer.weights[:, 0].tolist()))]) + "\n"
+    )
 
 
 def read_rankboost(model: ModelText, n_features: int | None) -> tuple[AdditiveScorer, int]:
     """Weak rankers, each of which adds its weight where the feature is above the threshold; a missing value is 0."""
-    number, words = _line(model)
+    number, tokens = _line(model)
     terms, largest = AdditiveTerms(), 0
-    for word in words:
-        parts = word.split(":")
+    for token in tokens:
+        parts = token.split(":")
         if len(parts) != 3:
-            model.fail(number, f"expected feature:threshold:weight, found {word[:40]!r}")
+            model.fail(number, f"expected feature:threshold:weight, found {token[:40]!r}")
         feature = model.whole(parts[0], number, "a feature number", 1)
         threshold = below32(model.real(parts[1], number, f"a threshold of feature {feature}"))
         weight = model.real(parts[2], number, f"a weight of feature {feature}")
@@ -72,10 +74,10 @@ def write_rankboost(scorer: AdditiveScorer) -> str:
         raise DataError(
             "RankLib's RankBoost has weak rankers with thresholds only; train with weak='threshold' to export"
         )
-    words = []
+    terms = []
     for feature in scorer.features.tolist():
         function = scorer.function(feature)
         edges = [_LOWEST, *function.edges.tolist()]
         heights = np.diff(function.values, prepend=0.0).tolist()
-        words += [f"{feature + 1}:{edge!r}:{height!r}" for edge, height in zip(edges, heights, strict=True) if height]
-    return (" ".join(words) or "1:0.0:0.0") + "\n"
+        terms += [f"{feature + 1}:{edge!r}:{height!r}" for edge, height in zip(edges, heights, strict=True) if height]
+    return (" ".join(terms) or "1:0.0:0.0") + "\n"

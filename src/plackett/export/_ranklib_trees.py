@@ -41,12 +41,12 @@ def tree_scorer(model: ModelText, trees: list[tuple[float, Node]], n_features: i
     """The sum of weighted trees, and its number of features."""
     if not trees:
         raise DataError(f"{model.path}: no <tree> in the model")
-    found = [_words(root, weight) for weight, root in trees]
-    last = max((int(f) for words in found for f in words.get("split_feature", "").split()), default=-1)
+    sections = [_tree_section(root, weight) for weight, root in trees]
+    last = max((int(f) for section in sections for f in section.get("split_feature", "").split()), default=-1)
     size = max(last + 1, 1) if n_features is None else n_features
     if size <= last:
         raise DataError(f"{model.path}: the model uses feature {last + 1}, and n_features={n_features}")
-    return TreeScorer(join_trees(new_head(size), found)), size
+    return TreeScorer(join_trees(new_head(size), sections)), size
 
 
 def _ensembles(model: ModelText) -> Iterator[list[tuple[float, Node]]]:
@@ -118,7 +118,7 @@ def float32(model: ModelText, word: str, line: int, what: str) -> float:
     return value
 
 
-def _words(root: Node, weight: float) -> dict[str, str]:
+def _tree_section(root: Node, weight: float) -> dict[str, str]:
     """A tree as LightGBM writes it; nodes come before their children."""
     feature: list[int] = []
     threshold: list[float] = []
@@ -138,18 +138,18 @@ def _words(root: Node, weight: float) -> dict[str, str]:
             stack += [(node[3], number, 1), (node[2], number, 0)]
         if parent >= 0:
             children[parent][side] = number
-    words: dict[str, list[Any]] = {"num_leaves": [len(values)], "num_cat": [0]}
+    fields: dict[str, list[Any]] = {"num_leaves": [len(values)], "num_cat": [0]}
     counts = [0] * len(feature)
     for i in reversed(range(len(feature))):  # the file does not say how many documents: every leaf counts alike
         counts[i] = sum(1 if child < 0 else counts[child] for child in children[i])
     if feature:
-        words |= {"split_feature": feature, "threshold": threshold, "decision_type": [0] * len(feature)}
-        words |= {"left_child": [c[0] for c in children], "right_child": [c[1] for c in children]}
-    words |= {"leaf_value": values, "leaf_count": [1] * len(values)}
+        fields |= {"split_feature": feature, "threshold": threshold, "decision_type": [0] * len(feature)}
+        fields |= {"left_child": [c[0] for c in children], "right_child": [c[1] for c in children]}
+    fields |= {"leaf_value": values, "leaf_count": [1] * len(values)}
     if feature:
-        words["internal_count"] = counts
-    words |= {"is_linear": [0], "shrinkage": [1]}
-    return {name: " ".join(map(repr, entries)) for name, entries in words.items()}
+        fields["internal_count"] = counts
+    fields |= {"is_linear": [0], "shrinkage": [1]}
+    return {name: " ".join(map(repr, entries)) for name, entries in fields.items()}
 
 
 # ----------------------------------------------------------------------------------------------------- writing

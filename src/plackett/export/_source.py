@@ -121,15 +121,15 @@ def source(form: Form, language: Language, name: str) -> str:
                 filled[table] = np.zeros(1, _TABLES[table])
     if not form.parts:
         raise DataError("the model has no trees")
-    words = {"name": name, "n": str(len(form.names)), "widest": str(_widest(form))}
+    placeholders = {"name": name, "n": str(len(form.names)), "widest": str(_widest(form))}
     foot = language.foot
     if form.normalised:
-        foot, words["method"] = language.lists, str(METHODS.index(form.normalised))
+        foot, placeholders["method"] = language.lists, str(METHODS.index(form.normalised))
         foot = foot.replace("{before}", language.fill_rows if form.fills_first else "")
 
     def text(template: str, **more: str) -> str:
-        for word, value in (words | more).items():
-            template = template.replace("{" + word + "}", value)
+        for placeholder, value in (placeholders | more).items():
+            template = template.replace("{" + placeholder + "}", value)
         return template
 
     head = "\n".join(

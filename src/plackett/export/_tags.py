@@ -47,11 +47,11 @@ class Tags:
         return self._tags
 
     def _walk(self) -> Iterator[Tag]:
-        place, line = 0, 1
-        while place < len(self._text):
-            token = _TOKEN.match(self._text, place)
+        position, line = 0, 1
+        while position < len(self._text):
+            token = _TOKEN.match(self._text, position)
             if token is None:
-                self.model.fail(line, f"expected a tag such as <split>, found {self._text[place : place + 30]!r}")
+                self.model.fail(line, f"expected a tag such as <split>, found {self._text[position : position + 30]!r}")
             slash, name, attributes, closed, text = token.groups()
             if name is not None:
                 yield Tag(line, "close" if slash else "open", name, attributes)
@@ -60,7 +60,7 @@ class Tags:
             elif text.strip():
                 yield Tag(line, "text", text.strip())
             line += token[0].count("\n")
-            place = token.end()
+            position = token.end()
 
     def next(self) -> Tag:
         """The next tag."""

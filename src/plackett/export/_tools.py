@@ -25,10 +25,10 @@ class MissingToolError(DataError):
 
 def tool(name: str) -> str:
     """Path of a program."""
-    found = shutil.which(name)
-    if found is None:
+    program = shutil.which(name)
+    if program is None:
         raise MissingToolError(f"{name} is not installed")
-    return found
+    return program
 
 
 def run_tool(command: Sequence[str | Path], folder: Path) -> None:

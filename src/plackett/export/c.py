@@ -22,11 +22,11 @@ _TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint8": "uns
 
 
 def _table(name: str, values: np.ndarray) -> str:
-    words = [_word(value, values.dtype == np.float32) for value in values.tolist()]
-    return f"static const {_TYPES[values.dtype.name]} {name}[] = {{{', '.join(words)}}};\n"
+    literals = [_literal(value, values.dtype == np.float32) for value in values.tolist()]
+    return f"static const {_TYPES[values.dtype.name]} {name}[] = {{{', '.join(literals)}}};\n"
 
 
-def _word(value: float, single: bool) -> str:
+def _literal(value: float, single: bool) -> str:
     text = repr(value).replace("inf", "INFINITY")
     return f"{text}f" if single and "I" not in text else text
 

@@ -77,31 +77,33 @@ def read_catboost(path: str | os.PathLike[str], *, n_features: int | None = None
                 "statistics of its own; train it on numeric features, with categories encoded before"
             )
     features = info["float_features"].items()
-    place = {field["feature_index"].whole(): field["flat_feature_index"].whole(0, MOST_FEATURES) for field in features}
+    column_of = {
+        field["feature_index"].whole(): field["flat_feature_index"].whole(0, MOST_FEATURES) for field in features
+    }
     above = {
         field["feature_index"].whole(): _missing_above(field) if "nan_value_treatment" in field else False
         for field in features
     }
-    size = max(place.values(), default=0) + 1
+    size = max(column_of.values(), default=0) + 1
     if n_features is not None and n_features < size:
         raise DataError(f"{path}: the model has {size} features, and n_features={n_features}")
     scale, bias = _scale_and_bias(model)
     tables = [] if bias == 0.0 else [constant(bias)]
     symmetric = "oblivious_trees" in model
     trees = model["oblivious_trees" if symmetric else "trees"].items()
-    tables += [(_symmetric if symmetric else _nested)(tree, place, above, scale) for tree in trees]
+    tables += [(_symmetric if symmetric else _nested)(tree, column_of, above, scale) for tree in trees]
     ids = [field["feature_id"].text() if "feature_id" in field else "" for field in features]
-    named = all(ids) and sorted(place.values()) == list(range(size)) and n_features in (None, size)
+    named = all(ids) and sorted(column_of.values()) == list(range(size)) and n_features in (None, size)
     loss = _loss(model)
     ranks = loss.partition(":")[0] not in _POINTWISE
     family = ("Oblivious" if symmetric else "") + ("LambdaMART" if ranks else "MART")
     width = size if n_features is None else n_features
-    names = [name for _, name in sorted(zip(place.values(), ids, strict=True))] if named else None
+    names = [name for _, name in sorted(zip(column_of.values(), ids, strict=True))] if named else None
     scorer = tree_scorer_of(tables or [constant(0.0)], width)
-    return fitted(_PLACES[family], scorer, width, f"CatBoost ({loss})", names, n_estimators=max(len(trees), 1))
+    return fitted(_CLASS_PATHS[family], scorer, width, f"CatBoost ({loss})", names, n_estimators=max(len(trees), 1))
 
 
-_PLACES = {
+_CLASS_PATHS = {
     "ObliviousLambdaMART": "pairwise.oblivious_lambdamart:ObliviousLambdaMART",
     "ObliviousMART": "pointwise.oblivious_mart:ObliviousMART",
     "LambdaMART": "pairwise.lambdamart:LambdaMART",
@@ -138,19 +140,19 @@ def _scale_and_bias(model: Fields) -> tuple[float, float]:
     return entries[0].real(), bias.real()
 
 
-def _split(field: Fields, place: dict[int, int], above: dict[int, bool]) -> tuple[int, float, bool]:
+def _split(field: Fields, column_of: dict[int, int], above: dict[int, bool]) -> tuple[int, float, bool]:
     """Column, border and whether a missing value is above it."""
     if "split_type" in field and field["split_type"].text() != "FloatFeature":
         field.fail(f"a split of the kind {field['split_type'].text()[:30]!r} cannot be read")
     number = field["float_feature_index"].whole()
-    if number not in place:
+    if number not in column_of:
         field.fail(f"no feature {number} in features_info")
-    return place[number], float(np.float32(field["border"].real())), above[number]
+    return column_of[number], float(np.float32(field["border"].real())), above[number]
 
 
-def _symmetric(tree: Fields, place: dict[int, int], above: dict[int, bool], scale: float) -> NodeTable:
+def _symmetric(tree: Fields, column_of: dict[int, int], above: dict[int, bool], scale: float) -> NodeTable:
     """All nodes of a level have the same split; bit i of a leaf's number says whether the value is above border i."""
-    splits = [_split(field, place, above) for field in tree["splits"].items()]
+    splits = [_split(field, column_of, above) for field in tree["splits"].items()]
     values = tree["leaf_values"].numbers() * scale
     depth = len(splits)
     if depth > _MOST_LEVELS or values.size != 1 << depth:
@@ -181,11 +183,11 @@ def _symmetric(tree: Fields, place: dict[int, int], above: dict[int, bool], scal
 
 
 def _reversed_bits(number: int, bits: int) -> int:
-    """The first split decides the lowest bit of a leaf's number, but the highest one of its place from the left."""
+    """The first split sets the lowest bit of a leaf's number, but the highest bit of its position from the left."""
     return int(f"{number:0{bits}b}"[::-1], 2)
 
 
-def _nested(tree: Fields, place: dict[int, int], above: dict[int, bool], scale: float) -> NodeTable:
+def _nested(tree: Fields, column_of: dict[int, int], above: dict[int, bool], scale: float) -> NodeTable:
     rows: list[tuple[int, float, bool, float, float]] = []
     left: list[int] = []
     right: list[int] = []
@@ -198,7 +200,7 @@ def _nested(tree: Fields, place: dict[int, int], above: dict[int, bool], scale: 
         left.append(-1)
         right.append(-1)
         if "split" in field:
-            rows.append((*_split(field["split"], place, above), 0.0, 0.0))
+            rows.append((*_split(field["split"], column_of, above), 0.0, 0.0))
             stack += [(field["right"], number, 1), (field["left"], number, 0)]
         else:
             weight = field["weight"].real() if "weight" in field else 1.0

@@ -26,7 +26,7 @@ def write_elasticsearch(
 
     The file is the body of ``PUT _ml/trained_models/NAME``: the ensemble in the format of Elastic's client eland, and a
     feature extractor for each feature, which reads a numeric field of its name; replace these by your queries. (eland
-    itself accepts XGBoost's and LightGBM's regressors, but no `LGBMRanker` and no ranker with a loss of our own.)
+    itself accepts XGBoost's and LightGBM's regressors, but neither `LGBMRanker` nor a ranker with a loss of our own.)
 
     Elasticsearch computes in double, and a missing value is NaN. Thresholds are written so that values need not be
     rounded to float32, as `predict` does. Elasticsearch shifts scores so that none is negative; orders stay the same.

@@ -15,8 +15,8 @@ from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32
 from plackett.export._form import Form, Network, form_of
 from plackett.export._json_trees import (
-    beside,
     ends_at_largest,
+    features_path,
     kept_missing,
     missing_rows,
     nested,
@@ -64,8 +64,8 @@ def write_elasticsearch_ltr(
     feature_names
         Names of the features in the engine; None means those of the training data, or ``f1``, ``f2``, …
     missing
-        ``"zero"`` reads 0 for every field that is missing, for plugins that know no missing values; a warning names the
-        features for which the model has learned something else. None and ``"keep"`` are as above.
+        ``"zero"`` reads 0 for every field that is missing, for plugins that do not support missing values; a warning
+        names the features for which the model has learned something else. None and ``"keep"`` are as above.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def write_elasticsearch_ltr(
     features = [
         _feature(word, None if keep else fill) for word, keep, fill in zip(form.names, kept, fills, strict=True)
     ]
-    write_json(beside(path), {"featureset": {"name": name, "features": features}})
+    write_json(features_path(path), {"featureset": {"name": name, "features": features}})
     write_json(path, {"model": {"name": name, "model": {"type": kind, "definition": json.dumps(definition)}}})
 
 
@@ -173,10 +173,10 @@ def score_elasticsearch_ltr(path: Path, X: np.ndarray, names: Sequence[str]) -> 
 
 def _read_as(path: Path) -> dict[str, float]:
     """What a feature is for a document without its field, by the feature set next to the model; NaN is missing."""
-    if not beside(path).exists():
+    if not features_path(path).exists():
         return {}
     read = {}
-    for feature in read_json(beside(path))["featureset"]["features"]:
+    for feature in read_json(features_path(path))["featureset"]["features"]:
         query = feature["template"].get("function_score", {}) if isinstance(feature["template"], dict) else {}
         matches = "match_all" in query.get("query", {})
         read[feature["name"]] = query["field_value_factor"].get("missing", np.nan) if matches else np.nan

@@ -19,10 +19,10 @@ __public__ = ["write_go"]
 
 
 def _table(name: str, values: np.ndarray) -> str:
-    word = values.dtype.name
-    infinite = {"inf": f"{word}(math.Inf(1))", "-inf": f"{word}(math.Inf(-1))"}
-    words = ", ".join(infinite.get(text, text) for text in map(repr, values.tolist()))
-    return f"var {_NAMES[name]} = []{word}{{{words}}}\n"
+    go_type = values.dtype.name
+    infinite = {"inf": f"{go_type}(math.Inf(1))", "-inf": f"{go_type}(math.Inf(-1))"}
+    literals = ", ".join(infinite.get(text, text) for text in map(repr, values.tolist()))
+    return f"var {_NAMES[name]} = []{go_type}{{{literals}}}\n"
 
 
 #: Names as Go's readers expect them.

@@ -21,8 +21,8 @@ _TYPES = {"float32": "Float32Array", "float64": "Float64Array", "int32": "Int32A
 
 
 def _table(name: str, values: np.ndarray) -> str:
-    words = ", ".join(map(repr, values.tolist())).replace("inf", "Infinity")
-    return f"  const {name} = new {_TYPES[values.dtype.name]}([{words}]);\n"
+    literals = ", ".join(map(repr, values.tolist())).replace("inf", "Infinity")
+    return f"  const {name} = new {_TYPES[values.dtype.name]}([{literals}]);\n"
 
 
 _FOREST = """  function forest(x, first, last) {

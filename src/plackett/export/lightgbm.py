@@ -27,7 +27,7 @@ __all__ = ["LightGBMFormat", "read_lightgbm", "write_lightgbm"]
 __public__ = ["read_lightgbm", "write_lightgbm"]
 
 _END = "end of trees\n"
-_PLACES = {"lambdarank": "pairwise.lambdamart:LambdaMART", "rank_xendcg": "listwise.xendcg:XENDCG"}
+_CLASS_PATHS = {"lambdarank": "pairwise.lambdamart:LambdaMART", "rank_xendcg": "listwise.xendcg:XENDCG"}
 #: Lines of the head that say nothing about scores.
 _IGNORED = re.compile(r"^(?:average_output|objective=.*|monotone_constraints=.*)\n", re.MULTILINE)
 
@@ -39,8 +39,7 @@ def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None
     Scores are LightGBM's raw scores (``raw_score=True``), the same as its predictions for ranking and regression. The
     ranker is a `LambdaMART` (objective ``lambdarank``), `XENDCG` (``rank_xendcg``), `RandomForest` (``boosting=rf``) or
     `MART`. Files of version 3 and 4 (LightGBM 2.3 and later) with one score per row and constant leaves are
-    supported. The text is parsed and checked
-    here: LightGBM itself never sees the file.
+    supported. The text is parsed and checked here: LightGBM itself never sees the file.
 
     Parameters
     ----------
@@ -68,11 +67,11 @@ def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None
     objective = re.search(r"^objective=(\S+)", head, re.MULTILINE)
     name = objective[1] if objective else "custom"
     average = "\naverage_output\n" in head
-    names = re.search(r"^feature_names=(.*)$", head, re.MULTILINE)
-    words = names[1].split(" ") if names else []
+    names_line = re.search(r"^feature_names=(.*)$", head, re.MULTILINE)
+    names = names_line[1].split(" ") if names_line else []
     head = _IGNORED.sub("", head).replace("\nversion=v3\n", "\nversion=v4\n")  # the same lines
     head = re.sub(
-        r"^feature_names=.*$", "feature_names=" + " ".join(f"Column_{j}" for j in range(len(words))), head, flags=re.M
+        r"^feature_names=.*$", "feature_names=" + " ".join(f"Column_{j}" for j in range(len(names))), head, flags=re.M
     )
     try:
         trees = parse_trees(head if cut < 0 else head + text[cut:])
@@ -83,14 +82,14 @@ def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None
     if average and trees.n_trees:
         trees = replace(trees, leaf_value=trees.leaf_value / trees.n_trees)
     trees = _widened(trees, n_features, path)
-    place = "pointwise.random_forest:RandomForest" if average else _PLACES.get(name, "pointwise.mart:MART")
-    plain = all(re.fullmatch(r"Column_\d+", word) for word in words) or trees.n_features != len(words)
+    class_path = "pointwise.random_forest:RandomForest" if average else _CLASS_PATHS.get(name, "pointwise.mart:MART")
+    plain = all(re.fullmatch(r"Column_\d+", feature) for feature in names) or trees.n_features != len(names)
     return fitted(
-        place,
+        class_path,
         TreeScorer.of(trees),
         trees.n_features,
         f"LightGBM ({name})",
-        None if plain else words,
+        None if plain else names,
         n_estimators=max(trees.n_trees, 1),
     )
 

@@ -67,8 +67,8 @@ class _Graph:
         helper, single = self.onnx.helper, self.onnx.TensorProto.FLOAT
         terms = []
         for factor, part in self.form.parts:
-            found = _PARTS[type(part)](self, part)
-            terms.append(found if factor == 1.0 else self.op("Mul", found, self.constant(np.array([factor]))))
+            output = _PARTS[type(part)](self, part)
+            terms.append(output if factor == 1.0 else self.op("Mul", output, self.constant(np.array([factor]))))
         total = terms[0]
         for term in terms[1:]:
             total = self.op("Add", total, term)
@@ -90,10 +90,10 @@ class _Graph:
             return "features"
         return self.op("Where", self.op("IsNaN", "features"), self.constant(self.form.fills), "features")
 
-    def op(self, kind: str, *inputs: str, **words: Any) -> str:
+    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Add a node; returns the name of its output."""
         name = f"v{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [name], **words))
+        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
     def constant(self, values: np.ndarray) -> str:
@@ -131,8 +131,8 @@ def _forest(graph: _Graph, forest: Forest) -> str:
                 entry |= {"target_weights": tree.value[~node]}
             for name, value in entry.items():
                 columns[name].append(value)
-    words = columns | {"n_targets": 1, "aggregate_function": "SUM", "post_transform": "NONE"}
-    return graph.op("TreeEnsembleRegressor", "features", domain="ai.onnx.ml", **words)
+    attributes = columns | {"n_targets": 1, "aggregate_function": "SUM", "post_transform": "NONE"}
+    return graph.op("TreeEnsembleRegressor", "features", domain="ai.onnx.ml", **attributes)
 
 
 def _line(graph: _Graph, line: Line) -> str:
@@ -152,11 +152,11 @@ def _network(graph: _Graph, network: Network) -> str:
 
 
 def _layer(graph: _Graph, rows: str, layer: Layer) -> str:
-    made = graph.op("Gemm", rows, graph.constant(layer.weights), graph.constant(layer.bias))
+    output = graph.op("Gemm", rows, graph.constant(layer.weights), graph.constant(layer.bias))
     if layer.norm is not None:
-        made = graph.op("LayerNormalization", made, *map(graph.constant, layer.norm), epsilon=1e-5)
-    made = _ACTIVATIONS[layer.activation](graph, made)
-    return graph.op("Add", rows, made) if layer.skip else made
+        output = graph.op("LayerNormalization", output, *map(graph.constant, layer.norm), epsilon=1e-5)
+    output = _ACTIVATIONS[layer.activation](graph, output)
+    return graph.op("Add", rows, output) if layer.skip else output
 
 
 def _gelu(graph: _Graph, z: str) -> str:

@@ -25,7 +25,7 @@ def write_opensearch_ltr(
 
     OpenSearch's plugin is a fork of that of o19s and reads the same files, with the same arithmetic: see
     `write_elasticsearch_ltr`. A model trained with missing values needs OpenSearch 3.3, where a feature whose query
-    does not match is missing; before, it is 0, and so it is with the later flag ``missing_as_zero``.
+    does not match is missing. In older versions, and with the later flag ``missing_as_zero``, it is 0.
 
     Parameters
     ----------

@@ -145,12 +145,12 @@ def _nodes(tree: Tree, names: Sequence[str]) -> Iterator[str]:
             continue
         default = tree.left[node] if tree.missing_left[node] else tree.right[node]
         yield f'<Node id="{number[node]}" defaultChild="{number[default]}">{test}'
-        words = f"<SimplePredicate field={quoteattr(names[tree.feature[node]])} "
+        predicate = f"<SimplePredicate field={quoteattr(names[tree.feature[node]])} "
         value = f'value="{_text(thresholds[node])}"/>'
         stack += [
             "</Node>",
-            (tree.right[node], f'{words}operator="greaterThan" {value}'),
-            (tree.left[node], f'{words}operator="lessOrEqual" {value}'),
+            (tree.right[node], f'{predicate}operator="greaterThan" {value}'),
+            (tree.left[node], f'{predicate}operator="lessOrEqual" {value}'),
         ]
 
 

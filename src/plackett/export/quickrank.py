@@ -40,26 +40,26 @@ def _trees(tags: Tags, n_features: int | None) -> tuple[Any, int]:
 
 def _weights(tags: Tags, n_features: int | None) -> tuple[Any, int]:
     """``<model>`` with a ``<feature id weight/>`` for each feature."""
-    found = {}
+    weights = {}
     tags.expect("open", "model")
     while (tag := tags.next())[1:3] != ("close", "model"):
         tags.expect("open", "feature", tag)
         feature = tags.model.whole(tag.attribute("id") or "", tag.line, "a feature number", 1)
-        found[feature] = tags.model.real(tag.attribute("weight") or "", tag.line, f"the weight of feature {feature}")
+        weights[feature] = tags.model.real(tag.attribute("weight") or "", tag.line, f"the weight of feature {feature}")
         tags.expect("close", "feature")
-    return _linear(tags.model, found, n_features)
+    return _linear(tags.model, weights, n_features)
 
 
 def _lines(tags: Tags, n_features: int | None) -> tuple[Any, int]:
     """``<ensemble>`` with an index and a weight for each feature, which are called trees."""
-    found = {}
+    weights = {}
     tags.expect("open", "ensemble")
     while (tag := tags.next())[1:3] != ("close", "ensemble"):
         tags.expect("open", "tree", tag)
-        words = _elements(tags, "tree")
-        feature = tags.model.whole(words.get("index", ""), tag.line, "a feature number", 1)
-        found[feature] = tags.model.real(words.get("weight", ""), tag.line, f"the weight of feature {feature}")
-    return _linear(tags.model, found, n_features)
+        elements = _elements(tags, "tree")
+        feature = tags.model.whole(elements.get("index", ""), tag.line, "a feature number", 1)
+        weights[feature] = tags.model.real(elements.get("weight", ""), tag.line, f"the weight of feature {feature}")
+    return _linear(tags.model, weights, n_features)
 
 
 def _weak_rankers(tags: Tags, n_features: int | None) -> tuple[Any, int]:
@@ -68,11 +68,11 @@ def _weak_rankers(tags: Tags, n_features: int | None) -> tuple[Any, int]:
     tags.expect("open", "ensemble")
     while (tag := tags.next())[1:3] != ("close", "ensemble"):
         tags.expect("open", "weakranker", tag)
-        words = _elements(tags, "weakranker")
-        feature = model.whole(words.get("featureid", ""), tag.line, "a feature number")
-        theta = float(np.float32(model.real(words.get("theta", ""), tag.line, "a threshold")))
-        alpha = float(np.float32(model.real(words.get("alpha", ""), tag.line, "a weight")))
-        sign = words.get("sign", "")
+        elements = _elements(tags, "weakranker")
+        feature = model.whole(elements.get("featureid", ""), tag.line, "a feature number")
+        theta = float(np.float32(model.real(elements.get("theta", ""), tag.line, "a threshold")))
+        alpha = float(np.float32(model.real(elements.get("alpha", ""), tag.line, "a weight")))
+        sign = elements.get("sign", "")
         if sign not in ("1", "-1"):
             model.fail(tag.line, f"expected the sign 1 or -1, found {sign[:10]!r}")
         if sign == "1":
@@ -86,24 +86,24 @@ def _weak_rankers(tags: Tags, n_features: int | None) -> tuple[Any, int]:
 
 
 def _elements(tags: Tags, name: str) -> dict[str, str]:
-    """The elements of an opened one that hold a word each."""
-    words = {}
+    """The text of each element inside an opened one, by its name."""
+    elements = {}
     while (tag := tags.next())[1:3] != ("close", name):
         if tag.kind != "open":
             tags.model.fail(tag.line, f"expected an element of <{name}>, found {tag}")
         inside = tags.next()
         if inside.kind == "text":
-            words[tag.name] = inside.name
+            elements[tag.name] = inside.name
             inside = tags.next()
         tags.expect("close", tag.name, inside)
-    return words
+    return elements
 
 
-def _linear(model: ModelText, found: dict[int, float], n_features: int | None) -> tuple[LinearScorer, int]:
-    if not found:
+def _linear(model: ModelText, weight_of: dict[int, float], n_features: int | None) -> tuple[LinearScorer, int]:
+    if not weight_of:
         raise DataError(f"{model.path}: no weights in the model")
-    weights = np.zeros((_size(model, max(found), n_features), 1))
-    for feature, weight in found.items():
+    weights = np.zeros((_size(model, max(weight_of), n_features), 1))
+    for feature, weight in weight_of.items():
         weights[feature - 1, 0] = weight
     return LinearScorer(weights, np.zeros(1)), len(weights)
 
@@ -183,13 +183,13 @@ def read_quickrank(path: str | os.PathLike[str], *, n_features: int | None = Non
 
 def _settings(info: dict[str, str], known: dict[str, tuple[str, Callable[[str], Any]]]) -> dict[str, Any]:
     """The training settings in the file, as far as they can be read."""
-    found = {}
+    settings = {}
     for word, (name, convert) in known.items():
         try:
-            found[name] = convert(info[word])
+            settings[name] = convert(info[word])
         except (KeyError, ValueError):
             continue
-    return found
+    return settings
 
 
 class QuickRankFormat:

@@ -90,7 +90,7 @@ def _trees(ranker: Ranker) -> tuple[str, str]:
 
 
 def _leaves(ranker: Ranker) -> int:
-    """Leaves of a tree at most, as the parameter says or the data decided."""
+    """The largest number of leaves per tree: the parameter, or the number chosen from the data."""
     leaves = getattr(ranker, "num_leaves", 0)
     return leaves if isinstance(leaves, int) else ranker.card_.get("chosen", {}).get("num_leaves", 0)
 
@@ -154,7 +154,7 @@ def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None)
     model = ModelText.read(path)
     lines = model.text.splitlines()
     first = lines[0].removeprefix("##").strip() if lines and lines[0].startswith("##") else ""
-    algorithm = {name.lower(): found for name, found in _ALGORITHMS.items()}.get(first.lower())
+    algorithm = {name.lower(): algorithm for name, algorithm in _ALGORITHMS.items()}.get(first.lower())
     if algorithm is None:
         known = ", ".join(f"'## {name}'" for name in _ALGORITHMS)
         raise DataError(f"{path}:1: not a RankLib model; its first line should be one of {known}")
@@ -167,16 +167,16 @@ def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None)
 
 def _settings(algorithm: _Algorithm, lines: list[str]) -> dict[str, Any]:
     """The training settings in the comments at the top, as far as they can be read; RankLib itself ignores them."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for line in lines[1:20]:
         setting = _SETTING.match(line)
         if setting is not None and setting[1] in algorithm.settings:
             name, convert = algorithm.settings[setting[1]]
             try:
-                found[name] = convert(setting[2])
+                settings[name] = convert(setting[2])
             except ValueError:
                 continue
-    return found
+    return settings
 
 
 @fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")

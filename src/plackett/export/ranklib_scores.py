@@ -24,9 +24,9 @@ def write_ranklib_scores(data: RankingDataset, scores: Any, path: str | os.PathL
     scores = np.asarray(scores, np.float64)
     if scores.shape != (data.n_rows,):
         raise DataError(f"scores have shape {scores.shape}, but the data have {data.n_rows} documents")
-    place = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
+    positions = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
     names = [str(name) for name in data.qids.tolist()]
-    rows = zip(data.query_of_row.tolist(), place.tolist(), scores.tolist(), strict=True)
+    rows = zip(data.query_of_row.tolist(), positions.tolist(), scores.tolist(), strict=True)
     with replacing(path) as file:
         file.writelines(f"{names[q]}\t{i}\t{score!r}\n".encode() for q, i, score in rows)
 
@@ -50,17 +50,17 @@ def read_ranklib_scores(path: str | os.PathLike[str], data: RankingDataset) -> n
     query = {str(name): q for q, name in enumerate(data.qids.tolist())}
     scores = np.full(data.n_rows, np.nan)
     for number, line in model.lines():
-        words = line.split("\t")
-        if len(words) != 3:
+        fields = line.split("\t")
+        if len(fields) != 3:
             model.fail(number, f"expected query, position and score separated by tabs, found {line[:40]!r}")
-        q = query.get(words[0].strip(), -1)
-        place = model.whole(words[1].strip(), number, "the position of a document in its query")
-        if q < 0 or place >= data.group[q]:
-            model.fail(number, f"the data have no document {place} of query {words[0][:40]!r}")
-        row = data.offsets[q] + place
+        q = query.get(fields[0].strip(), -1)
+        position = model.whole(fields[1].strip(), number, "the position of a document in its query")
+        if q < 0 or position >= data.group[q]:
+            model.fail(number, f"the data have no document {position} of query {fields[0][:40]!r}")
+        row = data.offsets[q] + position
         if not np.isnan(scores[row]):
-            model.fail(number, f"document {place} of query {words[0][:40]!r} occurs twice")
-        scores[row] = model.real(words[2].strip(), number, "a score")
+            model.fail(number, f"document {position} of query {fields[0][:40]!r} occurs twice")
+        scores[row] = model.real(fields[2].strip(), number, "a score")
     if np.isnan(scores).any():
         row = int(np.flatnonzero(np.isnan(scores))[0])
         q = int(data.query_of_row[row])

@@ -21,9 +21,9 @@ _TYPES = {"float32": "f32", "float64": "f64", "int32": "i32", "uint8": "u8"}
 
 
 def _table(name: str, values: np.ndarray) -> str:
-    word = _TYPES[values.dtype.name]
-    words = ", ".join(map(repr, values.tolist())).replace("inf", f"{word}::INFINITY")
-    return f"static {name}: [{word}; {values.size}] = [{words}];\n"
+    rust_type = _TYPES[values.dtype.name]
+    literals = ", ".join(map(repr, values.tolist())).replace("inf", f"{rust_type}::INFINITY")
+    return f"static {name}: [{rust_type}; {values.size}] = [{literals}];\n"
 
 
 _FOREST = """fn forest(x: &[f32], first: usize, last: usize) -> f64 {

@@ -66,15 +66,15 @@ def from_sklearn(model: Any) -> Ranker:
     if size is None:
         raise DataError(f"a {name} cannot be read; give a fitted model of scikit-learn")
     names = getattr(model, "feature_names_in_", None) if scale is None else None
-    place, scorer = _scorer(model, name)
+    class_path, scorer = _scorer(model, name)
     if scale is not None and shift is not None:
         if not isinstance(scorer, LinearScorer):
             raise DataError(f"a pipeline that ends in a {name} cannot be read; scalers fit before linear models only")
         intercept = scorer.intercept + shift @ scorer.weights
         scorer = LinearScorer(scorer.weights * scale[:, None], intercept)
-    ranker = fitted(place, scorer, int(size), f"scikit-learn ({name})", None if names is None else list(names))
+    ranker = fitted(class_path, scorer, int(size), f"scikit-learn ({name})", None if names is None else list(names))
     if texts := _texts(model):
-        ranker._set_categories({str(names[place]): values for place, values in texts.items()})  # type: ignore[index]
+        ranker._set_categories({str(names[column]): values for column, values in texts.items()})  # type: ignore[index]
     return ranker
 
 
@@ -189,7 +189,7 @@ def _histogram(model: Any) -> tuple[str, Any]:
                 stage[0].raw_left_cat_bitsets[nodes["bitset_idx"][node]].view(np.uint8), bitorder="little"
             )
             goes_left = bits[: known.size] != 0
-            if nodes["missing_go_to_left"][node]:  # so do categories that are not known: the set is that of the right
+            if nodes["missing_go_to_left"][node]:  # unknown categories do too: the set is that of the right
                 left[node], right[node] = right[node], left[node]
                 goes_left = ~goes_left
             sets[node] = known[goes_left]
@@ -223,31 +223,31 @@ def _columns_of_histogram(model: Any) -> tuple[np.ndarray, dict[int, np.ndarray]
         if columns[j] in text:
             numbers[j] = np.arange(len(text[columns[j]]))
             continue
-        found = np.asarray(categories, np.float64)
-        found = found[~np.isnan(found)]
-        if ((found < 0) | (found != np.floor(found))).any():
+        codes = np.asarray(categories, np.float64)
+        codes = codes[~np.isnan(codes)]
+        if ((codes < 0) | (codes != np.floor(codes))).any():
             raise DataError(
-                f"the categories of column {columns[j]} are {found[:3].tolist()}…; whole numbers from 0 can be read, "
+                f"the categories of column {columns[j]} are {codes[:3].tolist()}…; whole numbers from 0 can be read, "
                 "and text in columns with names"
             )
-        numbers[j] = found.astype(np.int64)
+        numbers[j] = codes.astype(np.int64)
     return columns, numbers
 
 
 def _texts(model: Any) -> dict[int, list[Any]]:
-    """By column: the categories that are no numbers, in the order of their codes."""
+    """By column: the categories that are not numbers, in the order of their codes."""
     if getattr(model, "_preprocessor", None) is None:
         return {}
-    found = {}
-    places = np.flatnonzero(np.asarray(model.is_categorical_, bool)).tolist()
-    for place, categories in zip(places, model._preprocessor.named_transformers_["encoder"].categories_, strict=True):
+    texts = {}
+    columns = np.flatnonzero(np.asarray(model.is_categorical_, bool)).tolist()
+    for column, categories in zip(columns, model._preprocessor.named_transformers_["encoder"].categories_, strict=True):
         if np.asarray(categories).dtype.kind not in "iufb":
             if not hasattr(model, "feature_names_in_"):
                 raise DataError(
-                    f"the categories of column {place} are text: fit to a frame, so that columns have names"
+                    f"the categories of column {column} are text: fit to a frame, so that columns have names"
                 )
-            found[place] = [value for value in categories if value == value and value is not None]
-    return found
+            texts[column] = [value for value in categories if value == value and value is not None]
+    return texts
 
 
 #: By the beginning of the class's name.

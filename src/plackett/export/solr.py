@@ -13,7 +13,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form, Network, form_of
-from plackett.export._json_trees import beside, kept_missing, missing_rows, nested, read_json, scored, write_json
+from plackett.export._json_trees import features_path, kept_missing, missing_rows, nested, read_json, scored, write_json
 
 __all__ = ["SolrFormat", "write_solr"]
 __public__ = ["write_solr"]
@@ -41,8 +41,8 @@ def write_solr(
 
     Solr computes in float32 and adds 1e-6 to every threshold: thresholds are written so that the sum is the right one.
     Closer to 0 than 1e-6 that is possible only to about 1e-13, so a value that close to such a threshold may be on the
-    wrong side; zeros never are. To a few negative thresholds (-0.9999999, say) no float32 plus 1e-6 is equal: a value
-    equal to such a threshold is on the wrong side, too. Models with missing values need a Solr that knows
+    wrong side; zeros never are. A few negative thresholds (such as -0.9999999) are not the sum of any float32 and 1e-6:
+    a value equal to such a threshold is on the wrong side, too. Models with missing values need a Solr that knows
     ``isNullSameAsZero`` and ``missing`` (9.2); both, and the default value NaN of the features, are written only where
     a missing value is not treated as 0. What an `Imputer` before a linear model or network fills in becomes the default
     value of the feature. The constant of a linear model is left out, as Solr has none; orders do not depend on it. In
@@ -87,7 +87,7 @@ def write_solr(
         for j, (word, keep) in enumerate(zip(form.names, kept, strict=True))
     ]
     model = {"store": name, "name": name, "class": _MODELS + kind, "features": [{"name": word} for word in form.names]}
-    write_json(beside(path), features)
+    write_json(features_path(path), features)
     write_json(path, model | {"params": params})
 
 
@@ -108,8 +108,8 @@ def _tree(tree: Tree, names: Sequence[str], missing_is_zero: bool) -> dict[str, 
     before = slackless(tree.threshold).tolist()
 
     def split(node: int, left: Any, right: Any) -> dict[str, Any]:
-        found = {"feature": names[tree.feature[node]], "threshold": _text(before[node]), "left": left, "right": right}
-        return found if missing_is_zero else found | {"missing": "left" if tree.missing_left[node] else "right"}
+        branch = {"feature": names[tree.feature[node]], "threshold": _text(before[node]), "left": left, "right": right}
+        return branch if missing_is_zero else branch | {"missing": "left" if tree.missing_left[node] else "right"}
 
     return nested(tree, split, lambda value: {"value": _text(float(np.float32(value)))})
 
@@ -119,7 +119,7 @@ def _text(value: float) -> str:
 
 
 def slackless(threshold: np.ndarray) -> np.ndarray:
-    """The float32 to which Solr adds 1e-6 to get each threshold, or the largest number below it that can be had."""
+    """The float32 whose sum with 1e-6 is each threshold or, failing that, the closest below it."""
     near = (threshold.astype(np.float64) - float(_SLACK)).astype(np.float32)
     best, reached = near, np.full(near.shape, -np.inf, np.float32)
     candidates = [near]
@@ -189,13 +189,15 @@ def score_solr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
 
 def _read_as(path: Path) -> dict[str, float]:
     """What a feature is for a document without its field, by the feature store next to the model."""
-    if not beside(path).exists():
+    if not features_path(path).exists():
         return {}
-    return {feature["name"]: float(feature["params"].get("defaultValue", 0.0)) for feature in read_json(beside(path))}
+    return {
+        feature["name"]: float(feature["params"].get("defaultValue", 0.0)) for feature in read_json(features_path(path))
+    }
 
 
 def _between(forest: Forest) -> list[tuple[str, str, Any]]:
-    """Rows with a value on a negative threshold to which no float32 plus 1e-6 is equal."""
+    """Rows with a value on a negative threshold that is not the sum of any float32 and 1e-6."""
     reached = slackless(forest.threshold) + _SLACK
     missed = (reached < forest.threshold) & (np.abs(forest.threshold) >= 1e-6) & np.isfinite(forest.threshold)
     ranges = set(zip(forest.feature[missed].tolist(), reached[missed], forest.threshold[missed], strict=True))
@@ -203,10 +205,10 @@ def _between(forest: Forest) -> list[tuple[str, str, Any]]:
         return []
 
     def chosen(rows: np.ndarray) -> np.ndarray:
-        found = np.zeros(len(rows), bool)
+        matches = np.zeros(len(rows), bool)
         for j, low, high in ranges:
-            found |= (rows[:, j] > low) & (rows[:, j] <= high)
-        return found
+            matches |= (rows[:, j] > low) & (rows[:, j] <= high)
+        return matches
 
     why = "Solr adds 1e-6 to thresholds, and no float32 gives the sum: one value is on the wrong side"
     return [("on unreachable thresholds", why, chosen)]

@@ -85,17 +85,17 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
     expected = model.whole(head[_HEAD[8]][1], head[_HEAD[8]][0], "the number of support vectors plus 1", 1) - 1
     if len(vectors) != expected:
         raise DataError(f"{path}: {len(vectors)} support vectors instead of {expected}")
-    found: list[tuple[int, float]] = []
+    weighted: list[tuple[int, float]] = []
     for number, line in vectors:
-        alpha, *words = line.partition("#")[0].split() or [""]
+        alpha, *tokens = line.partition("#")[0].split() or [""]
         times = model.real(alpha, number, "a coefficient")
-        pairs = model.pairs([word for word in words if not word.startswith("qid:")], number)
-        found += [(feature, times * value) for feature, value in pairs]
-    size = max((feature for feature, _ in found), default=1)
+        pairs = model.pairs([token for token in tokens if not token.startswith("qid:")], number)
+        weighted += [(feature, times * value) for feature, value in pairs]
+    size = max((feature for feature, _ in weighted), default=1)
     if n_features is not None and n_features < size:
         raise DataError(f"{path}: the model uses feature {size}, and n_features={n_features}")
     weights = np.zeros(n_features or size)
-    for feature, weight in found:
+    for feature, weight in weighted:
         weights[feature - 1] += weight
     threshold = model.real(head["threshold b"][1], head["threshold b"][0], "the threshold")
     ranker = RankSVM()

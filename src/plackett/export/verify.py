@@ -21,7 +21,7 @@ from plackett.export._form import Form, Network, form_of
 __all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export"]
 __public__ = ["verify_export"]
 
-#: Documents of the data, and rows at thresholds, that are scored at most.
+#: The largest number of documents, and of rows at thresholds, to score.
 _MOST_ROWS = 2000
 #: Relative difference up to which scores in float64 count as equal where the order of summation differs.
 _ROUNDING = 1e-12
@@ -89,7 +89,7 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
         rows[np.arange(feature.size), feature] = value
         return rows
 
-    made = {"documents": X[:_MOST_ROWS] if len(X) <= _MOST_ROWS else X[rng.choice(len(X), _MOST_ROWS, replace=False)]}
+    groups = {"documents": X[:_MOST_ROWS] if len(X) <= _MOST_ROWS else X[rng.choice(len(X), _MOST_ROWS, replace=False)]}
     forests = [part for _, part in form.parts if isinstance(part, Forest) and part.feature.size]
     if forests:
         feature = np.concatenate([part.feature for part in forests])
@@ -101,8 +101,8 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
         with np.errstate(over="ignore"):
             up, down = (np.nextafter(threshold, np.float32(end)) for end in (np.inf, -np.inf))
         finite = np.isfinite(up) & np.isfinite(down)
-        made["on thresholds"] = changed(feature, threshold)
-        made["next to thresholds"] = np.concatenate(
+        groups["on thresholds"] = changed(feature, threshold)
+        groups["next to thresholds"] = np.concatenate(
             [changed(feature[finite], up[finite]), changed(feature[finite], down[finite])]
         )
     every = np.arange(X.shape[1])
@@ -111,22 +111,22 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
         rows = [changed(np.repeat(every, 3), np.float32(value)) for value in values]
         return np.concatenate([*rows, *(np.full((1, X.shape[1]), value, np.float32) for value in values)])
 
-    made["zeros, both signs"] = special((0.0, -0.0))
-    made["close to zero"] = special((1e-40, -1e-40, 1e-45, -1e-45, 1e-36, -1e-36, 1e-35, -1e-35, 2e-35, -2e-35))
+    groups["zeros, both signs"] = special((0.0, -0.0))
+    groups["close to zero"] = special((1e-40, -1e-40, 1e-45, -1e-45, 1e-36, -1e-36, 1e-35, -1e-35, 2e-35, -2e-35))
     if form.takes_missing or form.fills is not None:
-        made["missing values"] = special((np.nan,))
+        groups["missing values"] = special((np.nan,))
     if form.takes_missing:
-        made["infinite values"] = special((np.inf, -np.inf))
+        groups["infinite values"] = special((np.inf, -np.inf))
         largest = float(np.finfo(np.float32).max)
-        made["largest numbers"] = special((largest, -largest))
-    return {name: rows for name, rows in made.items() if len(rows)}
+        groups["largest numbers"] = special((largest, -largest))
+    return {name: rows for name, rows in groups.items() if len(rows)}
 
 
 def format_named(name: str) -> Any:
     """The class of a format, by its name."""
     from plackett._names import hint
 
-    known = {found.name: found for found in formats() if found.writes}
+    known = {target.name: target for target in formats() if target.writes}
     if name not in known:
         raise DataError(f"unknown format {name!r}; {hint(name, known, 'there are')}")
     return known[name].load()
@@ -198,22 +198,22 @@ def verify_export(
     rows = np.concatenate(list(groups.values()))
     with np.errstate(over="ignore", invalid="ignore"):
         expected = _scores(ranker, rows)
-        found = np.asarray(known.score(Path(path), rows, form.names), np.float64)
-    if found.shape != expected.shape:
-        raise DataError(f"{len(rows)} rows, but {found.shape} scores from {known.proof}")
+        exported = np.asarray(known.score(Path(path), rows, form.names), np.float64)
+    if exported.shape != expected.shape:
+        raise DataError(f"{len(rows)} rows, but {exported.shape} scores from {known.proof}")
     ends = np.cumsum([len(group) for group in groups.values()])
     shift = 0.0
     if getattr(known, "without_constant", False) and form.all_lines:
         shift = form.line(to).intercept
-    pieces = zip(np.split(expected - shift, ends[:-1]), np.split(found, ends[:-1]), strict=True)
+    pieces = zip(np.split(expected - shift, ends[:-1]), np.split(exported, ends[:-1]), strict=True)
     scale = max(1.0, float(np.abs(expected).max()))
     tolerance = max(getattr(known, "tolerance", 0.0), 0.0 if form.all_trees and len(form.parts) == 1 else _ROUNDING)
     if any(isinstance(part, Network) for _, part in form.parts):
         tolerance = max(tolerance, 1e-5)
-    made = []
+    proof_rows = []
     for name, (ours, theirs) in zip(groups, pieces, strict=True):
-        made.append(ProofRow(name, len(ours), _difference(ours, theirs) / scale, exceptions.get(name, "")))
-    return Proof(to, known.proof, tuple(made), tolerance)
+        proof_rows.append(ProofRow(name, len(ours), _difference(ours, theirs) / scale, exceptions.get(name, "")))
+    return Proof(to, known.proof, tuple(proof_rows), tolerance)
 
 
 def _set_apart(

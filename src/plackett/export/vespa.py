@@ -22,7 +22,7 @@ __public__ = ["write_vespa"]
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: A rank feature: a name, perhaps with arguments and an output, such as fieldMatch(title).completeness.
 _FEATURE = re.compile(r"[A-Za-z_][\w.]*(\([\w .,()]*\))?(\.\w+)*")
-#: Larger networks belong into an ONNX file, which Vespa reads too.
+#: Larger networks belong in an ONNX file, which Vespa reads too.
 _MOST_WEIGHTS = 20_000
 
 
@@ -109,20 +109,24 @@ def _part(part: Any, names: Sequence[str], prefix: str, functions: list[tuple[st
 
 def _tree(tree: Tree, names: Sequence[str]) -> str:
     above = above_double(tree.threshold).tolist()
-    made = {~i: repr(value) for i, value in enumerate(tree.value)}
+    expression_of = {~i: repr(value) for i, value in enumerate(tree.value)}
     for node in reversed(range(len(tree.feature))):
-        word, left, right = names[tree.feature[node]], made.pop(tree.left[node]), made.pop(tree.right[node])
+        name, left, right = (
+            names[tree.feature[node]],
+            expression_of.pop(tree.left[node]),
+            expression_of.pop(tree.right[node]),
+        )
         if tree.threshold[node] == np.inf:  # everything that is not missing goes left
-            made[node] = left if tree.missing_left[node] else f"if ({word} == {word}, {left}, {right})"
+            expression_of[node] = left if tree.missing_left[node] else f"if ({name} == {name}, {left}, {right})"
         elif tree.missing_left[node]:  # a comparison with NaN is false
-            made[node] = f"if (!({word} >= {above[node]!r}), {left}, {right})"
+            expression_of[node] = f"if (!({name} >= {above[node]!r}), {left}, {right})"
         else:
-            made[node] = f"if ({word} < {above[node]!r}, {left}, {right})"
-    return made[tree.root]
+            expression_of[node] = f"if ({name} < {above[node]!r}, {left}, {right})"
+    return expression_of[tree.root]
 
 
-def _sum(weights: list[float], words: list[str], constant: float) -> str:
-    terms = [f"{weight!r} * {word}" for weight, word in zip(weights, words, strict=True) if weight]
+def _sum(weights: list[float], inputs: list[str], constant: float) -> str:
+    terms = [f"{weight!r} * {name}" for weight, name in zip(weights, inputs, strict=True) if weight]
     return " + ".join([*terms, repr(float(constant))]).replace("+ -", "- ")
 
 
@@ -132,20 +136,20 @@ def _network(part: Network, names: Sequence[str], prefix: str, functions: list[t
             f"a network of more than {_MOST_WEIGHTS} weights is too large for a ranking expression; Vespa reads ONNX "
             "files: use write_onnx"
         )
-    words = []
+    inputs = []
     for j, name in enumerate(names):
         raw = f"if ({name} < 0.0, -log(1.0 - {name}), log(1.0 + {name}))" if part.log1p else name
         functions.append((f"{prefix}_in{j}", f"({raw} - {float(part.mean[j])!r}) * {float(part.scale[j])!r}"))
-        words.append(f"{prefix}_in{j}")
+        inputs.append(f"{prefix}_in{j}")
     for i, layer in enumerate(part.layers):
-        words = _layer(layer, words, f"{prefix}_{i}", functions)
-    return words[0]
+        inputs = _layer(layer, inputs, f"{prefix}_{i}", functions)
+    return inputs[0]
 
 
-def _layer(layer: Layer, words: list[str], prefix: str, functions: list[tuple[str, str]]) -> list[str]:
+def _layer(layer: Layer, inputs: list[str], prefix: str, functions: list[tuple[str, str]]) -> list[str]:
     sums = [f"{prefix}_sum{k}" for k in range(layer.bias.size)]
     for k, word in enumerate(sums):
-        functions.append((word, _sum(layer.weights[:, k].tolist(), words, float(layer.bias[k]))))
+        functions.append((word, _sum(layer.weights[:, k].tolist(), inputs, float(layer.bias[k]))))
     if layer.norm is not None:
         n, mean, deviation = layer.bias.size, f"{prefix}_mean", f"{prefix}_deviation"
         functions.append((mean, f"({' + '.join(sums)}) / {float(n)!r}"))
@@ -157,12 +161,12 @@ def _layer(layer: Layer, words: list[str], prefix: str, functions: list[tuple[st
             functions.append((f"{prefix}_norm{k}", f"({word} - {mean}) / {deviation} * {scale!r} + {shift!r}"))
             scaled.append(f"{prefix}_norm{k}")
         sums = scaled
-    made = []
+    outputs = []
     for k, word in enumerate(sums):
         text = _ACTIVATIONS[layer.activation].replace("z", word)
-        functions.append((f"{prefix}_out{k}", f"{text} + {words[k]}" if layer.skip else text))
-        made.append(f"{prefix}_out{k}")
-    return made
+        functions.append((f"{prefix}_out{k}", f"{text} + {inputs[k]}" if layer.skip else text))
+        outputs.append(f"{prefix}_out{k}")
+    return outputs
 
 
 _ACTIVATIONS = {
@@ -190,10 +194,10 @@ class _Expression:
         self.text, self.known, self.rows, self.at = text, known, rows, 0
 
     def value(self) -> np.ndarray:
-        found = self._sum()
+        total = self._sum()
         if self._peek():
             raise DataError(f"unexpected {self._peek()!r} in a ranking expression")
-        return found
+        return total
 
     def _peek(self) -> str:
         token = _TOKEN.match(self.text, self.at)
@@ -235,9 +239,9 @@ class _Expression:
     def _condition(self) -> np.ndarray:
         if self._take("!"):
             self._expect("(")
-            found = ~self._condition()
+            negated = ~self._condition()
             self._expect(")")
-            return found
+            return negated
         left = self._sum()
         sign = self._next()
         right = self._sum()
@@ -252,18 +256,18 @@ class _Expression:
         if word == "-":
             return -self._factor()
         if word == "(":
-            found = self._sum()
+            total = self._sum()
             self._expect(")")
-            return found
+            return total
         if word == "if":
             return self._if()
         if word in self.known:
             return self.known[word]
         if word in _FUNCTIONS:
             self._expect("(")
-            found = _FUNCTIONS[word](self._sum())
+            output = _FUNCTIONS[word](self._sum())
             self._expect(")")
-            return found
+            return output
         return np.full(self.rows, float(word))
 
     def _blank(self) -> int:

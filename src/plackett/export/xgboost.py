@@ -108,9 +108,9 @@ def read_xgboost(path: str | os.PathLike[str], *, n_features: int | None = None)
     tables = [_table(tree, float(weight)) for tree, weight in zip(trees, drop, strict=True)]
     if start:
         tables.insert(0, constant(start))
-    place = "pairwise.lambdamart:LambdaMART" if objective.startswith("rank:") else "pointwise.mart:MART"
+    class_path = "pairwise.lambdamart:LambdaMART" if objective.startswith("rank:") else "pointwise.mart:MART"
     scorer = tree_scorer_of(tables or [constant(0.0)], width)
-    return fitted(place, scorer, width, f"XGBoost ({objective})", names, n_estimators=max(len(trees), 1))
+    return fitted(class_path, scorer, width, f"XGBoost ({objective})", names, n_estimators=max(len(trees), 1))
 
 
 def _table(tree: Fields, weight: float) -> NodeTable:

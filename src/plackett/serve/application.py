@@ -30,11 +30,11 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-#: Larger bodies are parsed and scored in a thread, so that other requests go on.
+#: Larger bodies are parsed and scored in a thread, so that other requests are not held up.
 _LARGE_BODY = 1 << 20
 #: Paths whose route is remembered.
 _REMEMBERED = 1_000
-#: Seconds between two times that a worker tells the others what it has counted.
+#: Seconds after which a worker publishes its counts to the others again.
 _PUBLISH = 0.5
 _LEVELS = {"failed": logging.ERROR, "skipped": logging.WARNING}
 _RETRY = ((b"retry-after", b"1"),)
@@ -71,8 +71,8 @@ def application(
             model.warm_up()
         return Application(Models.of(served), settings)
     names = [models] if isinstance(models, (str, Path)) else models
-    made = Models([str(name) for name in names], threads=settings.threads)
-    return Application(made, settings, worker=worker)
+    from_files = Models([str(name) for name in names], threads=settings.threads)
+    return Application(from_files, settings, worker=worker)
 
 
 class Application:
@@ -138,7 +138,7 @@ class Application:
                     check_keys(request.query, route.query, "the address")
                 if request.method == "POST":
                     request.body = await self._body(headers, receive)
-                response = await self._made(route, request)
+                response = await self._response(route, request)
             except RefusedError as refused:
                 response = refusal(refused)
             except asyncio.CancelledError:
@@ -146,7 +146,7 @@ class Application:
             except _GoneError:
                 label, response = "disconnected", Response(b"", status=499)
                 return
-            except Exception:  # a fault of ours: the client learns that, the log learns where
+            except Exception:  # our own bug: the client is told so, and the log says where
                 name = request.request_id().decode()
                 event("request failed", logging.ERROR, error=True, path=request.path[:200], request_id=name)
                 response = refusal(
@@ -163,21 +163,21 @@ class Application:
 
     def _routed(self, path: str) -> tuple[dict[str, Route], dict[str, str]]:
         """The routes of a path, by method, and the parts of the path that they name."""
-        found = self._remembered.get(path)
-        if found is None:
+        routed = self._remembered.get(path)
+        if routed is None:
             parts = path.split("/")
             for route in self.routes:
                 values = _matched(route.path.split("/"), parts)
                 if values is not None:
                     same = {other.method: other for other in reversed(self.routes) if other.path == route.path}
-                    found = same, values
+                    routed = same, values
                     break
             else:
-                raise RefusedError(404, f"there is nothing at {path[:200]!r}; /docs tells what there is")
+                raise RefusedError(404, f"there is nothing at {path[:200]!r}; /docs lists what there is")
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
-            self._remembered[path] = found
-        return found
+            self._remembered[path] = routed
+        return routed
 
     def _chosen(self, methods: dict[str, Route], method: str) -> Route:
         route = methods.get("GET" if method == "HEAD" else method)
@@ -191,12 +191,12 @@ class Application:
         if self._keys and not route.open:
             scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
             key = given.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
-            # compared with all, so that the time tells nothing
+            # compared with all, so that the time reveals nothing
             if not sum(hmac.compare_digest(key, known) for known in self._keys):
-                said = (
+                reason = (
                     "this key is not known" if key else "give an API key: 'Authorization: Bearer …' or 'X-API-Key: …'"
                 )
-                raise RefusedError(401, said, ((b"www-authenticate", b"Bearer"),))
+                raise RefusedError(401, reason, ((b"www-authenticate", b"Bearer"),))
         if route.needs_models and not self.models.ready:
             raise RefusedError(503, "the models are being loaded", _RETRY)
 
@@ -231,12 +231,12 @@ class Application:
                 return b"".join([*parts, part]) if parts else part
             parts.append(part)
 
-    async def _made(self, route: Route, request: Request) -> Response:
+    async def _response(self, route: Route, request: Request) -> Response:
         if len(request.body) > _LARGE_BODY:
-            made = await self._in_thread(lambda: _handled(route, self, request))
+            response = await self._in_thread(lambda: _handled(route, self, request))
         else:
-            made = _handled(route, self, request)
-        return await self._in_thread(lambda: _called(made.make)) if isinstance(made, Deferred) else made
+            response = _handled(route, self, request)
+        return await self._in_thread(lambda: _called(response.make)) if isinstance(response, Deferred) else response
 
     async def _in_thread(self, function: Callable[[], Any]) -> Any:
         if self._waiting >= self.settings.max_waiting:
@@ -249,14 +249,14 @@ class Application:
         try:
             return await asyncio.wait_for(asyncio.shield(future), self.settings.score_timeout)
         except TimeoutError:
-            future.cancel()  # does not stop a thread that runs, but what waits for one
+            future.cancel()  # a running thread goes on; what waits for one is cancelled
             limit = self.settings.score_timeout
             raise RefusedError(503, f"the answer was not ready within {limit:g} seconds", _RETRY) from None
 
     def _done(self, future: asyncio.Future[Any]) -> None:
         self._waiting -= 1
         if not future.cancelled():
-            future.exception()  # seen: nobody may wait for it any more
+            future.exception()  # marks the error as seen: perhaps nobody waits for it any more
 
     async def _send(self, send: Send, request: Request, response: Response) -> None:
         headers = [
@@ -287,7 +287,7 @@ class Application:
     # ---------------------------------------------------------------------------------------------- start and stop
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Load the models in the background: the port is open at once, and readiness says when they are there."""
+        """Load the models in the background: the port is open at once, and readiness says when they are loaded."""
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
@@ -324,7 +324,7 @@ class Application:
             await asyncio.sleep(_PUBLISH)
 
     def refresh(self) -> None:
-        """Look at the model files once. It is called all the time, and in tests."""
+        """Check the model files once; called at intervals, and in tests."""
         try:
             if not self.models.ready:
                 warm_up()
@@ -348,10 +348,10 @@ class Application:
 
 
 def settle() -> None:
-    """Tell the garbage collector that what there is stays: libraries, kernels, models.
+    """Tell the garbage collector that what is loaded stays: libraries, kernels, models.
 
-    A full collection looks at some 70,000 objects and takes tens of milliseconds, in which no request is answered. It
-    comes every few thousand requests. What is frozen is not looked at again; models are freed by their reference count.
+    A full collection looks at some 70,000 objects and takes tens of milliseconds, during which no request is answered.
+    It happens every few thousand requests. Frozen objects are skipped; models are freed by their reference count.
     """
     gc.collect()
     gc.freeze()

@@ -12,7 +12,7 @@ __all__ = ["Drift", "stability_index"]
 _KEPT = 2_048
 #: Documents taken from each request: all requests count about the same, and a request costs next to nothing.
 _PER_REQUEST = 4
-#: With fewer documents nothing is said.
+#: With fewer documents, no index is given.
 _LEAST = 200
 #: Share that an empty bin is given, so that logarithms are finite.
 _FLOOR = 1e-4
@@ -38,7 +38,7 @@ class Drift:
     reference
         What `plackett.rankers.reference` noted at training time; None if the model has none.
     by_feature
-        Whether requests hold the features that the ranker was trained on; not so in a pipeline.
+        Whether requests hold the features that the ranker was trained on; False for a pipeline.
     """
 
     def __init__(self, reference: np.ndarray | None, n_features: int, *, by_feature: bool = True) -> None:

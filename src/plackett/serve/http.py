@@ -81,7 +81,7 @@ class Request:
 
     @property
     def exit(self) -> bool | None:
-        """What the address says of an early exit."""
+        """The early exit that the address asks for."""
         given = self.query.get("exit") if self.query_string else None
         if given not in _EXITS:
             raise RefusedError(400, f"exit is {str(given)[:40]!r}; it must be true or false")
@@ -117,7 +117,7 @@ class Route:
     body: dict[str, Any] = field(default_factory=dict)
     answer: dict[str, Any] = field(default_factory=lambda: {"application/json": {"type": "object"}})
     query: dict[str, str] = field(default_factory=dict)
-    #: What can go wrong besides what can always go wrong.
+    #: Error statuses besides those of every route.
     statuses: tuple[int, ...] = ()
 
 

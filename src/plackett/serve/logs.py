@@ -27,15 +27,15 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        found: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "time": f"{now}.{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
             "message": record.getMessage(),
         }
-        found |= self.always | getattr(record, "fields", {})
+        entry |= self.always | getattr(record, "fields", {})
         if record.exc_info:
-            found["traceback"] = "".join(traceback.format_exception(*record.exc_info))
-        return json.dumps(found, ensure_ascii=False, default=str)
+            entry["traceback"] = "".join(traceback.format_exception(*record.exc_info))
+        return json.dumps(entry, ensure_ascii=False, default=str)
 
 
 def event(message: str, level: int = logging.INFO, *, error: bool = False, **fields: Any) -> None:

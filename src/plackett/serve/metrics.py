@@ -21,7 +21,7 @@ __all__ = ["Metrics"]
 
 #: Upper ends of the latency buckets, in seconds.
 BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-#: With more features than this, only the largest drift is told.
+#: With more features than this, only the largest drift is reported.
 _MOST_FEATURES = 512
 
 
@@ -35,7 +35,7 @@ class Metrics:
         self.requests: dict[tuple[str, int], int] = {}
         self.documents = 0
         self.in_flight = 0
-        #: Routes whose answers are no errors: "not ready" is what they are for.
+        #: Routes whose answers do not count as errors: they exist to say "not ready".
         self.health: frozenset[str] = frozenset()
         self._lock = Lock()
         self.reloads = {"loaded": 0, "failed": 0, "removed": 0, "skipped": 0}
@@ -53,7 +53,7 @@ class Metrics:
         self.documents += documents
 
     def text(self, models: Models, worker: Worker | None = None) -> str:
-        """The page that Prometheus reads; with several workers, the sum over all and what each says of itself."""
+        """The page that Prometheus reads; with several workers, the sums over all and the values of each."""
         if worker is None:
             return _page((*self._requests(), *self._models(models), *_process()))
         self.publish(models, worker)
@@ -68,9 +68,9 @@ class Metrics:
         return _page((*total._requests(), *_joined(each)))
 
     def publish(self, models: Models, worker: Worker) -> None:
-        """Let the other workers know what was counted here.
+        """Publish what was counted here to the other workers.
 
-        Whoever answers publishes first what it tells, so that no total ever falls from one answer to the next.
+        A worker publishes its own counts before it answers, so that totals never fall from one answer to the next.
         """
         with self._lock:
             worker.publish(
@@ -103,7 +103,7 @@ class Metrics:
         self.in_flight += counted["in_flight"]
 
     def resume(self, worker: Worker) -> None:
-        """Go on from what the process counted that this one replaces."""
+        """Continue the counts of the process that this one replaces."""
         counted = worker.published().get(worker.number)
         if counted is not None:
             self.add(counted | {"in_flight": 0})
@@ -178,7 +178,7 @@ class Metrics:
             "Stability index of the latest scores against training; above .25 is a shift.",
             [(_sample(name, model=m.name, version=m.version), v) for m, v in known if v is not None],
         )
-        by_feature = [(m, found) for m in served if (found := m.drift.of_features()) is not None]
+        by_feature = [(m, drift) for m in served if (drift := m.drift.of_features()) is not None]
         name = "plackett_feature_drift_max"
         yield (
             name,
@@ -215,10 +215,10 @@ def _process() -> Iterator[Family]:
 def _page(families: Iterable[Family]) -> str:
     lines: list[str] = []
     for name, kind, text, samples in families:
-        found = list(samples)
-        if found:
+        collected = list(samples)
+        if collected:
             lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
-            lines += [f"{suffix} {value!r}" if "{" in suffix else f"{suffix} {value}" for suffix, value in found]
+            lines += [f"{suffix} {value!r}" if "{" in suffix else f"{suffix} {value}" for suffix, value in collected]
     return "\n".join(lines) + "\n"
 
 

@@ -108,7 +108,7 @@ def load_model(model_uri: str) -> Any:
     folder = Path(_download_artifact_from_uri(artifact_uri=str(model_uri)))
     flavours = Model.load(str(folder / "MLmodel")).flavors
     if FLAVOUR not in flavours:
-        raise DataError(f"{model_uri}: no plackett model; its flavours are {', '.join(flavours)}")
+        raise DataError(f"{model_uri}: not a plackett model; its flavours are {', '.join(flavours)}")
     return load(folder / _FILE)
 
 

@@ -22,7 +22,7 @@ from plackett.serve.http import RefusedError
 
 __all__ = ["ServedModel"]
 
-#: Numbers of rows that are scored before a model counts as ready: each takes another way through the kernels.
+#: Numbers of rows that are scored before a model counts as ready: each takes a different path through the kernels.
 _WARM_UP = (1, 2, 7, 100, 1_000)
 
 
@@ -46,7 +46,7 @@ class ServedModel:
         self.steps = [step for _, step in model.steps[:-1]] if hasattr(model, "steps") else []
         self.ranker = model.steps[-1][1] if hasattr(model, "steps") else model
         if not hasattr(self.ranker, "scorer_"):
-            raise DataError(f"{path or name}: holds no fitted ranker that could be served")
+            raise DataError(f"{path or name}: has no fitted ranker to serve")
         self.ranker.n_jobs = threads
         first = self.steps[0] if self.steps else self.ranker
         self.n_features = int(getattr(first, "n_features_in_", self.ranker.n_features_in_))
@@ -128,7 +128,7 @@ class ServedModel:
 
     @cached_property
     def _score_rows(self) -> Callable[[np.ndarray], np.ndarray]:
-        """Scores of the rows of one list: what the ranker does, without what it does anew for each call."""
+        """Scores of the rows of one list: what the ranker does, without the setup it repeats in every call."""
         ranker = self.ranker
         if type(ranker)._score_rows is not GradientTrained._score_rows:
             return lambda X: ranker._score_rows(self.dataset(X))
@@ -137,7 +137,7 @@ class ServedModel:
 
     @cached_property
     def _own_steps(self) -> bool:
-        """Whether all steps are transformers of ours, whose arithmetic can be had without their checks."""
+        """Whether all steps are transformers of ours, whose arithmetic can be used without their checks."""
         return all(isinstance(step, QueryTransformer) for step in self.steps)
 
     def _transformed(self, X: np.ndarray) -> np.ndarray:

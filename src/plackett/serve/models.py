@@ -17,7 +17,7 @@ __all__ = ["Change", "Models", "sources"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _SUFFIX = ".plackett"
-#: What tells the folder of a saved application or search pipeline: its ranker is served.
+#: Files that mark the folder of a saved application or search pipeline, whose ranker is served.
 _SAVED = ("application.json", "pipeline.json")
 
 
@@ -45,7 +45,7 @@ class _Listing:
         self.skipped: dict[Path, str] = {}
 
     def add(self, name: str, version: str, path: Path, *, named: bool = False) -> None:
-        """Add a file; one that was named itself must do, others are skipped."""
+        """Add a file; an error if one that was named itself cannot be served, others are skipped."""
         reason = _bad_name(name) or _bad_name(version)
         other = self.found.get((name, version))
         if not reason and not named and not path.is_file():
@@ -89,7 +89,7 @@ def _ordered(listing: _Listing) -> list[Source]:
 
 def _listed(arguments: Iterable[str]) -> _Listing:
     listing = _Listing()
-    # named files first: a file in a folder never takes the place of one that was named
+    # named files first: a file in a folder never replaces one that was named
     for argument in sorted(arguments, key=lambda argument: _parsed(argument)[1].is_dir()):
         name, path = _parsed(argument)
         if not path.is_dir():
@@ -142,7 +142,7 @@ class Models:
     threads
         Threads that a large request may use.
     prepare
-        Called with each model before it is served: it makes the kernels warm.
+        Called with each model before it is served, to warm up the kernels.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class Models:
 
     @property
     def complete(self) -> bool:
-        """Whether every model file that there is could be loaded."""
+        """Whether every model file could be loaded."""
         return bool(self._served) and not self._failed
 
     def _loaded(self, source: Source) -> ServedModel:
@@ -237,25 +237,25 @@ class Models:
         _ = model.fingerprint  # read now, while the file is the one that was loaded
         return model
 
-    def _serve(self, found: dict[tuple[str, str], ServedModel]) -> None:
+    def _serve(self, loaded: dict[tuple[str, str], ServedModel]) -> None:
         served: dict[str, dict[str, ServedModel]] = {}
-        for name, version in sorted(found, key=lambda key: (key[0], _natural(key[1]))):
-            served.setdefault(name, {})[version] = found[name, version]
+        for name, version in sorted(loaded, key=lambda key: (key[0], _natural(key[1]))):
+            served.setdefault(name, {})[version] = loaded[name, version]
         self._served = served
 
     @classmethod
     def of(cls, models: Iterable[ServedModel]) -> Models:
         """Models that are in memory already."""
-        made = cls([])
-        made._serve({(model.name, model.version): model for model in models})
-        made.ready = True
-        return made
+        loaded = cls([])
+        loaded._serve({(model.name, model.version): model for model in models})
+        loaded.ready = True
+        return loaded
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What changes when a file is replaced; None if it is not there."""
+    """What changes when a file is replaced; None if there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

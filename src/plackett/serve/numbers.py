@@ -24,13 +24,13 @@ __all__ = ["Decoded", "decode", "warm_up"]
 _LEAST = 32
 #: Shorter bodies too.
 _LEAST_BODY = 512
-#: Bytes behind the text that the kernel may look at.
+#: Bytes after the text that the kernel may read.
 _PAD = bytes(PADDING)
 #: What other writers of JSON put where a number is missing or too large.
 _NOT_JSON = (b"NaN", b"nan", b"Infinity", b"-Infinity", b"inf", b"-inf")
 #: Starts the marks. Clients cannot know it.
 _MARK = os.urandom(12).hex()
-#: Words of a span: begin and end in the text, rows and columns (-1: flat), first value, whether all are whole numbers.
+#: Fields of a span: begin and end in the text, rows and columns (-1: flat), first value, whether all are whole numbers.
 _SPAN = 6
 
 _ZERO = np.uint64(0)
@@ -55,24 +55,24 @@ class Decoded:
         self.value, self._arrays = value, arrays
 
     def array(self, value: Any) -> np.ndarray | None:
-        """The array (float64, NaN for null) that a part of the document stands for; None if it is no mark."""
-        found = self._arrays.get(value) if isinstance(value, str) else None
-        return None if found is None else found[0]
+        """The array (float64, NaN for null) that a part of the document stands for; None if it is not a mark."""
+        entry = self._arrays.get(value) if isinstance(value, str) else None
+        return None if entry is None else entry[0]
 
     def plain(self, value: Any) -> Any:
-        """A part of the document as an ordinary parser would have it, for what is not features (ids, say)."""
-        found = self._arrays.get(value) if isinstance(value, str) else None
-        if found is None:
+        """A part of the document as an ordinary parser would return it, for what is not features (ids, say)."""
+        entry = self._arrays.get(value) if isinstance(value, str) else None
+        if entry is None:
             return value
-        array, whole = found
+        array, whole = entry
         return array.astype(np.int64).tolist() if whole else array.tolist()
 
 
 def decode(body: bytes) -> Decoded:
     """Parse a JSON body; long arrays of numbers become arrays.
 
-    >>> found = decode(b'{"ids": ["a"], "features": [' + b", ".join([b"[1, null]"] * 99) + b"]}")
-    >>> found.value["ids"], found.array(found.value["features"]).shape
+    >>> decoded = decode(b'{"ids": ["a"], "features": [' + b", ".join([b"[1, null]"] * 99) + b"]}")
+    >>> decoded.value["ids"], decoded.array(decoded.value["features"]).shape
     (['a'], (99, 2))
     """
     orjson = optional("orjson", "the service needs")
@@ -82,9 +82,9 @@ def decode(body: bytes) -> Decoded:
         padded = np.frombuffer(body + _PAD, np.uint8)
         values = np.empty(len(body) // 2 + 1)
         spans = np.empty((len(body) // (2 * _LEAST) + 1, _SPAN), np.int64)
-        found = _find_arrays(padded, len(body), values, spans)
+        n_arrays = _find_arrays(padded, len(body), values, spans)
         pieces, last = [], 0
-        for i, (begin, end, rows, columns, first, whole) in enumerate(spans[:found].tolist()):
+        for i, (begin, end, rows, columns, first, whole) in enumerate(spans[:n_arrays].tolist()):
             mark = f"{_MARK}{i}"
             pieces += [body[last:begin], b'"', mark.encode(), b'"']
             last = end
@@ -116,7 +116,7 @@ def warm_up() -> None:
 
 @kernel
 def _skip(buf, at):  # type: ignore[no-untyped-def]
-    """Position of the next byte that is no white space."""
+    """Position of the next byte that is not white space."""
     while buf[at] == 32 or buf[at] == 10 or buf[at] == 13 or buf[at] == 9:
         at += 1
     return at
@@ -221,7 +221,7 @@ def _read_array(buf, at, values, first):  # type: ignore[no-untyped-def]
 @kernel
 def _find_arrays(buf, size, values, spans):  # type: ignore[no-untyped-def]
     """Find the long arrays of numbers outside strings; returns how many there are."""
-    at, found, first = 0, 0, 0
+    at, n_arrays, first = 0, 0, 0
     while at < size:
         c = buf[at]
         if c == 34:  # a string
@@ -235,11 +235,11 @@ def _find_arrays(buf, size, values, spans):  # type: ignore[no-untyped-def]
             if end > size or end < 0 or count < _LEAST:
                 at += 1
                 continue
-            spans[found, 0], spans[found, 1], spans[found, 2] = at, end, rows
-            spans[found, 3], spans[found, 4], spans[found, 5] = columns, first, whole
-            found += 1
+            spans[n_arrays, 0], spans[n_arrays, 1], spans[n_arrays, 2] = at, end, rows
+            spans[n_arrays, 3], spans[n_arrays, 4], spans[n_arrays, 5] = columns, first, whole
+            n_arrays += 1
             first += count
             at = end
         else:
             at += 1
-    return found
+    return n_arrays

@@ -48,7 +48,7 @@ def serve(
     max_connections: int = 1_000,
     workers: int = 1,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C. Then say that the service is not ready, go on for a while, and stop.
+    """Serve until SIGTERM or Ctrl-C. Then say that the service is not ready, keep serving for a while, and stop.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
 
 
 def _protocol() -> type:
-    """Uvicorn's HTTP protocol with limits on the head of a request, which it has none of."""
+    """Uvicorn's HTTP protocol with limits on the head of a request, which uvicorn lacks."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
     class LimitedHead(HttpToolsProtocol):
@@ -240,7 +240,7 @@ def _protocol() -> type:
             if self._received - _CHUNK_OVERHEAD * self._body > _MOST_HEAD:
                 self._end(b"431 Request Header Fields Too Large", f"the headers take more than {_MOST_HEAD} bytes")
             elif self._timer is None and (self._head_open or self.cycle is None or self.cycle.response_complete):
-                self._wait_for_head()  # also after empty lines between requests, which begin no message
+                self._wait_for_head()  # also after empty lines between requests, which do not begin a message
 
         def on_message_begin(self) -> None:
             self._head_open = self._message_open = True

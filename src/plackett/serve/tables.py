@@ -27,8 +27,8 @@ def narrowed(values: np.ndarray, where: str) -> np.ndarray:
     if table.dtype != values.dtype and not np.isfinite(table.sum(dtype=np.float64)):
         large = np.isinf(table) & ~np.isinf(values)
         if large.any():
-            place = tuple(int(i) for i in np.argwhere(large)[0])
-            raise RefusedError(400, f"{where}{list(place)} is {values[place]:g}, beyond single precision")
+            index = tuple(int(i) for i in np.argwhere(large)[0])
+            raise RefusedError(400, f"{where}{list(index)} is {values[index]:g}, beyond single precision")
     return table
 
 
@@ -48,13 +48,13 @@ def whole_ids(values: np.ndarray, where: str) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def from_rows(model: ServedModel, rows: Any, found: Decoded, where: str, *, booleans: bool = False) -> np.ndarray:
-    """A table from a list of lists of numbers, in the order of training; true and false are numbers on demand."""
-    array = found.array(rows)
+def from_rows(model: ServedModel, rows: Any, decoded: Decoded, where: str, *, booleans: bool = False) -> np.ndarray:
+    """A table from a list of lists of numbers, in training order; with ``booleans``, true and false are numbers."""
+    array = decoded.array(rows)
     if array is None:
         if not isinstance(rows, list):
             raise RefusedError(400, f"{where} must be a list with one list of numbers per document, not {_kind(rows)}")
-        array = _numbers_of_rows(model, [found.plain(row) for row in rows], where, booleans)
+        array = _numbers_of_rows(model, [decoded.plain(row) for row in rows], where, booleans)
     if array.ndim != 2:
         raise RefusedError(400, f"{where} must be a list with one list of numbers per document, not a flat list")
     if array.shape[1] != model.n_features and array.size:
@@ -79,12 +79,12 @@ def _numbers_of_rows(model: ServedModel, rows: list[Any], where: str, booleans: 
 
 
 def from_columns(
-    model: ServedModel, columns: dict[str, Any], found: Decoded, where: str, *, booleans: bool = False
+    model: ServedModel, columns: dict[str, Any], decoded: Decoded, where: str, *, booleans: bool = False
 ) -> np.ndarray:
     """A table from lists by feature name."""
     names = model.feature_names
     _check_names(model, columns, where)
-    table = [column(model, j, columns[name], found, f"{where}.{name}", booleans) for j, name in enumerate(names)]
+    table = [column(model, j, columns[name], decoded, f"{where}.{name}", booleans) for j, name in enumerate(names)]
     sizes = {name: len(values) for name, values in zip(names, table, strict=True)}
     if len(set(sizes.values())) > 1:
         first = next(iter(sizes.items()))
@@ -110,9 +110,9 @@ def from_objects(model: ServedModel, objects: Sequence[Any], where: str, *, bool
     return narrowed(np.stack(table, axis=1), where.format("…"))
 
 
-def column(model: ServedModel, j: int, values: Any, found: Decoded, where: str, booleans: bool = False) -> np.ndarray:
+def column(model: ServedModel, j: int, values: Any, decoded: Decoded, where: str, booleans: bool = False) -> np.ndarray:
     """The values of one feature."""
-    array = found.array(values)
+    array = decoded.array(values)
     if array is None:
         if not isinstance(values, list):
             raise RefusedError(400, f"{where} must be a list of numbers, not {_kind(values)}")
@@ -131,7 +131,7 @@ def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans:
             try:
                 out[i] = value
             except OverflowError:
-                raise RefusedError(400, f"{_place(where, i)} is beyond double precision") from None
+                raise RefusedError(400, f"{_location(where, i)} is beyond double precision") from None
         elif value is None:
             out[i] = np.nan
         elif codes is not None and isinstance(value, (str, bool)):
@@ -139,11 +139,11 @@ def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans:
         elif booleans and isinstance(value, bool):
             out[i] = value
         else:
-            raise RefusedError(400, f"{_place(where, i)} must be a number or null, not {_kind(value)}")
+            raise RefusedError(400, f"{_location(where, i)} must be a number or null, not {_kind(value)}")
     return out
 
 
-def _place(where: str, i: int) -> str:
+def _location(where: str, i: int) -> str:
     """Where the i-th value of a column is; where documents have rows of their own, … stands for the document."""
     return where.replace("…", str(i), 1) if "[…]" in where else f"{where}: value {i}"
 
@@ -155,10 +155,10 @@ def _check_names(model: ServedModel, given: Any, where: str) -> None:
         )
     missing = [name for name in model.feature_names if name not in given]
     unknown = [name for name in given if name not in model.feature_set]
-    said = [f"lacks the feature{'s' * (len(missing) > 1)}{_listed(missing)}"] if missing else []
-    said += [f"has{_listed(unknown)}, which {model.name} was not trained on"] if unknown else []
-    if said:
-        raise RefusedError(400, f"{where} {' and '.join(said)}")
+    problems = [f"lacks the feature{'s' * (len(missing) > 1)}{_listed(missing)}"] if missing else []
+    problems += [f"has{_listed(unknown)}, which {model.name} was not trained on"] if unknown else []
+    if problems:
+        raise RefusedError(400, f"{where} {' and '.join(problems)}")
 
 
 def _listed(names: list[str]) -> str:

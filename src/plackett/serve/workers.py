@@ -56,19 +56,19 @@ class Worker:
         return self.folder / f"{self.number}.json"
 
     def publish(self, counted: dict[str, Any]) -> None:
-        """Let the others know; a reader sees the old file or the new one."""
+        """Publish counts to the others; a reader sees the old file or the new one."""
         new = self.path.with_suffix(".new")
         new.write_text(json.dumps(counted))
         new.replace(self.path)
 
     def published(self) -> dict[int, dict[str, Any]]:
-        """What each worker has last let the others know."""
-        found = {}
+        """What each worker last published."""
+        counts = {}
         for number in range(1, self.workers + 1):
             path = self.folder / f"{number}.json"
             if path.exists():
-                found[number] = json.loads(path.read_text())
-        return found
+                counts[number] = json.loads(path.read_text())
+        return counts
 
     def obey(self, loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
         """Call ``stop`` in the loop for each line of the parent, and when the parent is gone."""

@@ -18,9 +18,9 @@ __all__ = ["agreement"]
 def agreement(judgements: Iterable[Judgement]) -> dict[str, Any]:
     """Agreement of all raters, of each two of them, and the pairs on which they differ, the widest first."""
     by_pair: dict[tuple[str, str], dict[str, Judgement]] = {}
-    for found in judgements:
-        if found.grade is not None:
-            by_pair.setdefault((found.qid, found.docid), {})[found.rater] = found
+    for judgement in judgements:
+        if judgement.grade is not None:
+            by_pair.setdefault((judgement.qid, judgement.docid), {})[judgement.rater] = judgement
     raters = sorted({rater for given in by_pair.values() for rater in given})
     pairs = []
     for a, b in combinations(raters, 2):
@@ -35,11 +35,11 @@ def agreement(judgements: Iterable[Judgement]) -> dict[str, Any]:
         {
             "qid": qid,
             "docid": docid,
-            "grades": {rater: found.grade for rater, found in sorted(given.items())},
-            "notes": {rater: found.note for rater, found in sorted(given.items()) if found.note},
+            "grades": {rater: judgement.grade for rater, judgement in sorted(given.items())},
+            "notes": {rater: judgement.note for rater, judgement in sorted(given.items()) if judgement.note},
         }
         for (qid, docid), given in by_pair.items()
-        if len({found.grade for found in given.values()}) > 1
+        if len({judgement.grade for judgement in given.values()}) > 1
     ]
     conflicts.sort(key=lambda one: min(one["grades"].values()) - max(one["grades"].values()))
     return {"alpha": _alpha(by_pair, raters), "pairs": pairs, "conflicts": conflicts}
@@ -52,6 +52,6 @@ def _alpha(by_pair: dict[tuple[str, str], dict[str, Judgement]], raters: list[st
     column = {rater: i for i, rater in enumerate(raters)}
     table = np.full((len(by_pair), len(raters)), np.nan)
     for row, given in zip(table, by_pair.values(), strict=True):
-        for rater, found in given.items():
-            row[column[rater]] = found.grade
+        for rater, judgement in given.items():
+            row[column[rater]] = judgement.grade
     return krippendorff_alpha(table, level="interval")

@@ -81,7 +81,7 @@ def _answer(bench: Workbench, action: Action) -> Callable[[Any], Awaitable[Any]]
 
 
 def _refused(error: Exception) -> Any:
-    """What the page is told: errors of ours have a reason, others are faults and go on to the server's log."""
+    """What the page is told: our own errors have a reason; others are bugs and are passed on to the server's log."""
     if isinstance(error, RefusedError):
         return _json({"error": error.reason}, error.status)
     if isinstance(error, (DataError, MeasureError, LossError)):
@@ -91,17 +91,17 @@ def _refused(error: Exception) -> Any:
 
 def _query(action: Action, request: Any) -> dict[str, Any]:
     """Parameters of the address; those that are lists may be repeated."""
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name, value in request.query_params.multi_items():
         if name in action.parameters and action.parameters[name][0].kind == "texts":
-            found.setdefault(name, []).append(value)
+            parameters.setdefault(name, []).append(value)
         elif name == "token":
             continue
-        elif name in found:
+        elif name in parameters:
             raise RefusedError(422, f"{name} is given twice")
         else:
-            found[name] = value
-    return found
+            parameters[name] = value
+    return parameters
 
 
 async def _body(request: Any) -> dict[str, Any]:
@@ -114,12 +114,12 @@ async def _body(request: Any) -> dict[str, Any]:
             raise RefusedError(413, f"the body has more than {_MOST} bytes, the most that is accepted")
         parts.append(part)
     try:
-        found = orjson.loads(b"".join(parts))
+        body = orjson.loads(b"".join(parts))
     except ValueError as error:
         raise RefusedError(400, f"the body is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(body, dict):
         raise RefusedError(422, "the body must be a JSON object")
-    return found
+    return body
 
 
 def _json(value: Any, status: int = 200) -> Any:
@@ -147,10 +147,10 @@ def _file(name: str) -> Callable[[Any], Awaitable[Any]]:
     async def endpoint(request: Any) -> Any:
         from starlette.responses import Response
 
-        found = _read(name)
-        if found is None:
+        content = _read(name)
+        if content is None:
             return _json({"error": "there is nothing here"}, 404)
-        return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
+        return Response(content[0], media_type=content[1], headers={"cache-control": "no-cache"})
 
     return endpoint
 
@@ -203,16 +203,16 @@ async def _openapi(request: Any) -> Any:
 
 
 def openapi() -> dict[str, Any]:
-    """The description of what the page asks, as OpenAPI has it."""
+    """The OpenAPI description of the requests that the page makes."""
     import inspect
 
     paths: dict[str, Any] = {}
     answers = {
         "200": {"description": "the answer", "content": {"application/json": {"schema": {"type": "object"}}}},
         **{
-            str(status): {"description": words, "content": {"application/json": {"schema": _ERROR}}}
-            for status, words in (
-                (400, "not JSON"), (401, "no token"), (403, "from another site"), (404, "not there"),
+            str(status): {"description": reason, "content": {"application/json": {"schema": _ERROR}}}
+            for status, reason in (
+                (400, "not JSON"), (401, "no token"), (403, "from another site"), (404, "not found"),
                 (413, "too large"), (415, "not JSON"), (421, "another host"), (422, "the reason is in the error"),
             )
         },

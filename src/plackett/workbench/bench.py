@@ -34,7 +34,7 @@ class Workbench:
     store
         Judgements, query sets, snapshots.
     labels
-        Judgements from a file. What raters say in the store goes before them.
+        Judgements from a file. Those of raters in the store take precedence.
     folder
         Where training keeps its files; by default a temporary folder.
 
@@ -92,28 +92,28 @@ class Workbench:
                     return Query(qid, text if text else own[qid])
             return Query(qid, text)
         for own in sets.values():
-            for known, words in own.items():
-                if words == text or (known == text and not self.source.searchable):
-                    return Query(known, words)
+            for known, known_text in own.items():
+                if known_text == text or (known == text and not self.source.searchable):
+                    return Query(known, known_text)
         return Query(None, text)
 
     def saved_query(self, text: str, qid: str | None) -> Query:
-        """The same, and a query that is in no set yet is put into the set of typed ones."""
-        found = self.query(text, qid)
-        if found.qid is not None:
-            return found
-        if not found.text:
+        """The same; a query that is not in any set yet is added to the set of typed ones."""
+        query = self.query(text, qid)
+        if query.qid is not None:
+            return query
+        if not query.text:
             raise DataError("a judgement needs a query: its id or its text")
         with self._lock:
             again = self.query(text)  # somebody else may have been faster
             if again.qid is not None:
                 return again
-            (made,) = self.ids_of([found.text], "t")
-            self.store.add_queries(TYPED, {made: found.text})
-            return Query(made, found.text)
+            (new_id,) = self.ids_of([query.text], "t")
+            self.store.add_queries(TYPED, {new_id: query.text})
+            return Query(new_id, query.text)
 
     def ids_of(self, texts: Sequence[str], prefix: str = "") -> list[str]:
-        """Ids for queries that have none: that of a query with the same text, or a new one that nothing is known of."""
+        """Ids for queries that have none: that of a query with the same text, or a new one that is not in use."""
         sets = self.sets()
         known = {text: qid for own in reversed(sets.values()) for qid, text in reversed(own.items())}
         return self.store.number(texts, prefix, known, {*self.given, *(qid for own in sets.values() for qid in own)})
@@ -121,7 +121,7 @@ class Workbench:
     # ----------------------------------------------------------------------------------------------------- judgements
 
     def labels(self, rater: str | None = None, qid: str | None = None) -> dict[str, dict[str, float]]:
-        """Grades by query and document: what raters said, and else what the file says."""
+        """Grades by query and document: those of raters, or else those of the file."""
         own = self.store.labels(rater, qid)
         if rater is not None:
             return own
@@ -148,9 +148,9 @@ class Workbench:
         column = self.column(name)
         key = id(column), depth, hash(tuple(queries.items()))
         if key not in self._kept:
-            found = column.run(queries, depth)
+            run = column.run(queries, depth)
             with self._lock:
                 while len(self._kept) >= _KEPT:
                     self._kept.pop(next(iter(self._kept)))
-                self._kept[key] = found
+                self._kept[key] = run
         return self._kept[key]

@@ -52,23 +52,23 @@ def read_judgements(text: str, name: str, rater: str) -> list[Entry]:
     text = text.removeprefix("\ufeff")
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    found: list[Entry] = []
+    entries: list[Entry] = []
     if "," in first or ("\t" in first and len(first.split()) != 4):
         for number, row in _table(text, name, ("qid", "docid", "grade")):
             note = original(row["note"]) or None
             grade = None if not row["grade"] and note else _grade(row["grade"], name, number)
-            found.append((original(row["rater"]) or rater, row["qid"], row["docid"], grade, note))
-        return [entry for entry in found if entry[3] is None or entry[3] >= 0]
+            entries.append((original(row["rater"]) or rater, row["qid"], row["docid"], grade, note))
+        return [entry for entry in entries if entry[3] is None or entry[3] >= 0]
     for number, line in enumerate(lines, 1):
-        words = line.split()
-        if not words or line.startswith("#"):
+        fields = line.split()
+        if not fields or line.startswith("#"):
             continue
-        if len(words) != 4:
+        if len(fields) != 4:
             raise DataError(f"{name}:{number}: expected 'query iteration document label', found {line!r:.80}")
-        grade = _grade(words[3], name, number)
+        grade = _grade(fields[3], name, number)
         if grade >= 0:  # below 0 is not judged
-            found.append((rater, words[0], words[2], grade, None))
-    return found
+            entries.append((rater, fields[0], fields[2], grade, None))
+    return entries
 
 
 def _grade(text: str, name: str, number: int) -> float:
@@ -91,13 +91,13 @@ def _table(text: str, name: str, needed: tuple[str, ...]) -> list[tuple[int, dic
     rows = []
     try:
         titles = [title.strip().lower() for title in next(reader, [])]
-        place = {key: next((titles.index(t) for t in known if t in titles), None) for key, known in _NAMES.items()}
+        column_of = {key: next((titles.index(t) for t in known if t in titles), None) for key, known in _NAMES.items()}
         for key in needed:
-            if place[key] is None:
+            if column_of[key] is None:
                 raise DataError(f"{name}:1: no column {' or '.join(_NAMES[key][:3])}; the columns are {titles!r:.200}")
         for row in reader:
             if row:
-                own = {k: row[at].strip() if at is not None and at < len(row) else "" for k, at in place.items()}
+                own = {k: row[at].strip() if at is not None and at < len(row) else "" for k, at in column_of.items()}
                 rows.append((reader.line_num, own))
     except csv.Error as error:
         raise DataError(f"{name}:{reader.line_num}: {error}") from None
@@ -107,7 +107,7 @@ def _table(text: str, name: str, needed: tuple[str, ...]) -> list[tuple[int, dic
 def read_query_set(text: str, name: str) -> QuerySet:
     """Queries by id from text (a query per line, or id, tab, text), JSON lines, TREC topics, CSV or qrels.
 
-    CSV with documents and grades and qrels also have judgements; the ids of qrels stand for texts.
+    Qrels, and CSV with documents and grades, also have judgements; the ids of qrels serve as texts.
     """
     lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
@@ -134,9 +134,9 @@ def _has_ids(text: str) -> bool:
     return "\t" in text or start.startswith(("{", ".I")) or "<top>" in start.lower()
 
 
-def _is_qrels(words: list[str]) -> bool:
-    """Query, iteration, document, label; ``best films of 2023`` is none."""
-    return len(words) == 4 and _is_number(words[3]) and (words[1] == "Q0" or _is_number(words[1]))
+def _is_qrels(fields: list[str]) -> bool:
+    """Query, iteration, document, label; ``best films of 2023`` is not one."""
+    return len(fields) == 4 and _is_number(fields[3]) and (fields[1] == "Q0" or _is_number(fields[1]))
 
 
 def _from_csv(lines: list[str], name: str) -> QuerySet:
@@ -145,18 +145,18 @@ def _from_csv(lines: list[str], name: str) -> QuerySet:
     rows = _table("\n".join(lines), name, ())
     named = {row["qid"] for _, row in rows}
     free = (qid for n in itertools.count(1) if (qid := str(n)) not in named)
-    made: dict[str, str] = {}
+    id_of: dict[str, str] = {}
     for number, row in rows:
         text = row["text"] or row["qid"]
         if not text:
             raise DataError(f"{name}:{number}: a query without text")
-        if not row["qid"] and text not in made:
-            made[text] = next(free)
-        qid = row["qid"] or made[text]
+        if not row["qid"] and text not in id_of:
+            id_of[text] = next(free)
+        qid = row["qid"] or id_of[text]
         queries[qid] = text
         if row["docid"] and row["grade"]:
             judged.append((qid, row["docid"], _grade(row["grade"], name, number)))
-    return QuerySet(queries, [entry for entry in judged if entry[2] >= 0], frozenset(made.values()))
+    return QuerySet(queries, [entry for entry in judged if entry[2] >= 0], frozenset(id_of.values()))
 
 
 def _is_number(text: str) -> bool:

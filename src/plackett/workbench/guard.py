@@ -91,8 +91,8 @@ class Guard:
             return []
         given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token", "")
         if given and self._same(given):
-            words = f"{_COOKIE}={self._kept()}; Path=/; HttpOnly; SameSite=Strict"
-            return [(b"set-cookie", words.encode())]
+            cookie = f"{_COOKIE}={self._kept()}; Path=/; HttpOnly; SameSite=Strict"
+            return [(b"set-cookie", cookie.encode())]
         scheme, _, bearer = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         if scheme.lower() == "bearer" and self._same(bearer.strip()):
             return []
@@ -105,7 +105,7 @@ class Guard:
         raise RefusedError(401, "open the address that the workbench printed: it has the token")
 
     def _kept(self) -> str:
-        """What the cookie has: a token may have characters that cookies have not."""
+        """The value of the cookie: a token may have characters that cookies cannot hold."""
         return hashlib.sha256(str(self.token).encode()).hexdigest()
 
     def _same(self, given: str) -> bool:

@@ -30,8 +30,8 @@ def _pair(a: str, first: list[str], b: str, second: list[str]) -> dict[str, Any]
         return {"a": a, "b": b, "common": 0, "rbo": None}
     number = {docid: i for i, docid in enumerate(every)}
     # the order that is shown, also where scores are equal
-    places = np.full((2, len(every)), np.nan)
+    scores = np.full((2, len(every)), np.nan)
     for row, ids in enumerate((first, second)):
-        places[row, [number[docid] for docid in ids]] = -np.arange(len(ids))
+        scores[row, [number[docid] for docid in ids]] = -np.arange(len(ids))
     common = len(first) + len(second) - len(every)
-    return {"a": a, "b": b, "common": common, "rbo": float(rbo(places[0], places[1]))}
+    return {"a": a, "b": b, "common": common, "rbo": float(rbo(scores[0], scores[1]))}

@@ -44,8 +44,8 @@ def pool(lists: Mapping[str, Sequence[str]], depth: int, strategy: str = "depth"
     ranks = {name: {docid: i for i, docid in enumerate(ids, 1)} for name, ids in lists.items()}
     every = dict.fromkeys(docid for ids in lists.values() for docid in ids[:depth])
     worth = STRATEGIES[strategy]
-    found = []
+    pooled = []
     for docid in every:
-        own: dict[str, Any] = {name: places.get(docid) for name, places in ranks.items()}
-        found.append(Pooled(docid, own, worth(list(own.values()))))
-    return sorted(found, key=lambda entry: -entry.priority)
+        own: dict[str, Any] = {name: rank_of.get(docid) for name, rank_of in ranks.items()}
+        pooled.append(Pooled(docid, own, worth(list(own.values()))))
+    return sorted(pooled, key=lambda entry: -entry.priority)

@@ -27,9 +27,9 @@ def warm_up(bench: Workbench) -> None:
     qid, text = next(iter(bench.source.queries.items()), (None, "the first query"))
     for column in list(bench.source.columns.values()):
         try:
-            found = column.rank(Query(qid, text), 10)
-            bench.source.cards(found.ids[:1], Query(qid, text))
-        except DataError:  # whoever asks will be told
+            ranked = column.rank(Query(qid, text), 10)
+            bench.source.cards(ranked.ids[:1], Query(qid, text))
+        except DataError:  # whoever searches will see the error
             continue
 
 
@@ -44,7 +44,7 @@ def serve(bench: Workbench, *, host: str = "127.0.0.1", port: int = 8765, token:
         What every request must bring; it is part of the address that is printed.
     """
     uvicorn: Any = optional("uvicorn", "the workbench needs")
-    if host not in LOOPBACK and not token:  # an empty one, as of a variable that is not set, is none
+    if host not in LOOPBACK and not token:  # an empty one, as from an unset variable, counts as none
         token = secrets.token_urlsafe(24)
     _check_free(host, port)
     app = application(bench, token=token)
@@ -73,7 +73,7 @@ def _with_token(token: str | None) -> str:
 
 
 def _check_free(host: str, port: int) -> None:
-    """An error with advice if somebody listens there already."""
+    """Raise an error with advice if the port is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

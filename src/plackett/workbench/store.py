@@ -106,7 +106,7 @@ class Store:
         self._version = -1
         self._last = 0.0
         #: Which file it is, once it is open.
-        self._place: tuple[int, int] | None = None
+        self._identity: tuple[int, int] | None = None
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=30)
             self._connection.execute("PRAGMA journal_mode=WAL")
@@ -126,7 +126,7 @@ class Store:
                 self._connection.execute(f"PRAGMA user_version={_VERSION}")
         except sqlite3.DatabaseError as error:
             raise DataError(f"{path}: not a file of the workbench, or not writable ({error})") from None
-        self._place = _place(self.path) if self.path != ":memory:" else None
+        self._identity = _file_identity(self.path) if self.path != ":memory:" else None
 
     def close(self) -> None:
         """Close the file."""
@@ -136,7 +136,7 @@ class Store:
     @contextmanager
     def _commit(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
-            self._check_place()
+            self._check_identity()
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
@@ -152,9 +152,9 @@ class Store:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
-    def _check_place(self) -> None:
-        """SQLite goes on writing into a file that was removed, and everything would be lost with the process."""
-        if self._place is not None and self._place != _place(self.path):
+    def _check_identity(self) -> None:
+        """SQLite keeps writing to a file that was removed, and everything would be lost with the process."""
+        if self._identity is not None and self._identity != _file_identity(self.path):
             raise DataError(
                 f"{self.path}: the file was moved, removed or replaced; nothing was saved. Put it back, or start the "
                 "workbench again"
@@ -193,7 +193,7 @@ class Store:
         return count
 
     def _now(self) -> float:
-        """The time of a change. No two have the same, so that it tells which lines were written together."""
+        """The time of a change. No two changes have the same, so it tells which lines were written together."""
         self._last = max(time.time(), math.nextafter(self._last, math.inf))
         return self._last
 
@@ -238,7 +238,7 @@ class Store:
     def undo_change(self, rater: str) -> list[Judgement]:
         """Undo the last change that a rater made; return what was undone, the last line first.
 
-        An import is one change of the one who imports, whoever the raters of its lines are.
+        An import is one change of the person who imports, whoever the raters of its lines are.
         """
         with self._commit() as connection:
             rows = connection.execute(
@@ -262,9 +262,9 @@ class Store:
     def labels(self, rater: str | None = None, qid: str | None = None) -> dict[str, dict[str, float]]:
         """Grades by query and document: of one rater, or of all, the median (the lower one of two)."""
         grades: dict[tuple[str, str], list[float]] = {}
-        for found in self.judgements(qid, rater):
-            if found.grade is not None:
-                grades.setdefault((found.qid, found.docid), []).append(found.grade)
+        for judgement in self.judgements(qid, rater):
+            if judgement.grade is not None:
+                grades.setdefault((judgement.qid, judgement.docid), []).append(judgement.grade)
         labels: dict[str, dict[str, float]] = {}
         for (query, docid), given in grades.items():
             labels.setdefault(query, {})[docid] = median_low(given)
@@ -273,8 +273,8 @@ class Store:
     def raters(self) -> dict[str, int]:
         """How many documents each rater has graded."""
         counts: dict[str, int] = {}
-        for found in self.judgements():
-            counts[found.rater] = counts.get(found.rater, 0) + (found.grade is not None)
+        for judgement in self.judgements():
+            counts[judgement.rater] = counts.get(judgement.rater, 0) + (judgement.grade is not None)
         return counts
 
     # -------------------------------------------------------------------------------------------------------- queries
@@ -329,10 +329,10 @@ class Store:
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
             if self._sets is None or version != self._version:  # another process may have changed them
                 names = self._rows("SELECT name FROM sets ORDER BY created")
-                found: dict[str, dict[str, str]] = {name: {} for (name,) in names}
+                sets: dict[str, dict[str, str]] = {name: {} for (name,) in names}
                 for name, qid, text in self._rows("SELECT set_name, qid, text FROM queries ORDER BY rowid"):
-                    found[name][qid] = text
-                self._sets, self._version = found, version
+                    sets[name][qid] = text
+                self._sets, self._version = sets, version
             return self._sets
 
     # ------------------------------------------------------------------------------------------------------ snapshots
@@ -372,10 +372,10 @@ class Store:
             return connection.execute("DELETE FROM snapshots WHERE name=?", (name,)).rowcount > 0
 
 
-def _place(path: str) -> tuple[int, int] | None:
+def _file_identity(path: str) -> tuple[int, int] | None:
     """The device and the number of a file; None if there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

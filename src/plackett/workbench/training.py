@@ -39,7 +39,7 @@ class Job:
     began: float = field(default_factory=time.time)
     ended: float | None = None
     result: dict[str, Any] = field(default_factory=dict)
-    #: Name of the winner's column once it was added.
+    #: Name of the winner's column once it is added.
     column: str | None = None
     process: subprocess.Popen[str] | None = field(default=None, repr=False)
 
@@ -63,9 +63,9 @@ class Job:
     def _progress(self) -> tuple[int, int | None]:
         """Finished cells and all cells, from the last line of progress such as ``[3/15] …``."""
         for line in reversed(self.lines):
-            found = _PROGRESS.match(line)
-            if found:
-                return int(found[1]), int(found[2])
+            progress = _PROGRESS.match(line)
+            if progress:
+                return int(progress[1]), int(progress[2])
         return 0, None
 
 
@@ -153,7 +153,7 @@ class Jobs:
                 raise DataError(job.lines[-1] if job.lines else f"the process ended with {code}")
             job.result = json.loads((job.folder / "result.json").read_text("utf-8"))
             job.state = "done"
-        except Exception as error:  # the page shows it; the server goes on
+        except Exception as error:  # the page shows it; the server keeps running
             job.error, job.state = f"{error}", "failed"
         finally:
             job.ended = time.time()

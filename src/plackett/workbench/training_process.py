@@ -23,7 +23,7 @@ def main(folder: Path) -> None:
     data = open_dataset(folder / "data.plackett")
     folds = max(3, min(job["folds"], data.n_queries))
     measures = list(dict.fromkeys([job["measure"], "nDCG@10", "AP", "RR"]))
-    found = experiment(
+    finished = experiment(
         {"judged queries": data},
         job["rankers"],
         measures,
@@ -33,45 +33,45 @@ def main(folder: Path) -> None:
         out=folder / "cells",
         verbose=True,
     )
-    best = found.best()
+    best = finished.best()
     print(f"{best} is best on the validation parts; training it on all queries", file=sys.stderr)
-    winner = _refitted(found, best, data)
+    winner = _refitted(finished, best, data)
     winner.save(folder / "winner.plackett")
-    report = _report(found, folder / "report")
-    board = found.leaderboard.filter(measure=job["measure"])
+    report = _report(finished, folder / "report")
+    board = finished.leaderboard.filter(measure=job["measure"])
     keys = ("ranker", "mean_over_queries", "low", "high", "best", "significantly_worse", "train_seconds")
     result = {
         "best": best,
-        "headline": found.headline(),
+        "headline": finished.headline(),
         "measure": job["measure"],
         "leaderboard": [{key: row[key] for key in keys} for row in board.to_dicts()],
         "queries": data.n_queries,
         "documents": data.n_rows,
         "features": data.n_features,
         "report": report,
-        "failures": [f"{failure.ranker}: {failure.error}" for failure in found.failures],
+        "failures": [f"{failure.ranker}: {failure.error}" for failure in finished.failures],
     }
     (folder / "result.json").write_text(json.dumps(result), encoding="utf-8")
 
 
-def _refitted(found: Any, best: str, data: Any) -> Any:
+def _refitted(finished: Any, best: str, data: Any) -> Any:
     """The best ranker trained on all data, with the setting and rounds of the fold in which validation was best."""
     from plackett._estimator import clone
     from plackett.experiments.effort import settled
     from plackett.measures.language import parse
 
-    worth = parse(found.select).worth
-    cells = found.of("judged queries", best)
+    worth = parse(finished.select).worth
+    cells = finished.of("judged queries", best)
     ranker = max(cells, key=lambda cell: -float("inf") if cell.validation is None else worth(cell.validation)).model()
     return clone(ranker).set_params(**settled(ranker)).fit(data)
 
 
-def _report(found: Any, folder: Path) -> bool:
+def _report(finished: Any, folder: Path) -> bool:
     """Write the report, if the extra that it needs is installed."""
     from plackett._errors import MissingExtraError
 
     try:
-        found.report(folder, title="Experiment of the workbench")
+        finished.report(folder, title="Experiment of the workbench")
     except MissingExtraError as error:
         print(error, file=sys.stderr)
         return False

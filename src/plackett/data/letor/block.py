@@ -47,7 +47,7 @@ class Options:
 class Block:
     """Arrays of consecutive rows; ``features`` is dense, or the parts of a CSR matrix.
 
-    ``qid_places`` is where the query ids stand in the text, in a block of a single segment. ``no_query`` is the error
+    ``qid_spans`` is where the query ids are in the text, in a block of a single segment. ``no_query`` is the error
     to raise where some line has no query id and that matters.
     """
 
@@ -55,7 +55,7 @@ class Block:
     width: int
     y: np.ndarray
     qid: np.ndarray | Strings | None
-    qid_places: np.ndarray
+    qid_spans: np.ndarray
     comments: Strings | None
     features: Any
     no_query: DataError | None
@@ -64,19 +64,19 @@ class Block:
 def parse_block(segments: list[Segment], lines: int, options: Options) -> Block:
     """Parse the lines of ``segments``, before which the file has ``lines`` lines."""
     threads = n_threads(options.n_jobs)
-    place = partial(letor_error, options.path, segments, lines)
+    error_at = partial(letor_error, options.path, segments, lines)
     parts = [part for segment in segments for part in split(segment, threads)]
     threads = min(threads, len(parts))
     with ThreadPoolExecutor(threads) as pool:
-        arrays, width = _parse_parts(parts, segments, options, place, pool.map if threads > 1 else map)
+        arrays, width = _parse_parts(parts, segments, options, error_at, pool.map if threads > 1 else map)
     states = np.array([part.state for part in parts])
     first_rows = [min(part.row for part in parts if part.segment is segment) for segment in segments]
     rows = [slice(a, b) for a, b in zip(first_rows, [*first_rows[1:], len(arrays.y)], strict=True)]
 
     qid: np.ndarray | Strings | None = None
     if states[:, slot.NAMED].any():
-        qid = cut_out([(s.text, arrays.qid_place[r]) for s, r in zip(segments, rows, strict=True)])
-        _refuse_undecodable(qid, arrays.qid_place, segments, rows, place)
+        qid = cut_out([(s.text, arrays.qid_span[r]) for s, r in zip(segments, rows, strict=True)])
+        _refuse_undecodable(qid, arrays.qid_span, segments, rows, error_at)
     elif states[:, slot.QUERIES].any():
         qid = arrays.qid
     comments = None
@@ -87,17 +87,17 @@ def parse_block(segments: list[Segment], lines: int, options: Options) -> Block:
     else:
         features = compact(parts, arrays)
         if states[:, slot.UNSORTED].any():
-            features = _sorted(features, width, arrays.comment, segments, rows, place)
+            features = _sorted(features, width, arrays.comment, segments, rows, error_at)
     no_query = None
     for part, start in zip(parts, states[:, slot.NO_QUERY].tolist(), strict=True):
         if start >= 0:
-            no_query = place(part.segment, start, fault.NO_QUERY)
+            no_query = error_at(part.segment, start, fault.NO_QUERY)
             break
-    return Block(options, width, arrays.y, qid, arrays.qid_place, comments, features, no_query)
+    return Block(options, width, arrays.y, qid, arrays.qid_span, comments, features, no_query)
 
 
 def _refuse_undecodable(
-    qids: Strings, places: np.ndarray, segments: list[Segment], rows: list[slice], place: Callable[..., DataError]
+    qids: Strings, qid_spans: np.ndarray, segments: list[Segment], rows: list[slice], error_at: Callable[..., DataError]
 ) -> None:
     """Reject query ids that are not UTF-8: decoded with replacements, different ids could become equal."""
     if qids.data.max(initial=0) < 128:
@@ -106,7 +106,7 @@ def _refuse_undecodable(
         try:
             qids[row].decode("utf-8")
         except UnicodeDecodeError:
-            raise place(_segment_of(row, segments, rows), int(places[row, 0]), fault.QID_UTF8) from None
+            raise error_at(_segment_of(row, segments, rows), int(qid_spans[row, 0]), fault.QID_UTF8) from None
 
 
 def _segment_of(row: int, segments: list[Segment], rows: list[slice]) -> Segment:
@@ -117,7 +117,7 @@ def _parse_parts(
     parts: list[Part],
     segments: list[Segment],
     options: Options,
-    place: Callable[..., DataError],
+    error_at: Callable[..., DataError],
     run: Callable[..., Any],
 ) -> tuple[Arrays, int]:
     rows = entries = 0
@@ -152,7 +152,7 @@ def _parse_parts(
             pass
         failed = next((part for part in parts if part.error is not None), None)
         if failed is not None and failed.error is not None:
-            raise place(failed.segment, *failed.error)
+            raise error_at(failed.segment, *failed.error)
         largest = max(int(part.state[slot.MAX_ID]) for part in parts if part.state is not None)
         if fixed:
             return arrays, width
@@ -166,8 +166,8 @@ def _sampled_width(segments: list[Segment]) -> int:
     """Largest last feature id of some lines spread over the text: most often the largest of all."""
     largest = 0
     for segment in segments:
-        for place in np.linspace(segment.lo, max(segment.hi - 1, segment.lo), _SAMPLED_LINES).astype(np.int64):
-            end = segment.line_end(int(place)) if segment.lo < segment.hi else segment.lo
+        for position in np.linspace(segment.lo, max(segment.hi - 1, segment.lo), _SAMPLED_LINES).astype(np.int64):
+            end = segment.line_end(int(position)) if segment.lo < segment.hi else segment.lo
             line = segment.text[max(segment.lo, end - 4096) : end].tobytes()
             line = line[line.rfind(b"\n") + 1 :].split(b"#", 1)[0]
             ids = re.findall(rb"[ \t](\d{1,9}):", line)
@@ -188,7 +188,7 @@ def _sorted(
     line_ends: np.ndarray,
     segments: list[Segment],
     rows: list[slice],
-    place: Callable[..., DataError],
+    error_at: Callable[..., DataError],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sort the entries of each row by feature; an error if one appears twice."""
     from scipy.sparse import csr_matrix
@@ -204,5 +204,5 @@ def _sorted(
         start = segment.line_start(end)
         token = rb"(?<=[ \t])0*%d:" % (matrix.indices[repeated[0]] + 1)
         second = list(re.finditer(token, segment.text[start:end].tobytes()))[1]
-        raise place(segment, start + second.start(), fault.ID_TWICE)
+        raise error_at(segment, start + second.start(), fault.ID_TWICE)
     return matrix.data, matrix.indices, matrix.indptr

@@ -52,7 +52,7 @@ def letor_comment_fields(data: RankingDataset) -> LetorFields:
 def docids_of(comments: Strings) -> np.ndarray | None:
     """Document ids of LETOR's comments, ``""`` where there is none; None where no comment has one.
 
-    What is longer than a query id may be is not taken for an id.
+    Anything longer than the limit for query ids is not taken for an id.
     """
     spans = _docid_spans(comments)
     return cut_out([(comments.data, spans)]).to_numpy() if spans.any() else None
@@ -82,7 +82,7 @@ def _numbers(comments: Strings, key: str) -> np.ndarray:
 
 @kernel
 def _find_field(data, offsets, key, spans):  # type: ignore[no-untyped-def]
-    """Begin and end of the word behind ``key =`` in each entry."""
+    """Begin and end of the word after ``key =`` in each entry."""
     for i in range(offsets.size - 1):
         at = offsets[i]
         end = offsets[i + 1]
@@ -115,10 +115,10 @@ def _read_fields(text, spans, values):  # type: ignore[no-untyped-def]
     n = 0
     for i in range(spans.shape[0]):
         if spans[i, 1] > spans[i, 0]:
-            found, value, end = read_number(text, spans[i, 0])
-            if end == spans[i, 1] and found == OK:
+            status, value, end = read_number(text, spans[i, 0])
+            if end == spans[i, 1] and status == OK:
                 values[i] = value
-            elif end == spans[i, 1] and found == PYTHON:
+            elif end == spans[i, 1] and status == PYTHON:
                 open_rows[n] = i
                 n += 1
     return open_rows[:n]

@@ -102,5 +102,5 @@ def letor_error(path: str, segments: Iterable[Segment], lines: int, segment: Seg
         lines += one.lines_before(one.hi)
     line = 1 + lines + segment.lines_before(at)
     column = 1 + at - segment.line_start(at)
-    found, advice = _MESSAGES[what]
-    return DataError(f"{path}, line {line}, column {column}: {found}: {_excerpt(segment.text, at)}; {advice}")
+    problem, advice = _MESSAGES[what]
+    return DataError(f"{path}, line {line}, column {column}: {problem}: {_excerpt(segment.text, at)}; {advice}")

@@ -34,16 +34,16 @@ def put_whole(out, at, m):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put_point(out, at, m, behind):  # type: ignore[no-untyped-def]
-    """Write ``m / 10^behind``, ``behind`` from 1 on."""
-    whole = m // _U(POWERS[behind])
+def _put_point(out, at, m, decimals):  # type: ignore[no-untyped-def]
+    """Write ``m / 10^decimals``, with 1 decimal or more."""
+    whole = m // _U(POWERS[decimals])
     at = put_whole(out, at, whole)
-    rest = m - whole * _U(POWERS[behind])
+    rest = m - whole * _U(POWERS[decimals])
     out[at] = 46
-    for i in range(at + behind, at, -1):
+    for i in range(at + decimals, at, -1):
         out[i] = _ZERO + rest % _10
         rest //= _10
-    return at + behind + 1
+    return at + decimals + 1
 
 
 @kernel
@@ -52,25 +52,25 @@ def _put_exponent(out, at, value, size):  # type: ignore[no-untyped-def]
     power = int(np.floor(np.log10(size)))  # may be one off; that costs a digit of the nine, no more
     m = _0
     e = 0
-    for behind in range(10):
-        e = power - behind
+    for decimals in range(10):
+        e = power - decimals
         scaled = size * 10.0**-e if e <= 0 else size / 10.0**e
         m = _U(np.rint(scaled))
-        found, sure = decimal(m, e, NONE)
-        if sure and np.float32(found) == value:
+        decoded, sure = decimal(m, e, NONE)
+        if sure and np.float32(decoded) == value:
             break
     while m % _10 == _0:
         m //= _10
         e += 1
-    behind = 0
+    decimals = 0
     rest = m // _10
     while rest > _0:
         rest //= _10
-        behind += 1
-    at = _put_point(out, at, m, behind) if behind else put_whole(out, at, m)
+        decimals += 1
+    at = _put_point(out, at, m, decimals) if decimals else put_whole(out, at, m)
     out[at] = 101
     at += 1
-    e += behind
+    e += decimals
     if e < 0:
         out[at] = 45
         at += 1
@@ -97,8 +97,8 @@ def put_number(out, at, value):  # type: ignore[no-untyped-def]
     if size < _LARGE and size == np.floor(size):
         return put_whole(out, at, _U(size))
     if _SMALL <= size < _LARGE:
-        for behind in range(1, 15):
-            m = np.rint(size * POWERS[behind])
-            if np.float32(m / POWERS[behind]) == value:
-                return _put_point(out, at, _U(m), behind)
+        for decimals in range(1, 15):
+            m = np.rint(size * POWERS[decimals])
+            if np.float32(m / POWERS[decimals]) == value:
+                return _put_point(out, at, _U(m), decimals)
     return _put_exponent(out, at, value, size)

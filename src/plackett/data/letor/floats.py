@@ -15,7 +15,7 @@ from plackett.data.letor.words import eight_digits, leading_digits, load
 
 __all__ = ["BAD", "INFINITE", "LONG", "MISSING", "NONE", "OK", "POWERS", "PYTHON", "decimal", "read_number"]
 
-#: What `read_number` found: a number, one for Python to read, a missing value, infinity, no number, an endless one.
+#: Status of `read_number`: a number, one for Python to read, a missing value, infinity, not a number, too long.
 OK, PYTHON, MISSING, INFINITE, BAD, LONG = 0, 1, 2, 3, 4, 5
 
 #: Zero as a typed number: Numba compiles a function once more for each literal that it is called with.
@@ -105,7 +105,7 @@ def _lemire(m, e):  # type: ignore[no-untyped-def]
 def decimal(m, e, lost):  # type: ignore[no-untyped-def]
     """Nearest double of ``m · 10^e`` and whether that is certain.
 
-    ``lost`` is the number of digits other than zero that were cut off behind ``m``: with some, the number lies between
+    ``lost`` is the number of digits other than zero that were cut off after ``m``: with some, the number lies between
     ``m`` and ``m + 1``.
     """
     if m == _0 and lost == 0:
@@ -151,7 +151,7 @@ def _no_digits(buf, at):  # type: ignore[no-untyped-def]
 
 @kernel
 def read_number(buf, at):  # type: ignore[no-untyped-def]
-    """Read the number at ``at``: what was found, its value, and the position after it.
+    """Read the number at ``at``: its status, its value, and the position after it.
 
     A sign, digits with or without a point, an exponent; ``nan`` and ``NULL`` are missing. The caller checks what
     follows, and ensures that something follows that is neither a digit nor a letter.

@@ -1,4 +1,4 @@
-"""Numbers of any form, which the parser of lines left open: many digits, exponents, missing values, and what is none.
+"""Numbers of any form, which the parser of lines left open: many digits, exponents, missing values, and other text.
 
 They are read by a kernel of their own, because it is long and most files have no such numbers: it need not be compiled.
 """
@@ -18,23 +18,23 @@ __all__ = ["read_open"]
 def read_open(
     text: np.ndarray, open_values: np.ndarray, y: np.ndarray, values: np.ndarray, state: np.ndarray
 ) -> tuple[int, int] | None:
-    """Read the numbers that were left open; position and kind of an error, if there is one.
+    """Read the numbers that were left open; returns position and kind of an error, if any.
 
-    The first number that is wrong is noted in the state: it stands before whatever was wrong there already.
+    The first bad number is noted in the state: it comes before any error noted there already.
     """
     left = _read_numbers(text, open_values, y, values, state) if len(open_values) else 0
-    for start, end, place in open_values[:left].tolist():
+    for start, end, index in open_values[:left].tolist():
         number = float(text[start:end].tobytes())
         with np.errstate(over="ignore"):
             single = np.float32(number)
-        if place < 0:
+        if index < 0:
             if np.isinf(number):
                 return start, fault.LABEL_INFINITE
-            y[-1 - place] = number
+            y[-1 - index] = number
         elif np.isinf(single):
             return start, fault.VALUE_INFINITE
         else:
-            values[place] = single
+            values[index] = single
     return None
 
 
@@ -44,37 +44,37 @@ def _read_numbers(buf, open_values, y, values, state):  # type: ignore[no-untype
     left = 0
     for i in range(open_values.shape[0]):
         at = open_values[i, 0]
-        place = open_values[i, 2]
-        label = place < 0
-        found, value, end = read_number(buf, at)
+        index = open_values[i, 2]
+        label = index < 0
+        status, value, end = read_number(buf, at)
         if not ends(buf[end]):
             fail(state, fault.LABEL if label else fault.VALUE, at)
             return left
         single = np.float32(value)
-        if found > MISSING or (label and found == MISSING):
-            fail(state, _number_fault(found, label), at)
+        if status > MISSING or (label and status == MISSING):
+            fail(state, _number_fault(status, label), at)
             return left
-        if found == OK and not label and np.isinf(single):
+        if status == OK and not label and np.isinf(single):
             fail(state, fault.VALUE_INFINITE, at)
             return left
         if label:
-            y[-1 - place] = value
-        elif place != NOWHERE:
-            values[place] = single
-        if found == PYTHON and place != NOWHERE:
+            y[-1 - index] = value
+        elif index != NOWHERE:
+            values[index] = single
+        if status == PYTHON and index != NOWHERE:
             open_values[left, 0] = at
             open_values[left, 1] = end
-            open_values[left, 2] = place
+            open_values[left, 2] = index
             left += 1
     return left
 
 
 @kernel
-def _number_fault(found, label):  # type: ignore[no-untyped-def]
-    if found == MISSING:
+def _number_fault(status, label):  # type: ignore[no-untyped-def]
+    if status == MISSING:
         return fault.LABEL_MISSING
-    if found == INFINITE:
+    if status == INFINITE:
         return fault.LABEL_INFINITE if label else fault.VALUE_INFINITE
-    if found == LONG:
+    if status == LONG:
         return fault.LABEL_LONG if label else fault.VALUE_LONG
     return fault.LABEL if label else fault.VALUE

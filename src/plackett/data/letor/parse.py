@@ -25,55 +25,55 @@ _UNSET = np.uint32(0x7FC0DEAD)
 
 
 def patterns(width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each feature the text that announces it, " 17:", as a word, the mask of its bytes and their number.
+    """For each feature its prefix, " 17:", as a 64-bit word, the mask of its bytes and their number.
 
-    The last entry is one that no text meets: the expectation behind the last feature.
+    The last entry, after the last feature, matches no text.
     """
     texts = np.array([b" %d:" % j for j in range(1, min(width, _PATTERNS) + 1)], "S8")
     sizes = np.strings.str_len(texts).astype(np.int64)
     masks = np.array([256**size - 1 for size in range(8)], np.uint64)[sizes]
-    words = texts.view("<u8").astype(np.uint64)
-    return np.append(words, np.uint64(1)), np.append(masks, np.uint64(0)), np.append(sizes, 0)
+    prefixes = texts.view("<u8").astype(np.uint64)
+    return np.append(prefixes, np.uint64(1)), np.append(masks, np.uint64(0)), np.append(sizes, 0)
 
 
 @kernel(inline=True)
-def _expected_features(buf, at, column, place, dense, words, masks, sizes, values, columns):  # type: ignore[no-untyped-def]
+def _expected_features(buf, at, column, index, dense, prefixes, masks, sizes, values, columns):  # type: ignore[no-untyped-def]
     """Read features while they come in order, without gaps, and have common values; returns where that ends.
 
-    Most files list all features: the text that announces the next one is compared as a whole.
+    Most files list all features: the prefix of the next one is compared as a whole.
     """
-    while load(buf, at) & masks[_U(column)] == words[_U(column)]:
+    while load(buf, at) & masks[_U(column)] == prefixes[_U(column)]:
         value, end = common_value(buf, at + sizes[_U(column)])
         if end < 0:
             break
-        values[_U(place)] = value
+        values[_U(index)] = value
         if not dense:
-            columns[_U(place)] = column
-        place += 1
+            columns[_U(index)] = column
+        index += 1
         column += 1
         at = end
-    return at, column, place
+    return at, column, index
 
 
 @kernel
 def parse_rows(  # type: ignore[no-untyped-def]
-    buf, hi, dense, width, fixed, fill, words, masks, sizes,
-    y, qid, qid_place, comment, values, bits, columns, ends, open_values, state,
+    buf, hi, dense, width, fixed, fill, prefixes, masks, sizes,
+    y, qid, qid_span, comment, values, bits, columns, ends, open_values, state,
 ):  # fmt: skip
     """Parse the lines from ``state[AT]`` to ``hi`` into the rows from ``state[ROW]`` on.
 
     Dense: row ``r`` fills ``values[r · width : (r + 1) · width]``, features that it does not list become ``fill``. An
-    id beyond ``width`` is an error where the width is ``fixed``, else its value is dropped and ``state[MAX_ID]`` tells
+    id beyond ``width`` is an error where the width is ``fixed``, else its value is dropped and ``state[MAX_ID]`` says
     that a wider array is needed. Sparse: entries go to ``values`` and ``columns`` from ``state[ENTRY]`` on, the end of
     each row to ``ends``.
 
-    Numbers of an unusual form are noted in ``open_values`` (begin and end of the text, place of the value). Where that
+    Numbers of an unusual form are noted in ``open_values`` (begin and end of the text, index of the value). Where that
     is full, the kernel returns with ``state[FULL]`` set, at the start of a row, to be called again.
 
     An id that is not larger than the one before makes the row start again in a careful mode that looks for repeated
     ids; ``bits`` are those of ``values``.
     """
-    known = words.size - 1
+    known = prefixes.size - 1
     at = state[slot.AT]
     row = state[slot.ROW]
     entry = state[slot.ENTRY]
@@ -101,7 +101,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
                 return
         while blank(buf[at]):
             at += 1
-        at = read_qid(buf, at, row, qid, qid_place, state)
+        at = read_qid(buf, at, row, qid, qid_span, state)
         if at < 0:
             return
         features = at
@@ -111,12 +111,12 @@ def parse_rows(  # type: ignore[no-untyped-def]
         column = NONE  # the next one, where all are listed in order
         while True:
             if column < known:
-                place = base + column if dense else entry
-                at, column, place = _expected_features(
-                    buf, at, column, place, dense, words, masks, sizes, values, columns
+                index = base + column if dense else entry
+                at, column, index = _expected_features(
+                    buf, at, column, index, dense, prefixes, masks, sizes, values, columns
                 )
                 if not dense:
-                    entry = place
+                    entry = index
             while blank(buf[at]):
                 at += 1
             if buf[at] == 10 or buf[at] == 35:
@@ -157,9 +157,9 @@ def parse_rows(  # type: ignore[no-untyped-def]
             elif dense:
                 for j in range(base + column, base + here):
                     values[j] = fill
-            place = base + here if dense else entry
-            values[place] = value  # 0 for now where it is left open: the place is taken
-            at = end if end > 0 else leave_open(buf, at, place, open_values, state)
+            index = base + here if dense else entry
+            values[index] = value  # 0 for now where it is left open: the slot is taken
+            at = end if end > 0 else leave_open(buf, at, index, open_values, state)
             if at < 0:
                 break
             if not dense:
@@ -170,7 +170,7 @@ def parse_rows(  # type: ignore[no-untyped-def]
         if at < 0:
             if state[slot.FULL]:
                 state[slot.OPEN] = open_before
-                state[slot.QUERIES] -= qid_place[row, 1] > 0
+                state[slot.QUERIES] -= qid_span[row, 1] > 0
             return
         if careful:
             for j in range(base, base + width):

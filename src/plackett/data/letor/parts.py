@@ -41,7 +41,7 @@ class Arrays:
     def __init__(self, rows: int, width: int, entries: int | None) -> None:
         self.y = np.empty(rows)
         self.qid = np.empty(rows, np.int64)
-        self.qid_place = np.empty((rows, 2), np.int64)
+        self.qid_span = np.empty((rows, 2), np.int64)
         self.comment = np.empty((rows, 2), np.int64)
         self.dense = entries is None
         self.values = np.empty(rows * width if entries is None else entries, np.float32)
@@ -62,24 +62,24 @@ def split(segment: Segment, threads: int) -> list[Part]:
 
 
 def parse_part(part: Part, arrays: Arrays, width: int, fixed: bool, expected: Any, fill: np.float32) -> None:
-    """Parse a part; its final state, and place and kind of its first error, are noted in it."""
+    """Parse a part; its final state, and position and kind of its first error, are noted in it."""
     state = np.zeros(slot.SIZE, np.int64)
     state[slot.AT], state[slot.ROW], state[slot.ENTRY], state[slot.NO_QUERY] = part.lo, part.row, part.entry, -1
     part.state, part.error = state, None
     open_values = np.empty((_OPEN, 3), np.int64)
-    words, masks, sizes = expected
+    prefixes, masks, sizes = expected
     bits = arrays.values.view(np.uint32)
     while True:
         state[slot.FULL] = 0
         parse_rows(
-            part.segment.text, part.hi, arrays.dense, width, fixed, fill, words, masks, sizes,
-            arrays.y, arrays.qid, arrays.qid_place, arrays.comment, arrays.values, bits, arrays.columns,
+            part.segment.text, part.hi, arrays.dense, width, fixed, fill, prefixes, masks, sizes,
+            arrays.y, arrays.qid, arrays.qid_span, arrays.comment, arrays.values, bits, arrays.columns,
             arrays.ends, open_values, state,
         )  # fmt: skip
         n_open = state[slot.OPEN]
         part.error = read_open(part.segment.text, open_values[:n_open], arrays.y, arrays.values, state)
         if part.error is None and state[slot.ERROR]:
-            part.error = (int(state[slot.PLACE]), int(state[slot.ERROR]))
+            part.error = (int(state[slot.POSITION]), int(state[slot.ERROR]))
         if part.error is not None or not state[slot.FULL]:
             return
         state[slot.OPEN] = 0

@@ -176,9 +176,9 @@ def _chunks(options: Options, chunk_bytes: int) -> Iterator[RankingDataset]:
         starts = run_starts(block.qid) if block.qid is not None else np.zeros(1, np.int64)
         if source.ended or block.qid is None:
             cut, end = len(block.y), segment.hi
-        else:  # the last query may go on in the text that follows
+        else:  # the last query may continue in the text that follows
             cut = int(starts[-1])
-            end = segment.line_start(int(block.qid_places[cut, 0]))
+            end = segment.line_start(int(block.qid_spans[cut, 0]))
         if cut:
             _refuse_seen(
                 block, starts[starts < cut], seen, partial(letor_error, options.path, [segment], lines, segment)
@@ -204,13 +204,13 @@ def _largest_feature(options: Options) -> int:
     return largest
 
 
-def _refuse_seen(block: Block, starts: np.ndarray, seen: set[Any], place: Callable[..., DataError]) -> None:
+def _refuse_seen(block: Block, starts: np.ndarray, seen: set[Any], error_at: Callable[..., DataError]) -> None:
     """Remember the queries that begin in the rows ``starts``; an error where one was seen before."""
     assert block.qid is not None
     for row in starts.tolist():
         qid = block.qid[row] if isinstance(block.qid, Strings) else b"%d" % block.qid[row]
         if qid in seen:
-            raise place(int(block.qid_places[row, 0]), fault.QUERY_AGAIN)
+            raise error_at(int(block.qid_spans[row, 0]), fault.QUERY_AGAIN)
         seen.add(qid)
 
 

@@ -31,7 +31,7 @@ def is_regular(path: str) -> bool:
 def mapped(path: str) -> list[Segment] | None:
     """Segments of a plain file that is mapped into memory; None where it is compressed, empty or not a regular file.
 
-    The kernels read a little beyond the end of a text, so the last line is a copy with room behind it.
+    The kernels read a little beyond the end of a text, so the last line is a copy with room after it.
     """
     if not is_regular(path):
         return None

@@ -30,7 +30,7 @@ __all__ = [
 MAX_FEATURE = 2**31 - 1
 #: Longest query id, in bytes.
 MAX_QID = 1000
-#: Place of a value that is not kept.
+#: Index of a value that is not kept.
 NOWHERE = np.int64(2**62)
 
 _U = np.uint64
@@ -53,18 +53,18 @@ def ends(c):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fail(state, error, place):  # type: ignore[no-untyped-def]
+def fail(state, error, position):  # type: ignore[no-untyped-def]
     """Record what is wrong and where; returns the position that ends parsing."""
     state[slot.ERROR] = error
-    state[slot.PLACE] = place
+    state[slot.POSITION] = position
     return -1
 
 
 @kernel
-def leave_open(buf, at, place, open_values, state):  # type: ignore[no-untyped-def]
+def leave_open(buf, at, index, open_values, state):  # type: ignore[no-untyped-def]
     """Note a number of any other form, to be read by `numbers`; the position after it, or -1 if there is no room.
 
-    Its place is an index into the values, `NOWHERE`, or ``-1 - row`` for the label of a row.
+    ``index`` is an index into the values, `NOWHERE`, or ``-1 - row`` for the label of a row.
     """
     n = state[slot.OPEN]
     if n == open_values.shape[0]:
@@ -74,17 +74,17 @@ def leave_open(buf, at, place, open_values, state):  # type: ignore[no-untyped-d
     while not ends(buf[at]):
         at += 1
     open_values[n, 1] = at
-    open_values[n, 2] = place
+    open_values[n, 2] = index
     state[slot.OPEN] = n + 1
     return at
 
 
 @kernel
-def read_qid(buf, at, row, qid, qid_place, state):  # type: ignore[no-untyped-def]
+def read_qid(buf, at, row, qid, qid_span, state):  # type: ignore[no-untyped-def]
     """Read ``qid:…`` if it is there; returns the position after it, or -1."""
     if load(buf, at) & _LOW4 != _QID:
-        qid_place[row, 0] = 0
-        qid_place[row, 1] = 0
+        qid_span[row, 0] = 0
+        qid_span[row, 1] = 0
         if state[slot.NO_QUERY] < 0:
             state[slot.NO_QUERY] = at
         return at
@@ -112,8 +112,8 @@ def read_qid(buf, at, row, qid, qid_place, state):  # type: ignore[no-untyped-de
     if not whole or size == 0 or size > 18 or (buf[first] == 48 and (size > 1 or negative)):
         state[slot.NAMED] += 1
     qid[row] = -number if negative else number
-    qid_place[row, 0] = start
-    qid_place[row, 1] = at
+    qid_span[row, 0] = start
+    qid_span[row, 1] = at
     state[slot.QUERIES] += 1
     return at
 

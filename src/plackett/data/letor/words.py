@@ -1,7 +1,7 @@
 """Eight bytes of text at a time, as one 64-bit number: the small tools of the text readers.
 
 The first byte of the text is the lowest byte of the word, on every machine. Reading a word needs eight readable
-bytes: callers keep that many behind the last one they use.
+bytes: callers keep that many after the last one they use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from plackett._kernel import kernel
 
 __all__ = ["PADDING", "digits", "eight_digits", "find_newline", "leading_digits", "load"]
 
-#: Readable bytes that a kernel may count on behind the end of its text.
+#: Readable bytes that a kernel may count on after the end of its text.
 PADDING = 32
 
 _U = np.uint64
@@ -81,7 +81,7 @@ def digits(word, n):  # type: ignore[no-untyped-def]
 
 @kernel
 def find_newline(buf, at):  # type: ignore[no-untyped-def]
-    """Place of the first newline from ``at`` on; there is one."""
+    """Position of the first newline from ``at`` on; there is one."""
     while True:
         other = load(buf, at) ^ _NEWLINES
         zero = ~(((other & _LOW7) + _LOW7) | other | _LOW7)

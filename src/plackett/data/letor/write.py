@@ -133,10 +133,10 @@ def _check_ids(qids: Strings, path: Any) -> None:
     bad = (qids.data <= 32) | (qids.data == 35) | (qids.data == 127)
     empty = qids.lengths == 0
     if bad.any() or empty.any():
-        place = int(np.searchsorted(qids.offsets, np.flatnonzero(bad)[0], "right") - 1 if bad.any() else empty.argmax())
+        query = int(np.searchsorted(qids.offsets, np.flatnonzero(bad)[0], "right") - 1 if bad.any() else empty.argmax())
         numbered = parameter("qids", "'number'")
         raise DataError(
-            f"{path}: the query id {qids[place].decode('utf-8', 'replace')!r} cannot be written as LETOR text: "
+            f"{path}: the query id {qids[query].decode('utf-8', 'replace')!r} cannot be written as LETOR text: "
             "it must not be empty and must not hold blanks, control characters or '#'. Write .plackett, .parquet or "
             f".csv, or number the queries with {numbered}"
         )

@@ -58,14 +58,14 @@ def hyperedges(data: RankingDataset, groups: Any, *, weight: Any = None) -> Rela
     shared = np.repeat(size > 1, size)
     key, row, begins = key[shared], row[shared], begins[shared]
     query_of_edge, code_of_edge = np.divmod(key[begins], n_groups)
-    place = np.arange(query_of_edge.size) - np.searchsorted(query_of_edge, query_of_edge)
-    over = np.flatnonzero(place >= data.group[query_of_edge])
+    index_in_query = np.arange(query_of_edge.size) - np.searchsorted(query_of_edge, query_of_edge)
+    over = np.flatnonzero(index_in_query >= data.group[query_of_edge])
     if over.size:
         raise DataError(
             f"query {data.qids[query_of_edge[over[0]]]} has more groups than documents; leave out those of least weight"
         )
     edge = np.cumsum(begins) - 1
-    other = (data.offsets[query_of_edge] + place)[edge]
+    other = (data.offsets[query_of_edge] + index_in_query)[edge]
     values = None
     if weight is not None:
         table = np.array([float(weight.get(each, 1.0)) for each in names])

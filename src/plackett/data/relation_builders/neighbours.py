@@ -48,8 +48,8 @@ class Neighbours:
     >>> data = RankingDataset.from_arrays([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]], None, qid=[1, 1, 1])
     >>> Neighbours(k=1, scale="none")(data).to_pairs().tolist()
     [[0, 1], [1, 0], [2, 1]]
-    >>> words = [[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]]  # other vectors than the features, one row per document
-    >>> Neighbours(k=1, scale="none")(data, words).to_pairs().tolist()
+    >>> vectors = [[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]]  # other vectors than the features, one row per document
+    >>> Neighbours(k=1, scale="none")(data, vectors).to_pairs().tolist()
     [[1, 2], [2, 1]]
     """
 
@@ -109,7 +109,7 @@ class Neighbours:
         return self._collected(data, _nearest_sparse, parts, n_jobs)
 
     def _collected(self, data: RankingDataset, search: Any, parts: tuple[Any, ...], n_jobs: int | None) -> Relation:
-        """Run the search with room for the neighbours of every row, and leave out the empty places."""
+        """Run the search with room for the neighbours of every row, and drop the unused slots."""
         most = np.maximum(data.group - 1, 0)
         room = most if self.k is None else np.minimum(most, self.k)
         pointers = np.concatenate(([0], np.cumsum(np.repeat(room, data.group))))

@@ -32,15 +32,15 @@ def openapi(app: Application) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for route in app.routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(app, route)
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "plackett", "version": __version__, "description": "Scores documents with saved rankers."},
         "paths": paths,
         "components": {"schemas": {"Error": _ERROR}},
     }
     if app.settings.api_keys:
-        found["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-    return found
+        description["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    return description
 
 
 def _operation(app: Application, route: Route) -> dict[str, Any]:
@@ -65,14 +65,17 @@ def _operation(app: Application, route: Route) -> dict[str, Any]:
             content = {kind: {"schema": s} for kind, s in route.answer.items()}
         responses[str(status)] = {"description": _REASONS[status], "content": content}
     name = f"{route.method.lower()}{re.sub(r'[^A-Za-z0-9]+', '_', route.path).rstrip('_')}"
-    found: dict[str, Any] = {"summary": route.summary, "operationId": name, "responses": responses}
+    operation: dict[str, Any] = {"summary": route.summary, "operationId": name, "responses": responses}
     if parameters:
-        found["parameters"] = parameters
+        operation["parameters"] = parameters
     if route.body:
-        found["requestBody"] = {"required": True, "content": {kind: {"schema": s} for kind, s in route.body.items()}}
+        operation["requestBody"] = {
+            "required": True,
+            "content": {kind: {"schema": s} for kind, s in route.body.items()},
+        }
     if app.settings.api_keys and not route.open:
-        found["security"] = [{"key": []}]
-    return found
+        operation["security"] = [{"key": []}]
+    return operation
 
 
 def _names(app: Application, parameter: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES"]
 
 _FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
-#: What MLflow's clients may send beside them; nothing here depends on it.
+#: What MLflow's clients may also send; nothing here depends on it.
 _OTHERS = ("params", "client_request_id")
 #: What makes a column of query ids.
 _QID = "qid"
@@ -57,32 +57,32 @@ def invocations(app: Application, request: Request) -> Response:
 
 
 def _from_json(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
-    found = decode(body)
-    asked = found.value
+    decoded = decode(body)
+    asked = decoded.value
     forms = [form for form in _FORMS if isinstance(asked, dict) and form in asked]
     if len(forms) != 1:
         raise RefusedError(400, f"the body must be a JSON object with one of {', '.join(_FORMS)}")
     check_keys(asked, (forms[0], *_OTHERS), "the body")
-    return _BY_FORM[forms[0]](model, asked[forms[0]], found)
+    return _BY_FORM[forms[0]](model, asked[forms[0]], decoded)
 
 
-def _split(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray, Any]:
+def _split(model: ServedModel, given: Any, decoded: Decoded) -> tuple[np.ndarray, Any]:
     if not isinstance(given, dict) or "data" not in given:
         raise RefusedError(400, "dataframe_split must be an object with columns and data")
     check_keys(given, ("columns", "data", "index"), "dataframe_split")
     columns, data = given.get("columns"), given["data"]
-    columns = found.plain(columns)
+    columns = decoded.plain(columns)
     if columns is None:
-        return from_rows(model, data, found, "dataframe_split.data", booleans=True), None
+        return from_rows(model, data, decoded, "dataframe_split.data", booleans=True), None
     if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         if isinstance(columns, list) and columns == list(range(len(columns))):  # pandas' default names
-            return from_rows(model, data, found, "dataframe_split.data", booleans=True), None
+            return from_rows(model, data, decoded, "dataframe_split.data", booleans=True), None
         raise RefusedError(400, "dataframe_split.columns must be a list of names")
     if len(set(columns)) != len(columns):
         raise RefusedError(400, "dataframe_split.columns has a name twice")
     if columns == model.feature_names:
-        return from_rows(model, data, found, "dataframe_split.data", booleans=True), None
-    array = found.array(data)
+        return from_rows(model, data, decoded, "dataframe_split.data", booleans=True), None
+    array = decoded.array(data)
     if array is not None:
         if array.ndim != 2 or array.shape[1] != len(columns):
             raise RefusedError(400, f"dataframe_split.data must have {len(columns)} values per row")
@@ -90,15 +90,15 @@ def _split(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray, 
     else:
         if not isinstance(data, list):
             raise RefusedError(400, "dataframe_split.data must be a list of rows")
-        rows = [found.plain(row) for row in data]
+        rows = [decoded.plain(row) for row in data]
         for i, row in enumerate(rows):
             if not isinstance(row, list) or len(row) != len(columns):
                 raise RefusedError(400, f"dataframe_split.data[{i}] must be a list of {len(columns)} values")
         table = {name: [row[j] for row in rows] for j, name in enumerate(columns)}
-    return _columns(model, table, found, "dataframe_split")
+    return _columns(model, table, decoded, "dataframe_split")
 
 
-def _records(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray, Any]:
+def _records(model: ServedModel, given: Any, decoded: Decoded) -> tuple[np.ndarray, Any]:
     if not isinstance(given, list) or not all(isinstance(row, dict) for row in given):
         raise RefusedError(400, "dataframe_records must be a list of objects")
     qid = None
@@ -111,23 +111,23 @@ def _records(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray
     return from_objects(model, given, "dataframe_records[{}]", booleans=True), qid
 
 
-def _tensor(model: ServedModel, given: Any, found: Decoded) -> tuple[np.ndarray, Any]:
+def _tensor(model: ServedModel, given: Any, decoded: Decoded) -> tuple[np.ndarray, Any]:
     if isinstance(given, dict):
-        return _columns(model, given, found, "inputs")
+        return _columns(model, given, decoded, "inputs")
     if isinstance(given, list) and given and isinstance(given[0], dict):
-        return _records(model, given, found)
-    return from_rows(model, given, found, "inputs", booleans=True), None
+        return _records(model, given, decoded)
+    return from_rows(model, given, decoded, "inputs", booleans=True), None
 
 
-def _columns(model: ServedModel, table: dict[str, Any], found: Decoded, where: str) -> tuple[np.ndarray, Any]:
+def _columns(model: ServedModel, table: dict[str, Any], decoded: Decoded, where: str) -> tuple[np.ndarray, Any]:
     table = dict(table)
     qid = None
     if _QID in table and _QID not in model.feature_set:
-        qid = _ids(found.plain(table.pop(_QID)), where)
+        qid = _ids(decoded.plain(table.pop(_QID)), where)
     if not model.feature_names and len(table) == 1:  # one tensor under any name
-        X = from_rows(model, next(iter(table.values())), found, where, booleans=True)
+        X = from_rows(model, next(iter(table.values())), decoded, where, booleans=True)
     else:
-        X = from_columns(model, table, found, where, booleans=True)
+        X = from_columns(model, table, decoded, where, booleans=True)
     if qid is not None and len(qid) != len(X):
         raise RefusedError(400, f"{where}: qid has {len(qid)} values for {len(X)} documents")
     return X, qid

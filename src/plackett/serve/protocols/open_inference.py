@@ -1,4 +1,4 @@
-"""The Open Inference Protocol, version 2 (KServe, Triton, MLServer): JSON, and tensors as raw bytes behind the JSON.
+"""The Open Inference Protocol, version 2 (KServe, Triton, MLServer): JSON, and tensors as raw bytes after the JSON.
 
 One tensor ``[documents, features]`` with the features in training order, or one tensor ``[documents]`` per feature, by
 name. A further tensor ``qid`` says which list each document belongs to; without it all are one list. The answer is the
@@ -68,7 +68,7 @@ def model_ready(app: Application, request: Request) -> Response:
 def metadata(app: Application, request: Request) -> Response:
     """Name, versions, inputs and outputs of a model, with its card."""
     model = _model(app, request)
-    found = {
+    description = {
         "name": model.name,
         "versions": app.models.versions(model.name),
         "platform": "plackett",
@@ -81,19 +81,19 @@ def metadata(app: Application, request: Request) -> Response:
             "card": model.card,
         },
     }
-    return Response(to_json(found))
+    return Response(to_json(description))
 
 
 def infer(app: Application, request: Request) -> Response:
     """Scores of documents."""
     model = _model(app, request)
     header, raw = _split(request)
-    found = decode(header)
-    asked = found.value
+    decoded = decode(header)
+    asked = decoded.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with inputs")
     check_keys(asked, ("id", "parameters", "inputs", "outputs"), "the request")
-    inputs = _tensors(asked, found, raw)
+    inputs = _tensors(asked, decoded, raw)
     X = _table(model, inputs)
     if len(X) > app.settings.max_documents:
         raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
@@ -124,7 +124,7 @@ def _shown(text: bytes) -> str:
     return repr(text[:40].decode("latin-1"))
 
 
-def _tensors(asked: dict[str, Any], found: Decoded, raw: memoryview) -> dict[str, np.ndarray]:
+def _tensors(asked: dict[str, Any], decoded: Decoded, raw: memoryview) -> dict[str, np.ndarray]:
     inputs = asked.get("inputs")
     if not isinstance(inputs, list) or not inputs:
         raise RefusedError(400, "inputs must be a list of tensors, and at least one")
@@ -140,7 +140,7 @@ def _tensors(asked: dict[str, Any], found: Decoded, raw: memoryview) -> dict[str
         shape = _shape(entry.get("shape"), where)
         size = _parameters(entry, where).get("binary_data_size")
         if size is None:
-            tensors[entry["name"]] = _from_json(entry, shape, found, where)
+            tensors[entry["name"]] = _from_json(entry, shape, decoded, where)
         else:
             if type(size) is not int or not 0 <= size <= len(raw) - at:
                 left = len(raw) - at
@@ -150,15 +150,15 @@ def _tensors(asked: dict[str, Any], found: Decoded, raw: memoryview) -> dict[str
             tensors[entry["name"]] = _from_bytes(entry, shape, raw[at : at + size], where)
             at += size
     if at != len(raw):
-        raise RefusedError(400, f"{len(raw) - at} bytes are left over behind the last tensor")
+        raise RefusedError(400, f"{len(raw) - at} bytes are left over after the last tensor")
     return tensors
 
 
 def _parameters(entry: dict[str, Any], where: str) -> dict[str, Any]:
-    found = entry.get("parameters", {})
-    if not isinstance(found, dict):
+    parameters = entry.get("parameters", {})
+    if not isinstance(parameters, dict):
         raise RefusedError(400, f"{where}.parameters must be an object")
-    return found
+    return parameters
 
 
 def _shape(shape: Any, where: str) -> tuple[int, ...]:
@@ -169,15 +169,15 @@ def _shape(shape: Any, where: str) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _from_json(entry: dict[str, Any], shape: tuple[int, ...], found: Decoded, where: str) -> np.ndarray:
+def _from_json(entry: dict[str, Any], shape: tuple[int, ...], decoded: Decoded, where: str) -> np.ndarray:
     kind, data = entry.get("datatype"), entry.get("data")
     if not isinstance(kind, str) or (kind not in _TYPES and kind != "BYTES"):
         raise RefusedError(400, f"{where}.datatype is {str(kind)[:40]!r}; {', '.join(_TYPES)} and BYTES are known")
-    array = found.array(data)
+    array = decoded.array(data)
     if array is None:
         if not isinstance(data, list):
             raise RefusedError(400, f"{where}.data must be a list")
-        flat = _flat([found.plain(part) for part in data])
+        flat = _flat([decoded.plain(part) for part in data])
         if kind == "BYTES":
             if not all(isinstance(value, str) for value in flat):
                 raise RefusedError(400, f"{where}.data must hold strings: the datatype is BYTES")
@@ -222,7 +222,7 @@ def _whole(values: np.ndarray, kind: str, where: str) -> np.ndarray:
     """Whole numbers as the datatype says, from doubles, which hold them exactly here."""
     dtype = _TYPES[kind]
     least, most = _range(dtype)
-    # NaN is no number of these, and 2**63 as a double is beyond the range
+    # NaN is not a whole number, and 2**63 as a double is beyond the range
     wrong = ~((values == np.floor(values)) & (values >= float(least)) & (values <= float(most)))
     wrong |= np.abs(values) > _EXACT
     if wrong.any():
@@ -307,15 +307,15 @@ def _answer(asked: dict[str, Any], model: ServedModel, scores: np.ndarray) -> Re
                 )
             binary = bool(_parameters(entry, f"outputs[{i}]").get("binary_data", binary))
     output: dict[str, Any] = {"name": _OUTPUT, "datatype": "FP64", "shape": [len(scores)]}
-    found: dict[str, Any] = {"model_name": model.name, "model_version": model.version, "outputs": [output]}
+    answer: dict[str, Any] = {"model_name": model.name, "model_version": model.version, "outputs": [output]}
     if isinstance(asked.get("id"), str):
-        found["id"] = asked["id"]
+        answer["id"] = asked["id"]
     if not binary:
         output["data"] = scores
-        return Response(to_json(found), documents=len(scores))
+        return Response(to_json(answer), documents=len(scores))
     raw = np.ascontiguousarray(scores, "<f8").tobytes()
     output["parameters"] = {"binary_data_size": len(raw)}
-    header = to_json(found)
+    header = to_json(answer)
     headers = ((_LENGTH, b"%d" % len(header)),)
     return Response(header + raw, BINARY, headers=headers, documents=len(scores))
 
@@ -348,22 +348,22 @@ _INFERRED = {
     "required": ["model_name", "model_version", "outputs"],
     "properties": {"outputs": {"type": "array", "items": _TENSOR}},
 }
-_PLACES = ("/v2/models/{model}", "/v2/models/{model}/versions/{version}")
+_MODEL_PATHS = ("/v2/models/{model}", "/v2/models/{model}/versions/{version}")
 ROUTES = [
     Route("GET", "/v2", server, "What this server is."),
     Route("GET", "/v2/health/live", live, "Whether the process runs.", open=True),
     Route("GET", "/v2/health/ready", ready, "Whether all models are loaded and warm.", open=True, statuses=(503,)),
     *(
         route
-        for place in _PLACES
+        for path in _MODEL_PATHS
         for route in (
-            Route("GET", place, metadata, "Inputs, outputs and card of a model.", needs_models=True, statuses=(404,)),
+            Route("GET", path, metadata, "Inputs, outputs and card of a model.", needs_models=True, statuses=(404,)),
             Route(
-                "GET", f"{place}/ready", model_ready, "Whether a model is loaded.", needs_models=True, statuses=(404,)
+                "GET", f"{path}/ready", model_ready, "Whether a model is loaded.", needs_models=True, statuses=(404,)
             ),
             Route(
                 "POST",
-                f"{place}/infer",
+                f"{path}/infer",
                 infer,
                 "Score documents (Open Inference Protocol v2, with the binary tensor extension).",
                 needs_models=True,

@@ -32,12 +32,12 @@ _REASONS = 10
 def rank(app: Application, request: Request) -> Response | Deferred:
     """Order the documents of a query."""
     model = app.models.get(request.values.get("model"), request.query.get("version"))
-    found = decode(request.body)
-    asked = found.value
+    decoded = decode(request.body)
+    asked = decoded.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with items, or with ids and features")
     check_keys(asked, _KEYS, "the request")
-    ids, X = _documents(model, asked, found)
+    ids, X = _documents(model, asked, decoded)
     if len(X) > app.settings.max_documents:
         raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
     top = asked.get("top")
@@ -57,7 +57,7 @@ def rank(app: Application, request: Request) -> Response | Deferred:
     return Deferred(lambda: _answer(model, ids, scores, order, _reasons(model, X, order) if len(X) else []))
 
 
-def _documents(model: ServedModel, asked: dict[str, Any], found: Decoded) -> tuple[list[Any], np.ndarray]:
+def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> tuple[list[Any], np.ndarray]:
     if "items" in asked:
         if "features" in asked or "ids" in asked:
             raise RefusedError(400, "give items, or ids and features, but not both")
@@ -70,16 +70,16 @@ def _documents(model: ServedModel, asked: dict[str, Any], found: Decoded) -> tup
             if len(item) > len(_ITEM):
                 check_keys(item, _ITEM, f"items[{i}]")
         ids = [item["id"] for item in items]
-        rows = [found.plain(item["features"]) for item in items]
+        rows = [decoded.plain(item["features"]) for item in items]
         by_name = bool(rows) and isinstance(rows[0], dict)
-        X = from_objects(model, rows, "items[{}].features") if by_name else from_rows(model, rows, found, "items")
+        X = from_objects(model, rows, "items[{}].features") if by_name else from_rows(model, rows, decoded, "items")
     elif "features" in asked:
         features = asked["features"]
         if isinstance(features, dict):
-            X = from_columns(model, features, found, "features")
+            X = from_columns(model, features, decoded, "features")
         else:
-            X = from_rows(model, features, found, "features")
-        ids = found.plain(asked.get("ids", list(range(len(X)))))
+            X = from_rows(model, features, decoded, "features")
+        ids = decoded.plain(asked.get("ids", list(range(len(X)))))
     else:
         raise RefusedError(400, "give items, or ids and features")
     if not isinstance(ids, list) or len(ids) != len(X):
@@ -92,22 +92,26 @@ def _documents(model: ServedModel, asked: dict[str, Any], found: Decoded) -> tup
 
 
 def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray) -> list[dict[str, Any]]:
-    found = model.explain(X)
+    explanation = model.explain(X)
     reasons = []
     for i in order.tolist():
-        parts = found.contributions[i]
+        parts = explanation.contributions[i]
         largest = np.argsort(-np.abs(parts), kind="stable")[:_REASONS]
         features = [
-            {"feature": found.feature_names[j], "value": float(found.X[i, j]), "contribution": float(parts[j])}
+            {
+                "feature": explanation.feature_names[j],
+                "value": float(explanation.X[i, j]),
+                "contribution": float(parts[j]),
+            }
             for j in largest.tolist()
         ]
         rest = float(parts.sum() - parts[largest].sum())
         reasons.append(
             {
-                "base": float(found.base[i]),
+                "base": float(explanation.base[i]),
                 "features": features,
                 "others": rest,
-                "method": found.method,
+                "method": explanation.method,
                 "relative_to": model.explained_against,
             }
         )
@@ -127,8 +131,8 @@ def _answer(
     if reasons is not None:
         for item, reason in zip(items, reasons, strict=True):
             item["explanation"] = reason
-    found = {"model": model.name, "version": model.version, "items": items}
-    return Response(to_json(found), documents=len(scores))
+    answer = {"model": model.name, "version": model.version, "items": items}
+    return Response(to_json(answer), documents=len(scores))
 
 
 _ID = {"oneOf": [{"type": "string"}, {"type": "integer"}]}

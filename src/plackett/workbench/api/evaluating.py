@@ -20,8 +20,8 @@ __all__ = ["ACTIONS"]
 
 #: What is measured unless the page asks for something else.
 MEASURES = ("nDCG@10", "AP", "RR", "P@5")
-_MANY = 12
-Few = Annotated[Sequence[str], Param("texts", longest=_MANY)]
+_MOST_COLUMNS = 12
+Few = Annotated[Sequence[str], Param("texts", longest=_MOST_COLUMNS)]
 Depth = Annotated[int | None, Param("whole", 1, 1_000, optional=True)]
 #: Ranks up to which lists of an index are measured and kept; runs and datasets are lists already, and are taken whole.
 _INDEX, _WHOLE = 100, 1_000_000
@@ -35,16 +35,16 @@ def import_set(
     name = " ".join(name.split())
     if not name or name == GIVEN:
         raise RefusedError(422, f"choose a name other than {name!r} for the set")
-    found = read_query_set(text, file or "the text")
-    queries = {qid: _clean(words) for qid, words in found.queries.items()}
-    made = [qid for qid in queries if qid in found.numbered]
+    imported = read_query_set(text, file or "the text")
+    queries = {qid: _clean(query_text) for qid, query_text in imported.queries.items()}
+    without_id = [qid for qid in queries if qid in imported.numbered]
     ids = {qid: _clean(qid) for qid in queries} | dict(
-        zip(made, bench.ids_of([queries[qid] for qid in made]), strict=True)
+        zip(without_id, bench.ids_of([queries[qid] for qid in without_id]), strict=True)
     )
-    named = {ids[qid]: words for qid, words in queries.items()}
+    named = {ids[qid]: query_text for qid, query_text in queries.items()}
     note = _shared(bench, name, named)
     bench.store.add_queries(name, named)
-    entries = [(rater or "imported", ids[qid], docid, grade, None) for qid, docid, grade in found.judged]
+    entries = [(rater or "imported", ids[qid], docid, grade, None) for qid, docid, grade in imported.judged]
     count = bench.store.judge_all(entries, " ".join(author.split()) or rater or "imported")
     return {"name": name, "queries": len(named), "judgements": count, "note": note}
 
@@ -82,9 +82,9 @@ def evaluate(
     """Measures of each query for each ranker or snapshot, means, and which differences are significant.
 
     Lists are measured up to rank ``depth``: by default all of them for runs and datasets, 100 or the largest cut-off of
-    a measure for an index, and not further than a snapshot goes that is compared.
+    a measure for an index, and no deeper than the snapshots compared.
     """
-    names = list(dict.fromkeys(columns)) or list(bench.source.columns)[:_MANY]
+    names = list(dict.fromkeys(columns)) or list(bench.source.columns)[:_MOST_COLUMNS]
     parsed = parse_all(measures or MEASURES)
     queries, labels = bench.query_set(set), bench.labels()
     judged = {qid: labels[qid] for qid in queries if labels.get(qid)}
@@ -106,16 +106,21 @@ def evaluate(
     answer["depth"] = depth if depth < _WHOLE else None
     answer["warnings"] = _flattered(bench, names, judged)
     runs = {name: bench.run(name, set, depth) for name in names}
-    found = {name: evaluate_run(judged, run, parsed, complete=True) for name, run in runs.items()}
-    qids = [str(qid) for qid in found[names[0]].qids.tolist()]
-    answer["means"] = {name: {m: _number(v) for m, v in one.mean.items()} for name, one in found.items()}
+    evaluations = {name: evaluate_run(judged, run, parsed, complete=True) for name, run in runs.items()}
+    qids = [str(qid) for qid in evaluations[names[0]].qids.tolist()]
+    answer["means"] = {
+        name: {m: _number(v) for m, v in evaluation.mean.items()} for name, evaluation in evaluations.items()
+    }
     for i, qid in enumerate(qids):
-        values = {name: {m: _number(own[i]) for m, own in one.values.items()} for name, one in found.items()}
+        values = {
+            name: {m: _number(own[i]) for m, own in evaluation.values.items()}
+            for name, evaluation in evaluations.items()
+        }
         unseen = {name: sum(d not in judged[qid] for d in list(runs[name].get(qid, {}))[:10]) for name in names}
         answer["rows"].append({"qid": qid, "text": queries[qid], "values": values, "unjudged": unseen})
     if len(names) > 1:
         try:
-            compared = compare_evaluations(found)
+            compared = compare_evaluations(evaluations)
         except (DataError, ValueError) as error:
             return answer | {"note": str(error)}
         keys = ("measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "significant", "better")
@@ -168,8 +173,8 @@ def add_snapshot(bench: Workbench, name: Name, column: Text, set: Name, depth: D
         raise RefusedError(422, "give the snapshot a name")
     if column.startswith(SNAPSHOT):
         raise RefusedError(422, "this is a snapshot already")
-    found = bench.store.add_snapshot(name, column, set, depth, bench.run(column, set, depth))
-    return {"snapshot": found._asdict()}
+    snapshot = bench.store.add_snapshot(name, column, set, depth, bench.run(column, set, depth))
+    return {"snapshot": snapshot._asdict()}
 
 
 @action("POST", "/api/snapshots/remove")

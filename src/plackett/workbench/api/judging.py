@@ -35,19 +35,19 @@ def judge(
 ) -> dict[str, Any]:
     """Record a grade (null takes it back) and a note; the answer comes when it is on disk."""
     query = bench.saved_query(q, qid or None)
-    found = bench.store.judge(_rater(rater), str(query.qid), _docid(docid), grade, note)
-    return {"judgement": found._asdict(), "query": query._asdict(), "label": _label(bench, found)}
+    judgement = bench.store.judge(_rater(rater), str(query.qid), _docid(docid), grade, note)
+    return {"judgement": judgement._asdict(), "query": query._asdict(), "label": _label(bench, judgement)}
 
 
 @action("POST", "/api/note")
 def write_note(bench: Workbench, rater: Name, docid: Text, qid: Name, note: Note) -> dict[str, Any]:
-    """Record a note; the grade stays, also one that was given in another window."""
+    """Record a note; the grade stays, even one given in another window."""
     return {"judgement": bench.store.note(_rater(rater), qid, _docid(docid), note or "")._asdict()}
 
 
-def _label(bench: Workbench, found: Judgement) -> float | None:
-    """What counts for the document of a judgement now: of all raters, and else of the file."""
-    return bench.labels(qid=found.qid).get(found.qid, {}).get(found.docid)
+def _label(bench: Workbench, judgement: Judgement) -> float | None:
+    """The label that counts for the document of a judgement now: that of all raters, or else that of the file."""
+    return bench.labels(qid=judgement.qid).get(judgement.qid, {}).get(judgement.docid)
 
 
 @action("POST", "/api/undo")
@@ -56,10 +56,10 @@ def undo(bench: Workbench, rater: Name) -> dict[str, Any]:
     lines = bench.store.undo_change(_rater(rater))
     if not lines:
         return {"undone": None, "current": None, "label": None, "count": 0}
-    found = lines[0]
-    current = [one for one in bench.store.judgements(found.qid, found.rater) if one.docid == found.docid]
+    undone = lines[0]
+    current = [one for one in bench.store.judgements(undone.qid, undone.rater) if one.docid == undone.docid]
     now = current[0]._asdict() if current else None
-    return {"undone": found._asdict(), "current": now, "label": _label(bench, found), "count": len(lines)}
+    return {"undone": undone._asdict(), "current": now, "label": _label(bench, undone), "count": len(lines)}
 
 
 @action("GET", "/api/pool")
@@ -67,16 +67,16 @@ def pooled(
     bench: Workbench, set: Name, qid: Name, rater: Name = "", strategy: Name = "depth", depth: Depth = 10,
     columns: Names = (),
 ) -> dict[str, Any]:  # fmt: skip
-    """The documents of a query that are worth judging, with what the rater said of them, and judged ones not found."""
+    """The documents of a query that are worth judging, with the rater's grades, and relevant ones outside the pool."""
     queries = bench.query_set(set)
     if qid not in queries:
         raise RefusedError(404, f"the set {set!r} has no query {qid!r}")
-    found = _pool(_runs(bench, set, columns), qid, strategy, depth)
+    candidates = _pool(_runs(bench, set, columns), qid, strategy, depth)
     query = Query(qid, queries[qid])
     mine = {one.docid: one for one in bench.store.judgements(qid, _rater(rater))} if rater.strip() else {}
     labels = bench.labels(qid=qid).get(qid, {})
-    missing = [docid for docid, label in labels.items() if label > 0 and docid not in {p.docid for p in found}]
-    shown = [*found, *(Pooled(docid, {}, 0.0) for docid in missing)]
+    missing = [docid for docid, label in labels.items() if label > 0 and docid not in {p.docid for p in candidates}]
+    shown = [*candidates, *(Pooled(docid, {}, 0.0) for docid in missing)]
     cards = {card["id"]: card for card in bench.source.cards([p.docid for p in shown], query)}
     return {
         "query": {"qid": qid, "text": queries[qid]},
@@ -99,10 +99,10 @@ def following(
     rows: list[dict[str, Any]] = []
     runs = _runs(bench, set, columns)
     for qid, text in bench.query_set(set).items():
-        found = _pool(runs, qid, strategy, depth)
-        open_ones = [p for p in found if (qid, p.docid) not in graded]
+        candidates = _pool(runs, qid, strategy, depth)
+        open_ones = [p for p in candidates if (qid, p.docid) not in graded]
         worth = max((p.priority for p in open_ones), default=0.0)
-        rows.append({"qid": qid, "text": text, "left": len(open_ones), "pool": len(found), "worth": worth})
+        rows.append({"qid": qid, "text": text, "left": len(open_ones), "pool": len(candidates), "worth": worth})
     order = sorted(rows, key=lambda row: -row["worth"]) if strategy == "disagreement" else rows
     first = next((row["qid"] for row in order if row["left"]), None)
     return {"next": first, "queries": rows, "left": sum(row["left"] for row in rows)}
@@ -121,15 +121,15 @@ def _pool(runs: Mapping[str, Mapping[str, Any]], qid: str, strategy: str, depth:
 @action("GET", "/api/agreement")
 def agreed(bench: Workbench) -> dict[str, Any]:
     """Agreement of the raters, and where they differ."""
-    found = agreement(bench.store.judgements())
+    answer = agreement(bench.store.judgements())
     texts = {qid: text for own in bench.sets().values() for qid, text in own.items()}
-    found["conflicts"] = [c | {"text": texts.get(c["qid"], c["qid"])} for c in found["conflicts"][:500]]
-    return found | {"raters": bench.store.raters()}
+    answer["conflicts"] = [c | {"text": texts.get(c["qid"], c["qid"])} for c in answer["conflicts"][:500]]
+    return answer | {"raters": bench.store.raters()}
 
 
 @action("GET", "/api/missing")
 def missing(bench: Workbench, set: Name, columns: Names = (), depth: Depth = 20) -> dict[str, Any]:
-    """Relevant documents that rankers do not have among their first, by query."""
+    """Relevant documents that are missing from the top of the rankers' lists, by query."""
     runs = _runs(bench, set, columns)
     labels = bench.labels()
     rows: list[dict[str, Any]] = []

@@ -29,29 +29,31 @@ class Param:
         """A value from JSON, or with ``text`` from the query string."""
         if value is None and self.optional:
             return None
-        found = _READERS[self.kind](value, text)
-        if found is None:
-            raise RefusedError(422, f"{name} is {value!r:.60}; give {_WORDS[self.kind]}")
-        if isinstance(found, (str, list)) and len(found) > self.longest:
-            raise RefusedError(422, f"{name} has {len(found)} {_UNITS[self.kind]}; at most {self.longest} are accepted")
-        if isinstance(found, list) and any(len(entry) > 2_000 for entry in found):
+        parsed = _READERS[self.kind](value, text)
+        if parsed is None:
+            raise RefusedError(422, f"{name} is {value!r:.60}; give {_EXPECTED[self.kind]}")
+        if isinstance(parsed, (str, list)) and len(parsed) > self.longest:
+            raise RefusedError(
+                422, f"{name} has {len(parsed)} {_UNITS[self.kind]}; at most {self.longest} are accepted"
+            )
+        if isinstance(parsed, list) and any(len(entry) > 2_000 for entry in parsed):
             raise RefusedError(422, f"{name} has an entry of more than 2000 characters")
-        if isinstance(found, (int, float)) and not self.low <= found <= self.high:
-            raise RefusedError(422, f"{name} is {found}; give a number from {self.low:g} to {self.high:g}")
-        return found
+        if isinstance(parsed, (int, float)) and not self.low <= parsed <= self.high:
+            raise RefusedError(422, f"{name} is {parsed}; give a number from {self.low:g} to {self.high:g}")
+        return parsed
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema."""
-        found: dict[str, Any] = dict(_SCHEMAS[self.kind])
+        schema: dict[str, Any] = dict(_SCHEMAS[self.kind])
         if self.kind in ("whole", "number"):
-            found |= {k: v for k, v in (("minimum", self.low), ("maximum", self.high)) if math.isfinite(v)}
+            schema |= {k: v for k, v in (("minimum", self.low), ("maximum", self.high)) if math.isfinite(v)}
         if self.kind == "text":
-            found["maxLength"] = self.longest
+            schema["maxLength"] = self.longest
         if self.kind == "texts":
-            found["maxItems"] = self.longest
+            schema["maxItems"] = self.longest
         if self.optional:
-            found["type"] = [found["type"], "null"]
-        return found
+            schema["type"] = [schema["type"], "null"]
+        return schema
 
 
 def _text(value: Any, text: bool) -> str | None:
@@ -75,15 +77,15 @@ def _number(value: Any, text: bool) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float, str) if text else (int, float)):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _whole(value: Any, text: bool) -> int | None:
-    found = _number(value, text)
-    return int(found) if found is not None and found.is_integer() else None
+    number = _number(value, text)
+    return int(number) if number is not None and number.is_integer() else None
 
 
 def _flag(value: Any, text: bool) -> bool | None:
@@ -95,7 +97,7 @@ def _flag(value: Any, text: bool) -> bool | None:
 _READERS: dict[str, Callable[[Any, bool], Any]] = {
     "text": _text, "texts": _texts, "number": _number, "whole": _whole, "flag": _flag
 }  # fmt: skip
-_WORDS = {
+_EXPECTED = {
     "text": "text", "texts": "a list of texts", "number": "a number", "whole": "a whole number", "flag": "true or false"
 }  # fmt: skip
 _UNITS = {"text": "characters", "texts": "entries"}
@@ -134,17 +136,17 @@ class Action:
         if unknown:
             known = ", ".join(self.parameters) or "none"
             raise RefusedError(422, f"unknown parameter {unknown[0]!r:.60}; {self.path} takes {known}")
-        found = {}
+        arguments = {}
         for name, (param, default) in self.parameters.items():
             if name in given:
-                found[name] = param.read(given[name], name, text)
+                arguments[name] = param.read(given[name], name, text)
             elif default is inspect.Parameter.empty:
                 raise RefusedError(422, f"{name} is missing")
-        return found
+        return arguments
 
 
 def action(method: str, path: str) -> Callable[[Callable[..., Any]], Action]:
-    """Make an `Action` of a function whose first argument is the workbench."""
+    """Make an `Action` from a function whose first argument is the workbench."""
 
     def made(function: Callable[..., Any]) -> Action:
         hints = typing.get_type_hints(function, include_extras=True)

@@ -17,7 +17,7 @@ __all__ = ["ACTIONS"]
 
 #: Columns side by side, and documents of each whose snippets come with the answer; the page asks for others later.
 _COLUMNS, _CARDS = 5, 20
-Many = Annotated[int, Param("whole", 1, 10_000)]
+Count = Annotated[int, Param("whole", 1, 10_000)]
 
 
 @action("GET", "/api/state")
@@ -61,10 +61,10 @@ def search(
     q: Text = "",
     qid: Name = "",
     columns: Names = (),
-    k: Many = 20,
+    k: Count = 20,
     filters: Text = "",
 ) -> dict[str, Any]:
-    """The best documents of one to five rankers for a query, their overlap, and what is known of the documents."""
+    """The best documents of one to five rankers for a query, their overlap, and what is known about the documents."""
     start = time.perf_counter()
     query = bench.query(q, qid or None)
     names = list(dict.fromkeys(columns)) or list(bench.source.columns)[:2]
@@ -106,25 +106,31 @@ def cards(bench: Workbench, ids: Names, q: Text = "", qid: Name = "") -> dict[st
 def document(bench: Workbench, id: Text, q: Text = "", qid: Name = "") -> dict[str, Any]:
     """All of a document, the terms of the query in it, and what raters said."""
     query = bench.query(q, qid or None)
-    said = [] if query.qid is None else [one for one in bench.store.judgements(query.qid) if one.docid == id]
+    judgements = (
+        []
+        if query.qid is None
+        else [judgement for judgement in bench.store.judgements(query.qid) if judgement.docid == id]
+    )
     return bench.source.document(id, query) | {
         "matches": bench.source.matches(id, query),
-        "judgements": [{"rater": one.rater, "grade": one.grade, "note": one.note} for one in said],
+        "judgements": [
+            {"rater": judgement.rater, "grade": judgement.grade, "note": judgement.note} for judgement in judgements
+        ],
     }
 
 
 @action("GET", "/api/explain")
 def explain(
-    bench: Workbench, column: Text, a: Text, b: Text = "", q: Text = "", qid: Name = "", k: Many = 100,
+    bench: Workbench, column: Text, a: Text, b: Text = "", q: Text = "", qid: Name = "", k: Count = 100,
     filters: Text = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Why a document has its score, or why it is above another one."""
     query = bench.query(q, qid or None)
     if a == b:
         raise RefusedError(422, "choose two different documents")
-    found = bench.column(column).explain(query, a, b or None, k, filters)
+    explanation = bench.column(column).explain(query, a, b or None, k, filters)
     chosen = [docid for docid in (a, b) if docid]
-    return found | {
+    return explanation | {
         "a": a,
         "b": b or None,
         "column": column,
@@ -135,8 +141,8 @@ def explain(
 
 
 def _ranks(bench: Workbench, column: str, query: Query, ids: list[str], k: int, filters: str) -> dict[str, int | None]:
-    found = bench.column(column).rank(query, k, filters).ids
-    return {docid: found.index(docid) + 1 if docid in found else None for docid in ids}
+    ranked_ids = bench.column(column).rank(query, k, filters).ids
+    return {docid: ranked_ids.index(docid) + 1 if docid in ranked_ids else None for docid in ids}
 
 
 @action("POST", "/api/columns")

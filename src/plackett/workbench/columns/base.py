@@ -25,7 +25,7 @@ class Ranked(NamedTuple):
 
 
 def ranked(scores: Mapping[str, float], k: int) -> Ranked:
-    """The k documents with the highest scores; of equal ones the one that stands first."""
+    """The k documents with the highest scores; equal ones in the order given."""
     order = sorted(scores, key=lambda docid: -scores[docid])[:k]
     return Ranked(order, [float(scores[docid]) for docid in order])
 
@@ -47,8 +47,8 @@ class Column:
 
     def run(self, queries: Mapping[str, str], k: int) -> dict[str, dict[str, float]]:
         """Scores by query and document of the k best documents of many queries."""
-        found = {qid: self.rank(Query(qid, text), k) for qid, text in queries.items()}
-        return {qid: dict(zip(own.ids, own.scores, strict=True)) for qid, own in found.items()}
+        lists = {qid: self.rank(Query(qid, text), k) for qid, text in queries.items()}
+        return {qid: dict(zip(own.ids, own.scores, strict=True)) for qid, own in lists.items()}
 
     def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
         """Why a document has its score, or why it is above a second one: parts that add up, largest first.
@@ -61,8 +61,8 @@ class Column:
 
 def part(name: Any, contribution: Any, **values: Any) -> dict[str, Any]:
     """A part of an explanation; numbers that JSON lacks are None."""
-    found: dict[str, Any] = {"name": str(name), "contribution": _number(contribution)}
-    return found | {key: _number(v) if isinstance(v, (float, np.floating)) else v for key, v in values.items()}
+    entry: dict[str, Any] = {"name": str(name), "contribution": _number(contribution)}
+    return entry | {key: _number(v) if isinstance(v, (float, np.floating)) else v for key, v in values.items()}
 
 
 def _number(value: Any) -> float | None:

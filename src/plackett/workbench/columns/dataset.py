@@ -22,16 +22,16 @@ class ScoresColumn(Column):
         super().__init__(name, about)
         self.data, self.docids = data, docids
         self.scores = np.asarray(scores, np.float64)
-        self._place = {str(qid): i for i, qid in enumerate(data.qids.tolist())}
+        self._query_numbers = {str(qid): i for i, qid in enumerate(data.qids.tolist())}
 
     def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
         """The documents of the query by score."""
         if filters:
             raise DataError(f"{self.name}: filters need an index")
-        place = self._place.get(query.qid or "")
-        if place is None:
+        query_number = self._query_numbers.get(query.qid or "")
+        if query_number is None:
             return Ranked([], [])
-        rows = slice(self.data.offsets[place], self.data.offsets[place + 1])
+        rows = slice(self.data.offsets[query_number], self.data.offsets[query_number + 1])
         scores = np.nan_to_num(self.scores[rows], nan=-np.inf, posinf=np.inf, neginf=-np.inf)
         finite = np.where(np.isfinite(scores), scores, np.sign(scores) * 1e300)
         return ranked(dict(zip(self.docids[rows].tolist(), finite.tolist(), strict=True)), k)
@@ -48,11 +48,11 @@ class RankerColumn(ScoresColumn):
 
     def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
         """Contributions of the features, relative to the other documents of the query."""
-        place = self._place.get(query.qid or "")
-        if place is None:
+        query_number = self._query_numbers.get(query.qid or "")
+        if query_number is None:
             raise DataError(f"the dataset has no query {query.qid!r}")
-        own = self.data.select(np.array([place]))
-        rows = slice(self.data.offsets[place], self.data.offsets[place + 1])
+        own = self.data.select(np.array([query_number]))
+        rows = slice(self.data.offsets[query_number], self.data.offsets[query_number + 1])
         named = RankingDataset.from_arrays(
             own.X, own.y, ["q"] * own.n_rows, docids=self.docids[rows], feature_names=self.data.feature_names
         )

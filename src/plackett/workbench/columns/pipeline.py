@@ -26,8 +26,10 @@ class PipelineColumn(Column):
 
     def __init__(self, name: str, pipeline: SearchPipeline, about: str = "") -> None:
         ranker = pipeline.ranker
-        words = "saved pipeline" if ranker is None else f"{type(ranker).__name__}, {pipeline.candidates} candidates"
-        super().__init__(name, about or words)
+        description = (
+            "saved pipeline" if ranker is None else f"{type(ranker).__name__}, {pipeline.candidates} candidates"
+        )
+        super().__init__(name, about or description)
         self.pipeline = pipeline
 
     def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
@@ -51,23 +53,23 @@ class PipelineColumn(Column):
                 best_documents(pipeline.index, text, n, plain=is_plain(pipeline.index, text))[0]
                 for text in queries.values()
             ]
-            offsets = np.concatenate(([0], np.cumsum([found.size for found in lists], dtype=np.int64)))
+            offsets = np.concatenate(([0], np.cumsum([own.size for own in lists], dtype=np.int64)))
             documents = np.concatenate([np.empty(0, np.int64), *lists])
         else:
             offsets, documents = pipeline.model.search(pipeline.index, asked, n)[:2]
         rows = pipeline.features.matrix(pipeline.index, asked, offsets, documents)
         qid = np.repeat(np.arange(len(queries)), np.diff(offsets))
         names = pipeline.index.ids.take(documents).to_numpy()
-        found: dict[str, dict[str, float]] = {name: {} for name in queries}
+        run: dict[str, dict[str, float]] = {name: {} for name in queries}
         if not len(rows):
-            return found
+            return run
         data = RankingDataset.from_arrays(rows, None, qid, feature_names=pipeline.features.names)
         scores = np.asarray(pipeline.ranker.predict(data))
         for q, name in enumerate(queries):
             own = slice(offsets[q], offsets[q + 1])
             order = np.argsort(-scores[own], kind="stable")[:k]
-            found[name] = dict(zip(names[own][order].tolist(), scores[own][order].tolist(), strict=True))
-        return found
+            run[name] = dict(zip(names[own][order].tolist(), scores[own][order].tolist(), strict=True))
+        return run
 
     def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
         """Contributions of the features, relative to the other candidates."""

@@ -29,21 +29,21 @@ class ModelColumn(Column):
     def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
         """The k best documents among those that meet the filters."""
         if not filters:
-            found = self.model.search(self.index, [query.text], k, n_jobs=1)
-            return _ranked(self.index, found.documents, found.scores)
+            hits = self.model.search(self.index, [query.text], k, n_jobs=1)
+            return _ranked(self.index, hits.documents, hits.scores)
         allowed = parse(filters, self.index, self.index.default_field).mask(self.index)
-        found = self.model.search(self.index, [query.text], self.index.n_documents, n_jobs=1)
-        kept = np.flatnonzero(allowed[found.documents])[:k]
-        return _ranked(self.index, found.documents[kept], found.scores[kept])
+        hits = self.model.search(self.index, [query.text], self.index.n_documents, n_jobs=1)
+        kept = np.flatnonzero(allowed[hits.documents])[:k]
+        return _ranked(self.index, hits.documents[kept], hits.scores[kept])
 
     def run(self, queries: Mapping[str, str], k: int) -> dict[str, dict[str, float]]:
         """All queries at once."""
-        found = self.model.search(self.index, list(queries.values()), k)
+        hits = self.model.search(self.index, list(queries.values()), k)
         names = self.index.ids.to_numpy()
         return {
             qid: dict(zip(names[documents].tolist(), scores.tolist(), strict=True))
             for q, qid in enumerate(queries)
-            for documents, scores in [found.of(q)]
+            for documents, scores in [hits.of(q)]
         }
 
     def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
@@ -86,8 +86,8 @@ class BM25Column(Column):
         sums: list[dict[str, Any]] = []
         for docid in (first, second):
             number = -1 if docid is None else int(self.index.numbers([docid])[0])
-            found = [] if number < 0 else Hit(str(docid), 0.0, number, self.index, terms).explain()
-            sums.append({f"{one.field}:{one.term}": one for one in found})
+            weights = [] if number < 0 else Hit(str(docid), 0.0, number, self.index, terms).explain()
+            sums.append({f"{one.field}:{one.term}": one for one in weights})
         parts = []
         for name in dict.fromkeys([*sums[0], *sums[1]]):
             a, b = (own[name].weight if name in own else 0.0 for own in sums)
@@ -104,7 +104,7 @@ class BM25Column(Column):
 
 
 def is_plain(index: Index, text: str) -> bool:
-    """Whether a query of a set is mere words: it is none of the query language, such as ``what is (``."""
+    """Whether a query of a set is plain words: the query language cannot parse it, such as ``what is (``."""
     try:
         parse(text, index, index.default_field)
     except DataError:

@@ -12,7 +12,7 @@ __all__ = ["RunColumn"]
 
 
 class RunColumn(Column):
-    """Results by query id: scores by document. It knows no other queries."""
+    """Results by query id: scores by document. It has no other queries."""
 
     kind: ClassVar[str] = "run"
 

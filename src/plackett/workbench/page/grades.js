@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 
 /** What each grade means, from 0 on; the server says it. */
 export let GRADES = [];
-export function setGrades(given) { GRADES = given.map((words, grade) => [grade, words]); }
+export function setGrades(given) { GRADES = given.map((meaning, grade) => [grade, meaning]); }
 
 /** The grade of a key press; null clears, undefined is no grade. */
 export function gradeOf(event) {

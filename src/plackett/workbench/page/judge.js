@@ -23,15 +23,15 @@ export async function render(main, app, current) {
   const asked = { set, rater: app.rater, strategy, depth };
   const plan = await get("/api/next", asked);
   const qid = params.get("qid") ?? plan.next ?? plan.queries[0]?.qid;
-  const found = qid === undefined ? null : await get("/api/pool", { ...asked, qid });
+  const pool = qid === undefined ? null : await get("/api/pool", { ...asked, qid });
   if (!current()) return undefined;
-  // What only others judged would tell their grades: it is shown on demand, with those.
-  const documents = (found?.documents ?? []).filter((one) => others || one.grade !== null || !one.missing);
+  // Documents that only others have judged would give their grades away: they are shown on request, with the grades.
+  const documents = (pool?.documents ?? []).filter((one) => others || one.grade !== null || !one.missing);
   let at = Math.max(0, documents.findIndex((one) => one.grade === null && !one.missing));
   const done = documents.filter((one) => one.grade !== null).length;
   let left = plan.left;
-  // What is asked for while a grade is on its way waits until the list has gone on: no key is lost or meets the wrong
-  // document. What follows a key that leaves this query is for none of its documents.
+  // Keys pressed while a grade is being saved wait until the list has moved on: none is lost or reaches the wrong
+  // document. Keys after one that leaves this query are ignored.
   let gone = false;
   const queue = inTurn();
   const turn = (act) => queue(() => (gone ? undefined : act()));
@@ -48,7 +48,7 @@ export async function render(main, app, current) {
     others ? h("p", { class: "fields" }, Object.entries(one.ranks).map(([name, rank]) => h("span", null, `${name}: ${rank ?? "–"}`))) : null,
     h("p", { class: "written note" }, one.note)));
   replace(list, items);
-  const legend = h("div", { class: "legend", role: "group", "aria-label": "Grades" }, GRADES.map(([grade, words]) => button([h("kbd", null, grade), " ", words], () => judge(grade), { class: `scale ${shade(grade)}` })), button([h("kbd", null, "U"), " undo"], undo), button([h("kbd", null, "N"), " note"], note), button([h("kbd", null, "Enter"), " read"], read), button([h("kbd", null, "?"), " keys"], help));
+  const legend = h("div", { class: "legend", role: "group", "aria-label": "Grades" }, GRADES.map(([grade, meaning]) => button([h("kbd", null, grade), " ", meaning], () => judge(grade), { class: `scale ${shade(grade)}` })), button([h("kbd", null, "U"), " undo"], undo), button([h("kbd", null, "N"), " note"], note), button([h("kbd", null, "Enter"), " read"], read), button([h("kbd", null, "?"), " keys"], help));
   const where = plan.queries.map((one) => one.qid).indexOf(qid);
   const links = plan.queries.map((one) => h("li", null, h("a", { href: app.link({ view: "judge", set: params.get("set"), by: params.get("by"), depth: params.get("depth"), others: params.get("others"), qid: one.qid }), "aria-current": one.qid === qid ? "true" : undefined }, h("span", null, one.text || one.qid), h("small", { dataset: { left: one.qid }, title: "left to judge" }, one.left ? String(one.left) : "✓"))));
   replace(main, h("h1", { class: "hide" }, "Judge"),
@@ -60,7 +60,7 @@ export async function render(main, app, current) {
         h("label", { class: "check" }, h("input", { type: "checkbox", checked: others, onchange: (event) => app.go({ others: event.target.checked ? "1" : null }) }), "Show ranks and others' grades"),
         h("ol", { class: "queries" }, links))),
       h("div", { class: "content" },
-        found ? h("div", { class: "asking" }, h("div", { class: "head" }, h("h2", { id: "asked" }, found.query.text), h("div", null, progress, " ", count)), legend) : h("p", null, "This set has no queries."),
+        pool ? h("div", { class: "asking" }, h("div", { class: "head" }, h("h2", { id: "asked" }, pool.query.text), h("div", null, progress, " ", count)), legend) : h("p", null, "This set has no queries."),
         documents.length ? list : h("p", { class: "note" }, "No ranker finds anything for this query."),
         tools(app))));
   counted();
@@ -87,10 +87,10 @@ export async function render(main, app, current) {
     items[at].scrollIntoView({ block: "nearest" });
   }
   function move(i) { if (items.length) { choose(Math.min(Math.max(i, 0), items.length - 1)); list.focus({ preventScroll: true }); } }
-  function put(i, grade, words) {
+  function put(i, grade, note) {
     const before = documents[i].grade;
     documents[i].grade = grade;
-    if (words !== undefined) { documents[i].note = words; items[i].querySelector(".written").textContent = words; }
+    if (note !== undefined) { documents[i].note = note; items[i].querySelector(".written").textContent = note; }
     replace(items[i].querySelector(".slot"), badge(grade));
     if (!documents[i].missing) left += (grade === null) - (before === null);
     counted();
@@ -104,7 +104,7 @@ export async function render(main, app, current) {
       await post("/api/judge", { rater: asked.rater, qid, docid: documents[i].id, grade });
     } catch (error) { say(`Not saved: ${error.message}`, true); return; }
     put(i, grade);
-    say(grade === null ? "Taken back" : `${documents[i].title}: ${grade}, ${GRADES[grade]?.[1] ?? ""}${before === null || before === grade ? "" : ` (it was ${before})`}`);
+    say(grade === null ? "Grade removed" : `${documents[i].title}: ${grade}, ${GRADES[grade]?.[1] ?? ""}${before === null || before === grade ? "" : ` (it was ${before})`}`);
     if (grade !== null && at === i) {
       const next = documents.findIndex((one, j) => j > i && one.grade === null);
       if (next >= 0) choose(next);
@@ -143,7 +143,7 @@ export async function render(main, app, current) {
     if (!documents.length) return;
     try {
       const whole = await get("/api/document", { id: documents[at].id, qid });
-      const box = dialog(whole.title, h("p", { class: "note" }, `For “${found.query.text}”. `, h("kbd", null, "0"), "–", h("kbd", null, GRADES.length - 1), " grades it and closes."), h("dl", { class: "document" }, whole.fields.map((field) => [h("dt", null, field.name), h("dd", { class: field.kind }, marked(field.value))])));
+      const box = dialog(whole.title, h("p", { class: "note" }, `For “${pool.query.text}”. `, h("kbd", null, "0"), "–", h("kbd", null, GRADES.length - 1), " grades it and closes."), h("dl", { class: "document" }, whole.fields.map((field) => [h("dt", null, field.name), h("dd", { class: field.kind }, marked(field.value))])));
       box.addEventListener("keydown", (event) => {
         const grade = gradeOf(event);
         if (grade === undefined || grade === null || event.repeat) return;
@@ -156,7 +156,7 @@ export async function render(main, app, current) {
   }
   function help() {
     const lines = [["↑ ↓ or K J", "previous, next document"], [`0 – ${GRADES.length - 1}`, "grade, and on to the next one without a grade; also while reading it"], ["Backspace", "take the grade back"], ["U", "undo the last change, wherever it was"], ["N", "write a note"], ["Enter", "read the whole document"], ["← →", "previous, next query"]];
-    dialog("Keys", h("dl", { class: "keys" }, lines.map(([key, words]) => [h("dt", null, h("kbd", null, key)), h("dd", null, words)])));
+    dialog("Keys", h("dl", { class: "keys" }, lines.map(([key, effect]) => [h("dt", null, h("kbd", null, key)), h("dd", null, effect)])));
   }
   function other(step) {
     const next = plan.queries[where + step];
@@ -202,19 +202,19 @@ function tools(app) {
   }
   async function agreement() {
     try {
-      const found = await get("/api/agreement");
-      const shown = Object.entries(found.raters).map(([name, count]) => `${name} ${count}`).join(", ");
-      replace(panel, h("h3", null, "Agreement"), h("p", null, shown ? `Graded documents: ${shown}. ` : "Nobody has graded anything yet. ", found.alpha === null ? "No document was graded by two raters with different grades in use." : `Krippendorff's alpha ${number(found.alpha)} (1 is full agreement, 0 chance).`),
-        found.pairs.length ? table("Pairs of raters", ["raters", "both graded", "same grade", "weighted kappa"], found.pairs.map((pair) => [`${pair.a}, ${pair.b}`, pair.n, `${Math.round(100 * pair.same)} %`, number(pair.kappa)])) : null,
-        found.conflicts.length ? table(`Conflicts (${found.conflicts.length})`, ["query", "document", "grades", "notes"], found.conflicts.map((one) => [h("a", { href: app.link({ view: "judge", set: app.params.get("set"), qid: one.qid, others: "1" }) }, one.text), one.docid, Object.entries(one.grades).map(([name, grade]) => [name, " ", badge(grade), " "]), Object.entries(one.notes).map(([name, text]) => `${name}: ${text} `)])) : found.pairs.length ? h("p", { class: "note" }, "No conflicts.") : null);
+      const agreed = await get("/api/agreement");
+      const shown = Object.entries(agreed.raters).map(([name, count]) => `${name} ${count}`).join(", ");
+      replace(panel, h("h3", null, "Agreement"), h("p", null, shown ? `Graded documents: ${shown}. ` : "Nobody has graded anything yet. ", agreed.alpha === null ? "No document was graded by two raters with different grades in use." : `Krippendorff's alpha ${number(agreed.alpha)} (1 is full agreement, 0 chance).`),
+        agreed.pairs.length ? table("Pairs of raters", ["raters", "both graded", "same grade", "weighted kappa"], agreed.pairs.map((pair) => [`${pair.a}, ${pair.b}`, pair.n, `${Math.round(100 * pair.same)} %`, number(pair.kappa)])) : null,
+        agreed.conflicts.length ? table(`Conflicts (${agreed.conflicts.length})`, ["query", "document", "grades", "notes"], agreed.conflicts.map((one) => [h("a", { href: app.link({ view: "judge", set: app.params.get("set"), qid: one.qid, others: "1" }) }, one.text), one.docid, Object.entries(one.grades).map(([name, grade]) => [name, " ", badge(grade), " "]), Object.entries(one.notes).map(([name, text]) => `${name}: ${text} `)])) : agreed.pairs.length ? h("p", { class: "note" }, "No conflicts.") : null);
     } catch (error) { say(error.message, true); }
   }
   async function missing() {
     const set = app.params.get("set") ?? app.state.sets[0]?.name;
     if (!set) { say("There is no query set"); return; }
     try {
-      const found = await get("/api/missing", { set });
-      replace(panel, h("h3", null, "Relevant, but not found"), found.total ? table(`Relevant documents that are not among the first 20 (${found.total})`, ["query", "document", "grade", "missed by"], found.missing.slice(0, 200).map((one) => [h("a", { href: app.link({ qid: one.qid, q: app.state.source.searchable ? one.text : null }) }, one.text), one.docid, badge(one.label), one.absent.join(", ")])) : h("p", null, "Every relevant document is among the first 20 of every ranker."));
+      const report = await get("/api/missing", { set });
+      replace(panel, h("h3", null, "Relevant, but not found"), report.total ? table(`Relevant documents that are not among the first 20 (${report.total})`, ["query", "document", "grade", "missed by"], report.missing.slice(0, 200).map((one) => [h("a", { href: app.link({ qid: one.qid, q: app.state.source.searchable ? one.text : null }) }, one.text), one.docid, badge(one.label), one.absent.join(", ")])) : h("p", null, "Every relevant document is among the first 20 of every ranker."));
     } catch (error) { say(error.message, true); }
   }
 }

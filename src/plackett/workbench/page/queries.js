@@ -16,10 +16,10 @@ export async function render(main, app, current) {
   const results = h("div", { class: "results", "aria-live": "polite" }, set ? h("p", { class: "note" }, "Measuring …") : null);
   replace(main, h("h1", null, "Query sets"), importer(), set ? settings() : h("p", null, "There is no query set yet."), results);
   if (!set) return undefined;
-  let found;
-  try { found = await get("/api/evaluate", { set, columns: names, measures }); } catch (error) { replace(results, h("p", { class: "error", role: "alert" }, error.message)); return undefined; }
+  let evaluation;
+  try { evaluation = await get("/api/evaluate", { set, columns: names, measures }); } catch (error) { replace(results, h("p", { class: "error", role: "alert" }, error.message)); return undefined; }
   if (!current()) return undefined;
-  show(found);
+  show(evaluation);
   return undefined;
 
   function importer() {
@@ -45,22 +45,22 @@ export async function render(main, app, current) {
     function changed() { app.go({ c: checks.map((label) => label.firstChild).filter((input) => input.checked).map((input) => input.value) }); }
   }
 
-  function show(found) {
-    if (!found.rows.length) { replace(results, h("p", null, found.note)); return; }
-    const measure = found.measures.includes(params.get("by")) ? params.get("by") : found.measures[0];
-    const a = found.columns.includes(params.get("a")) ? params.get("a") : found.columns.at(-1);
-    const b = found.columns.includes(params.get("b")) ? params.get("b") : found.columns[0];
+  function show(evaluation) {
+    if (!evaluation.rows.length) { replace(results, h("p", null, evaluation.note)); return; }
+    const measure = evaluation.measures.includes(params.get("by")) ? params.get("by") : evaluation.measures[0];
+    const a = evaluation.columns.includes(params.get("a")) ? params.get("a") : evaluation.columns.at(-1);
+    const b = evaluation.columns.includes(params.get("b")) ? params.get("b") : evaluation.columns[0];
     const right = (text) => h("th", { scope: "col", class: "right" }, text);
-    const best = Object.fromEntries(found.measures.map((m) => [m, Math.max(...found.columns.map((c) => found.means[c][m] ?? -Infinity))]));
-    const better = (c, m) => found.pairs.filter((pair) => pair.measure === m && pair.better === c).map((pair) => (pair.a === c ? pair.b : pair.a));
-    const means = table(`Means over ${plural(found.judged, "judged query", "judged queries")} of ${set}`, ["ranker", ...found.measures.map(right)], found.columns.map((c) => [c, ...found.measures.map((m) => h("td", { class: "right" }, found.means[c][m] === best[m] ? h("b", null, number(found.means[c][m], 4)) : number(found.means[c][m], 4), better(c, m).length ? h("small", null, ` > ${better(c, m).join(", ")}`) : null))]));
-    const pair = found.pairs.find((one) => one.measure === measure && ((one.a === a && one.b === b) || (one.a === b && one.b === a)));
+    const best = Object.fromEntries(evaluation.measures.map((m) => [m, Math.max(...evaluation.columns.map((c) => evaluation.means[c][m] ?? -Infinity))]));
+    const better = (c, m) => evaluation.pairs.filter((pair) => pair.measure === m && pair.better === c).map((pair) => (pair.a === c ? pair.b : pair.a));
+    const means = table(`Means over ${plural(evaluation.judged, "judged query", "judged queries")} of ${set}`, ["ranker", ...evaluation.measures.map(right)], evaluation.columns.map((c) => [c, ...evaluation.measures.map((m) => h("td", { class: "right" }, evaluation.means[c][m] === best[m] ? h("b", null, number(evaluation.means[c][m], 4)) : number(evaluation.means[c][m], 4), better(c, m).length ? h("small", null, ` > ${better(c, m).join(", ")}`) : null))]));
+    const pair = evaluation.pairs.find((one) => one.measure === measure && ((one.a === a && one.b === b) || (one.a === b && one.b === a)));
     const difference = (row) => (a === b ? 0 : (row.values[a][measure] ?? 0) - (row.values[b][measure] ?? 0));
-    const rows = [...found.rows].sort((x, y) => difference(y) - difference(x));
-    const link = (row) => app.link({ qid: row.qid, q: source.searchable ? row.text : null, c: found.columns.slice(0, 5), set });
-    replace(results, means, found.warnings.map((text) => h("p", { class: "warning" }, text)), h("p", { class: "note" }, found.note, found.unjudged ? ` ${plural(found.unjudged, "query has", "queries have")} no judgements and are left out.` : "", found.depth ? ` Lists are measured up to rank ${found.depth}.` : ""),
-      found.columns.length > 1 ? [h("h2", null, "Query by query"), h("div", { class: "controls" }, select("by", "Measure", found.measures, measure, (event) => app.go({ by: event.target.value })), select("a", "A", found.columns, a, (event) => app.go({ a: event.target.value })), select("b", "B", found.columns, b, (event) => app.go({ b: event.target.value }))), verdict(), chart(rows)] : h("h2", null, "Query by query"),
-      table(`${measure} of each query`, ["query", ...found.columns.map(right), ...(found.columns.length > 1 ? [right("A − B")] : [])], rows.map((row) => [h("a", { href: link(row) }, row.text || row.qid), ...found.columns.map((c) => h("td", { class: "right" }, number(row.values[c][measure]), row.unjudged[c] ? h("small", { title: `${row.unjudged[c]} of the first ten are not judged` }, ` ?${row.unjudged[c]}`) : null)), ...(found.columns.length > 1 ? [h("td", { class: `right ${difference(row) > 0 ? "gain" : difference(row) < 0 ? "loss" : ""}` }, signed(difference(row)))] : [])])));
+    const rows = [...evaluation.rows].sort((x, y) => difference(y) - difference(x));
+    const link = (row) => app.link({ qid: row.qid, q: source.searchable ? row.text : null, c: evaluation.columns.slice(0, 5), set });
+    replace(results, means, evaluation.warnings.map((text) => h("p", { class: "warning" }, text)), h("p", { class: "note" }, evaluation.note, evaluation.unjudged ? ` ${plural(evaluation.unjudged, "query has", "queries have")} no judgements and are left out.` : "", evaluation.depth ? ` Lists are measured up to rank ${evaluation.depth}.` : ""),
+      evaluation.columns.length > 1 ? [h("h2", null, "Query by query"), h("div", { class: "controls" }, select("by", "Measure", evaluation.measures, measure, (event) => app.go({ by: event.target.value })), select("a", "A", evaluation.columns, a, (event) => app.go({ a: event.target.value })), select("b", "B", evaluation.columns, b, (event) => app.go({ b: event.target.value }))), verdict(), chart(rows)] : h("h2", null, "Query by query"),
+      table(`${measure} of each query`, ["query", ...evaluation.columns.map(right), ...(evaluation.columns.length > 1 ? [right("A − B")] : [])], rows.map((row) => [h("a", { href: link(row) }, row.text || row.qid), ...evaluation.columns.map((c) => h("td", { class: "right" }, number(row.values[c][measure]), row.unjudged[c] ? h("small", { title: `${row.unjudged[c]} of the first ten are not judged` }, ` ?${row.unjudged[c]}`) : null)), ...(evaluation.columns.length > 1 ? [h("td", { class: `right ${difference(row) > 0 ? "gain" : difference(row) < 0 ? "loss" : ""}` }, signed(difference(row)))] : [])])));
 
     function verdict() {
       if (!pair) return null;

@@ -33,9 +33,9 @@ export async function render(main, app, current) {
   const mine = h("div", { class: "with-side" }, side, h("div", { class: "content" }, form(), results));
   const asked = q || qid;
   if (!main.querySelector("#results")) replace(main, h("h1", { class: "hide" }, "Search"), mine);
-  const found = asked ? get("/api/search", { q, qid, columns: names, k, filters }) : Promise.resolve(null);
+  const answering = asked ? get("/api/search", { q, qid, columns: names, k, filters }) : Promise.resolve(null);
   const queriesOf = setName ? get("/api/queries", { name: setName }).catch(() => null) : Promise.resolve(null);
-  const [answer, list] = await Promise.all([found, queriesOf]);
+  const [answer, list] = await Promise.all([answering, queriesOf]);
   if (!current()) return undefined;
   const focused = document.activeElement?.id;
   replace(main, h("h1", { class: "hide" }, "Search"), mine);
@@ -128,7 +128,7 @@ export async function render(main, app, current) {
         nearing.unobserve(rest);
         if (count === column.ids.length) { rest.remove(); return; }
         rest.style.setProperty("height", `${(column.ids.length - count) * HEIGHT}px`);
-        nearing.observe(rest); // and it is said anew whether it is near
+        nearing.observe(rest); // reports again whether it is near
       };
       lists[number] = { grow, upTo: (rank) => { while (count < Math.min(rank, column.ids.length)) grow(); } };
       grow();
@@ -164,7 +164,7 @@ export async function render(main, app, current) {
         h("div", { class: "row" }, h("span", { class: "rank" }, i + 1), h("button", { type: "button", class: "title", onclick: () => open(id) }, soft(id)), step, h("span", { class: "slot" }, badge(labels.get(id)))),
         h("p", { class: "snippet" }), h("p", { class: "fields" }),
         h("div", { class: "row tools" }, h("span", { class: "score", title: "score" }, score(column.scores[i]), tied(column.scores, i) ? h("span", { class: "tied", title: "Other results have the same score. The list shows one order of them; measures take the mean over all orders." }, " tied") : null),
-          button("Why?", () => why(column.name, id), { class: "small", "aria-label": `Why? Explain the place of ${id}` }),
+          button("Why?", () => why(column.name, id), { class: "small", "aria-label": `Why? Explain the rank of ${id}` }),
           button("A/B", () => pick(column.name, id), { class: "small", "aria-label": `A/B: compare ${id} with another document`, title: "Choose two documents of a column: why is one above the other?" })));
       if (cards.has(id)) dress(item); else observer.observe(item);
       if (made.has(id)) made.get(id).push(item); else made.set(id, [item]);
@@ -231,10 +231,10 @@ export async function render(main, app, current) {
     }
     async function open(id) {
       try {
-        const found = await get("/api/document", { id, q: query.text, qid: query.qid ?? "" });
-        dialog(found.title, h("p", { class: "note" }, `id ${found.id}`), found.judgements.length ? h("p", null, "Judged: ", found.judgements.map((one) => [" ", h("b", null, one.rater), " ", badge(one.grade), one.note ? ` “${one.note}”` : ""])) : null,
-          h("dl", { class: "document" }, found.fields.map((field) => [h("dt", null, field.name), h("dd", { class: field.kind }, marked(field.value))])),
-          found.links?.length ? h("p", { class: "note" }, `Links to: ${found.links.join(", ")}`) : null);
+        const whole = await get("/api/document", { id, q: query.text, qid: query.qid ?? "" });
+        dialog(whole.title, h("p", { class: "note" }, `id ${whole.id}`), whole.judgements.length ? h("p", null, "Judged: ", whole.judgements.map((one) => [" ", h("b", null, one.rater), " ", badge(one.grade), one.note ? ` “${one.note}”` : ""])) : null,
+          h("dl", { class: "document" }, whole.fields.map((field) => [h("dt", null, field.name), h("dd", { class: field.kind }, marked(field.value))])),
+          whole.links?.length ? h("p", { class: "note" }, `Links to: ${whole.links.join(", ")}`) : null);
       } catch (error) { say(error.message, true); }
     }
     async function judge(id, grade) {
@@ -243,7 +243,7 @@ export async function render(main, app, current) {
         query = done.query;
         relabel(id, done.label);
         const all = done.label === null || done.label === grade ? "" : `; with other judgements ${done.label}`;
-        say((grade === null ? `Grade of ${id} taken back` : `${id}: ${grade}`) + all);
+        say((grade === null ? `Grade of ${id} removed` : `${id}: ${grade}`) + all);
       } catch (error) { say(error.message, true); }
     }
     function relabel(id, label) {

@@ -56,11 +56,11 @@ export async function render(main, app, current) {
     const id = `job-${job.number}`;
     const kept = document.getElementById(id);
     if (kept && kept.dataset.state === job.state && !running(job) && kept.dataset.column === String(job.column)) return;
-    const words = { preparing: "computing features …", running: job.total ? `${job.done} of ${job.total} cells` : "starting …", done: `done in ${Math.round(job.seconds)} s`, failed: "failed", stopped: "stopped" };
+    const states = { preparing: "computing features …", running: job.total ? `${job.done} of ${job.total} cells` : "starting …", done: `done in ${Math.round(job.seconds)} s`, failed: "failed", stopped: "stopped" };
     const result = job.result.leaderboard;
     const made = h("article", { id, class: "job", dataset: { state: job.state, column: String(job.column) } },
       h("h2", null, `Experiment ${job.number}: ${job.settings.rankers.join(", ")}`),
-      h("p", null, words[job.state], running(job) ? [" ", h("progress", { max: job.total ?? 1, value: job.total ? job.done : undefined, "aria-label": "Progress" }), " ", button("Stop", async () => { await post("/api/train/stop", { number: job.number }); poll(); }, { class: "small" })] : null),
+      h("p", null, states[job.state], running(job) ? [" ", h("progress", { max: job.total ?? 1, value: job.total ? job.done : undefined, "aria-label": "Progress" }), " ", button("Stop", async () => { await post("/api/train/stop", { number: job.number }); poll(); }, { class: "small" })] : null),
       job.error ? h("p", { class: "error" }, job.error) : null,
       running(job) && job.lines.length ? h("pre", { class: "log", tabindex: "0", role: "region", "aria-label": "Progress" }, job.lines.slice(-6).join("\n")) : null,
       result ? [h("p", { class: "lead" }, job.result.headline), table(`${job.result.measure} over ${plural(job.result.queries, "query", "queries")} (cross-validated)`, ["ranker", "mean", "95 % interval", "training"], result.map((row) => [row.ranker, h("td", { class: "right" }, row.best ? h("b", null, number(row.mean_over_queries, 4)) : number(row.mean_over_queries, 4)), `${number(row.low)} – ${number(row.high)}`, `${number(row.train_seconds, 2)} s`])),

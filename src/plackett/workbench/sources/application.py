@@ -16,7 +16,7 @@ __all__ = ["ApplicationSource"]
 
 
 class ApplicationSource(DatasetSource):
-    """The examples of an application; a document is an item, and its id is its place in the list."""
+    """The examples of an application; a document is an item, and its id is its position in the list."""
 
     def __init__(self, path: Path) -> None:
         application, lists = Application.load(path), Application.load_examples(path)
@@ -35,10 +35,10 @@ class ApplicationSource(DatasetSource):
     def cards(self, ids: Sequence[str], query: Query) -> list[dict[str, Any]]:
         """The items, with the features that set each apart."""
         own = self._rows.get(query.qid or "", {})
-        found = super().cards(ids, query)
-        return [card | {"title": self._texts[own[card["id"]]]} if card["id"] in own else card for card in found]
+        cards = super().cards(ids, query)
+        return [card | {"title": self._texts[own[card["id"]]]} if card["id"] in own else card for card in cards]
 
     def document(self, docid: str, query: Query) -> dict[str, Any]:
         """The item, and all features."""
-        found = super().document(docid, query)
-        return found | {"title": self._texts[self._rows[query.qid or ""][docid]]}
+        document = super().document(docid, query)
+        return document | {"title": self._texts[self._rows[query.qid or ""][docid]]}

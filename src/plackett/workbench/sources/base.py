@@ -40,7 +40,7 @@ class Source:
         raise NotImplementedError
 
     def add(self, given: str) -> Column:
-        """Add a column from what the command line or the page names it by."""
+        """Add a column by the name that the command line or the page gives it."""
         raise DataError(f"{given!r}: this source takes no more rankers")
 
     def add_ranker(self, name: str, ranker: Any, features: Sequence[Any]) -> Column:
@@ -57,7 +57,7 @@ class Source:
     def cards(self, ids: Sequence[str], query: Query) -> list[dict[str, Any]]:
         """What a list of results shows of each document: ``id``, ``title``, ``snippet`` (texts and whether marked).
 
-        With ``lead`` too, if the snippet does not begin where the document does: the beginning, for those who judge.
+        If the snippet does not begin where the document does, ``lead`` has the beginning, for raters.
         """
         return [{"id": docid, "title": docid, "snippet": []} for docid in ids]
 

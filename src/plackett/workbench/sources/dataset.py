@@ -121,16 +121,16 @@ class DatasetSource(Source):
         spread = np.nanstd(X, axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             apart = np.abs(X - np.nanmean(X, axis=0)) / np.where(spread > 0, spread, np.inf)
-        place = {docid: i for i, docid in enumerate(own)}
+        row_of = {docid: i for i, docid in enumerate(own)}
         cards: list[dict[str, Any]] = []
         for docid in ids:
-            if docid not in place:
+            if docid not in row_of:
                 cards.append({"id": docid, "title": docid, "snippet": []})
                 continue
-            i = place[docid]
+            i = row_of[docid]
             most = np.argsort(-np.nan_to_num(apart[i]), kind="stable")[:_SHOWN]
-            words = ", ".join(f"{self.feature_names[j]} {X[i, j]:.4g}" for j in most.tolist())
-            cards.append({"id": docid, "title": docid, "snippet": [[words, False]]})
+            features = ", ".join(f"{self.feature_names[j]} {X[i, j]:.4g}" for j in most.tolist())
+            cards.append({"id": docid, "title": docid, "snippet": [[features, False]]})
         return cards
 
     def document(self, docid: str, query: Query) -> dict[str, Any]:

@@ -33,9 +33,9 @@ __all__ = ["IndexSource", "default_features"]
 #: Marks around matched words while a snippet is text: characters of the private use area, taken out of documents first.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MARKED = re.compile(f"{_OPEN}(.*?){_CLOSE}", re.DOTALL)
-#: Names of files that there should be, and not models such as ``BM25(k1=0.9)`` or ``LMIR.DIR``.
+#: Names that must be files, and not models such as ``BM25(k1=0.9)`` or ``LMIR.DIR``.
 _FILE = re.compile(r".*\.[a-z][a-z0-9]*", re.DOTALL)
-#: Fields that name a document, the first that is there.
+#: Fields that name a document; the first one present counts.
 _TITLES = ("title", "name", "headline", "subject")
 #: Characters of the beginning of a document that a card has.
 _LEAD = 160
@@ -142,10 +142,10 @@ class IndexSource(Source):
         number = int(self.index.numbers([docid])[0])
         if number < 0:
             raise DataError(f"the index has no document {docid!r}")
-        found = self.index.document(number)
+        document = self.index.document(number)
         terms = {term for own in self._terms(query).values() for term in own}
         fields = []
-        for name, value in found.fields.items():
+        for name, value in document.fields.items():
             kind = self.index.kinds[name]
             if kind == "text":
                 text = str(value)[:_LONGEST]
@@ -154,7 +154,7 @@ class IndexSource(Source):
                 shown = [[str(_shown(value)), False]]
             if value not in (None, ""):
                 fields.append({"name": name, "kind": kind, "value": shown})
-        links = [link.target for link in found.links[:50]]
+        links = [link.target for link in document.links[:50]]
         return {"id": docid, "title": self._title(docid, number)[0], "fields": fields, "links": links}
 
     def matches(self, docid: str, query: Query) -> list[dict[str, Any]]:
@@ -180,7 +180,7 @@ class IndexSource(Source):
         return rows
 
     def _terms(self, query: Query) -> dict[str, dict[str, int]]:
-        """Terms of a query by field; text that is no query of the language is mere words."""
+        """Terms of a query by field; text that the query language cannot parse is plain words."""
         terms: dict[str, dict[str, int]] = {}
         try:
             for name, token in parse(query.text, self.index, self.index.default_field).terms(self.index):
@@ -232,7 +232,7 @@ def default_features(index: Index) -> list[dict[str, Any]]:
 
 
 def _declared(declarations: Any, names: Any) -> list[Any]:
-    """The features with these names, or all; what is not a list of names are declarations themselves."""
+    """The features with these names, or all; anything but a list of names is taken as the declarations."""
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         return names
     every = FeatureSet(declarations)
@@ -266,8 +266,8 @@ def _segments(text: str) -> list[list[Any]]:
 def _marked(text: str, index: Index, terms: set[str]) -> list[list[Any]]:
     pieces: list[list[Any]] = []
     end = 0
-    for start, stop, found in index.analyzer.spans(text):
-        if terms.intersection(t for t in found if t is not None):
+    for start, stop, span_terms in index.analyzer.spans(text):
+        if terms.intersection(t for t in span_terms if t is not None):
             if start > end:
                 pieces.append([text[end:start], False])
             pieces.append([text[start:stop], True])

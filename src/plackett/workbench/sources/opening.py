@@ -101,10 +101,10 @@ def _is_run(path: Path) -> bool:
         return False
     start = next(iter(pieces(str(path))), b"")[:4096].decode("utf-8", "replace")
     lines = [line for line in start.splitlines() if line.strip() and not line.startswith("#")]
-    words = lines[0].split() if lines else []
-    if len(words) not in (5, 6) or ":" in words[1]:
+    fields = lines[0].split() if lines else []
+    if len(fields) not in (5, 6) or ":" in fields[1]:
         return False
     try:
-        return bool(words[3].lstrip("-").isdigit()) and float(words[4]) == float(words[4])
+        return bool(fields[3].lstrip("-").isdigit()) and float(fields[4]) == float(fields[4])
     except ValueError:
         return False

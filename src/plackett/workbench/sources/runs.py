@@ -20,18 +20,18 @@ __all__ = ["RunsSource", "read_labels", "read_results"]
 
 def read_results(path: Path) -> dict[str, dict[str, float]]:
     """A run file: scores by query and document, the best document first."""
-    found: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     for qid, docid, score in read_run(path).iter_rows():
-        found.setdefault(str(qid), {})[str(docid)] = float(score)
-    return {qid: dict(sorted(own.items(), key=lambda entry: -entry[1])) for qid, own in found.items()}
+        scores.setdefault(str(qid), {})[str(docid)] = float(score)
+    return {qid: dict(sorted(own.items(), key=lambda entry: -entry[1])) for qid, own in scores.items()}
 
 
 def read_labels(qrels: Any) -> dict[str, dict[str, float]]:
     """Judgements by query and document."""
-    found: dict[str, dict[str, float]] = {}
+    labels: dict[str, dict[str, float]] = {}
     for qid, docid, label in as_qrels(qrels).select("qid", "docid", "label").iter_rows():
-        found.setdefault(str(qid), {})[str(docid)] = float(label)
-    return found
+        labels.setdefault(str(qid), {})[str(docid)] = float(label)
+    return labels
 
 
 class _FusedColumn(Column):

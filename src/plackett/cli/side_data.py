@@ -1,4 +1,4 @@
-"""Relations and query features that stand in files of their own, or are built from the data."""
+"""Relations and query features from files of their own, or built from the data."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def with_relations(data: RankingDataset, given: tuple[str, ...]) -> RankingDatas
     """The dataset with the relations that ``--relation NAME=…`` describes."""
     from plackett.data.side_files import read_relation
 
-    found: dict[str, Any] = dict(data.relations or {})
+    relations: dict[str, Any] = dict(data.relations or {})
     names = [text.partition("=")[0].strip() for text in given]
     for i, text in enumerate(given):
         name, equals, source = text.partition("=")
@@ -77,15 +77,15 @@ def with_relations(data: RankingDataset, given: tuple[str, ...]) -> RankingDatas
         build = BUILDERS.get(kind)
         if build is None and not Path(source).exists():
             raise typer.BadParameter(
-                f"{text!r}: there is no file {source}, and what is built is {', '.join(BUILDERS)}",
+                f"{text!r}: there is no file {source}; what can be built is {', '.join(BUILDERS)}",
                 param_hint="--relation",
             )
         relation = read_relation(source, data) if build is None else build(data, rest)
         queries = np.unique(data.query_of_row[relation.row]).size
         _log.info("relation %s: %s in %d of %s", name.strip(), plural(len(relation), "pair"), queries,
                   plural(data.n_queries, "query", "queries"))  # fmt: skip
-        found[name.strip()] = relation
-    return data.replace(relations=found)
+        relations[name.strip()] = relation
+    return data.replace(relations=relations)
 
 
 def with_query_features(data: RankingDataset, path: str) -> RankingDataset:
