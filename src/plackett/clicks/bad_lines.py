@@ -78,8 +78,8 @@ class BadLines:
 
     def __str__(self) -> str:
         lines = [f"{self.source}: {self.left_out} of {self.total} lines left out"]
-        for found in (self.counts, self.notes):
-            for reason, times in found.items():
+        for times_by_reason in (self.counts, self.notes):
+            for reason, times in times_by_reason.items():
                 line, text = self.examples[reason][0]
                 lines.append(f"  {times} × {reason}, such as line {line}: {text!r}")
         if self.hint:

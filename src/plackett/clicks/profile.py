@@ -109,8 +109,8 @@ def profile_log(log: ClickLog) -> LogProfile:
     Examples
     --------
     >>> log = ClickLog.from_arrays(["q"] * 2, [["a", "b"], ["b", "a"]], [[1, 0], [0, 0]])
-    >>> found = profile_log(log)
-    >>> found.moving_pairs, found.connected_ranks
+    >>> profile = profile_log(log)
+    >>> profile.moving_pairs, profile.connected_ranks
     (2, 2)
     """
     weight, clicked = log.row_weight, log.clicked

@@ -72,8 +72,8 @@ def _largest(matrix: Any, k: int) -> Any:
 
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((-matrix.data, row))
-    place = np.arange(order.size) - matrix.indptr[:-1][row[order]]
-    kept = order[place < k]
+    position = np.arange(order.size) - matrix.indptr[:-1][row[order]]
+    kept = order[position < k]
     return csr_matrix((matrix.data[kept], (row[kept], matrix.indices[kept])), shape=matrix.shape)
 
 

@@ -158,11 +158,11 @@ def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_
             for p in range(n_pairs):
                 ends[p + 1] += ends[p]
             for i in range(m):
-                place = ends[local[i]]
+                sorted_row = ends[local[i]]
                 ends[local[i]] += 1
-                sorted_code[place] = code[i]
+                sorted_code[sorted_row] = code[i]
                 if weighted:
-                    sorted_mass[place] = mass[i]
+                    sorted_mass[sorted_row] = mass[i]
             i = 0
             for p in range(n_pairs):
                 begin = n

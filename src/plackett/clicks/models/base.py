@@ -405,10 +405,10 @@ class ClickModel:
         self.n_iter_ = len(self.log_likelihoods_)
         for name in ("attraction_", "clicks_", "examined_", "shown_", "informed_"):
             if name in arrays:
-                found = arrays[name]
-                if found.dtype != np.float64 or found.shape != (len(self.pairs_),):
-                    raise DataError(f"{name} has shape {found.shape} for {len(self.pairs_)} pairs")
-                setattr(self, name, found)
+                per_pair = arrays[name]
+                if per_pair.dtype != np.float64 or per_pair.shape != (len(self.pairs_),):
+                    raise DataError(f"{name} has shape {per_pair.shape} for {len(self.pairs_)} pairs")
+                setattr(self, name, per_pair)
         for name in self._arrays:
             if name not in arrays or arrays[name].dtype != np.float64:
                 raise DataError(f"{name} is missing")

@@ -74,15 +74,15 @@ class _Case:
         return (self.new.row_rank == self.log.rank) & (self.log.rank <= self.k)
 
     def chances(self, kind: str) -> np.ndarray:
-        found = getattr(self.log, kind)
-        if found is None:
+        propensities = getattr(self.log, kind)
+        if propensities is None:
             others = {"propensities": "item-position", "conditional_propensities": "cascade"}
             ways = [f"'{method}'" for other, method in others.items() if getattr(self.log, other, None) is not None]
             raise DataError(
                 f"this method needs {kind} of the logging ranker, which the log does not have; log them, or use the "
                 f"method {' or '.join([*ways, repr('model')])}"
             )
-        return np.maximum(found, self.clip)
+        return np.maximum(propensities, self.clip)
 
     def page_sum(self, values: np.ndarray) -> np.ndarray:
         return np.bincount(self.log.page, values, minlength=self.log.n_pages)
@@ -235,8 +235,8 @@ def evaluate_off_policy(
     >>> log = simulate_log(data, n_pages=4000, k=4, random_state=0)  # random lists: propensities are known
     >>> run = {str(q): {str(d): float(data.y[d]) for d in range(*data.offsets[i : i + 2])}
     ...        for i, q in enumerate(data.qids)}
-    >>> found = evaluate_off_policy(log, run)
-    >>> found.value > found.logged
+    >>> estimate = evaluate_off_policy(log, run)
+    >>> estimate.value > estimate.logged
     True
 
     References
@@ -375,14 +375,14 @@ def compare_off_policy(
     import polars as pl
     from scipy.special import ndtri
 
-    found = {name: evaluate_off_policy(log, run, method, **options) for name, run in runs.items()}
-    first = next(iter(found.values()))
-    if not all(np.array_equal(each.pages, first.pages) for each in found.values()):
+    estimates = {name: evaluate_off_policy(log, run, method, **options) for name, run in runs.items()}
+    first = next(iter(estimates.values()))
+    if not all(np.array_equal(each.pages, first.pages) for each in estimates.values()):
         raise DataError("the runs have lists for different queries of the log; give them the same queries")
     half = float(ndtri((1 + options.get("level", 0.95)) / 2))
     weight = log.page_weight[first.pages]
     rows = []
-    for name, each in found.items():
+    for name, each in estimates.items():
         gap = each.page_values - first.page_values
         mean = float((weight * gap).sum() / weight.sum())
         error = _error(gap, weight)
@@ -423,11 +423,11 @@ def safe_choices(
 
     from plackett.data._tables import id_series
 
-    found = evaluate_off_policy(log, run, method, warn=False, **options)
-    pages = log.select(found.pages)
+    estimate = evaluate_off_policy(log, run, method, warn=False, **options)
+    pages = log.select(estimate.pages)
     gains = pages.actions if options.get("reward") == "actions" else pages.clicked
     own = np.bincount(pages.page, gains * (pages.rank <= options.get("k", 10)), minlength=pages.n_pages)
-    gap = found.page_values - own
+    gap = estimate.page_values - own
 
     def per_query(values: np.ndarray) -> np.ndarray:
         return np.bincount(pages.query, values * pages.page_weight, minlength=pages.n_queries)
@@ -439,7 +439,7 @@ def safe_choices(
     square = per_query(gap**2)[asked] / n
     spread = np.sqrt(np.maximum(square - mean**2, 0.0) / np.maximum(n - 1, 1))
     # without a single page that supports the new order the spread is 0 by chance: no evidence
-    support = per_query(found.page_values != 0)[asked]
+    support = per_query(estimate.page_values != 0)[asked]
     lower = np.where((n > 1) & (support > 1), mean - stdtrit(np.maximum(n - 1, 1), confidence) * spread, -np.inf)
     return pl.DataFrame(
         [

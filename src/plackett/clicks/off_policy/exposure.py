@@ -119,9 +119,9 @@ def exposure_bound(
     key = log.pair_query.astype(np.int64) * log.documents.size + log.pair_document
     order = np.argsort(key, kind="stable")
     wanted = new.query.astype(np.int64) * log.documents.size + new.document
-    place = np.minimum(np.searchsorted(key[order], wanted), max(key.size - 1, 0))
-    known = (new.document >= 0) & (key[order][place] == wanted)
-    before = np.where(known, exposed[order][place], 0.0)
+    candidate = np.minimum(np.searchsorted(key[order], wanted), max(key.size - 1, 0))
+    known = (new.document >= 0) & (key[order][candidate] == wanted)
+    before = np.where(known, exposed[order][candidate], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(look > 0, look**2 / before, 0.0)
     total = np.bincount(new.query, look, minlength=log.n_queries)

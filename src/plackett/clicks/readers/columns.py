@@ -161,11 +161,11 @@ def _too_long(path: Path, separator: str) -> list[int]:
 
 def role_columns(table: pl.DataFrame, roles: Iterable[str]) -> dict[str, str]:
     """The column for each role, by its usual names; all are needed."""
-    found = {role: _column(table, role, None) for role in roles}
-    for role, name in found.items():
+    column_of = {role: _column(table, role, None) for role in roles}
+    for role, name in column_of.items():
         if name is None:
             raise DataError(f"no column for the {role}; {look(table)}")
-    return {role: str(name) for role, name in found.items()}
+    return {role: str(name) for role, name in column_of.items()}
 
 
 @contextmanager
@@ -399,11 +399,11 @@ def log_of_frame(
     if unknown:
         raise DataError(f"there is no column role {sorted(unknown)[0]!r}; the roles are {', '.join(COLUMNS)}")
     table, names, parts = _joined_page(table, names)
-    found = {role: _column(table, role, names.get(role)) for role in COLUMNS}
-    missing = [role for role in NEEDED if found[role] is None]
+    column_of = {role: _column(table, role, names.get(role)) for role in COLUMNS}
+    missing = [role for role in NEEDED if column_of[role] is None]
     if missing:
         raise DataError(f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}")
-    chosen = {role: name for role, name in found.items() if name is not None}
+    chosen = {role: name for role, name in column_of.items() if name is not None}
     bad.columns = chosen | ({"page": ",".join(parts)} if parts else {})
     bad.unused = [name for name in table.columns if name not in {*chosen.values(), *parts, "__line__", JOINED, LONG}]
     line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
