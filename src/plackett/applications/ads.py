@@ -155,12 +155,12 @@ class AdFeatures(Features):
 
     def rates(self, ad: Ad) -> tuple[float, float, float]:
         """Click-through rates of an ad, its campaign and its account."""
-        found, above = [], self._rate
+        rates, above = [], self._rate
         for level in reversed(_LEVELS):
             shows, clicks = self._history[level].get(_name(getattr(ad, level)), (0, 0))
             above = (clicks + self.smoothing * above) / (shows + self.smoothing)
-            found.append(above)
-        return found[2], found[1], found[0]
+            rates.append(above)
+        return rates[2], rates[1], rates[0]
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
         """A row for each ad."""

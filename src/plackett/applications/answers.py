@@ -187,10 +187,10 @@ class AnswerFeatures(Features):
         return [known[text] if text in known else known.setdefault(text, self.analyzer.tokens(text)) for text in texts]
 
     def _row(self, question: Sequence[str], answer: Sequence[str]) -> dict[str, float]:
-        asked, there = dict.fromkeys(question), set(answer)
-        common = [word for word in asked if word in there]
+        asked, answer_words = dict.fromkeys(question), set(answer)
+        common = [word for word in asked if word in answer_words]
         weight = {word: self._terms.idf(word) for word in asked}
-        places = [i for i, word in enumerate(answer) if word in asked]
+        positions = [i for i, word in enumerate(answer) if word in asked]
         shared, whole = sum(weight[word] for word in common), sum(weight.values())
         return {
             "overlap": len(common),
@@ -199,8 +199,8 @@ class AnswerFeatures(Features):
             "idf overlap share": shared / whole if whole else 0.0,
             "bm25": self._terms.bm25(asked, answer),
             "same order": same_order(list(asked), answer),
-            "span": places[-1] - places[0] + 1 if places else 0,
-            "new words": len(there - asked.keys()),
+            "span": positions[-1] - positions[0] + 1 if positions else 0,
+            "new words": len(answer_words - asked.keys()),
             "length": len(answer),
         }
 

@@ -35,8 +35,8 @@ def _auction(offsets, order, bid, quality, reserve, examination, slot, price, pa
     for q in range(offsets.size - 1):
         shown = 0
         above = -1
-        for place in range(offsets[q], offsets[q + 1]):
-            ad = order[place]
+        for i in range(offsets[q], offsets[q + 1]):
+            ad = order[i]
             if bid[ad] < reserve or bid[ad] * quality[ad] <= 0.0:
                 continue
             if above >= 0:  # enough to stay above this one
@@ -83,10 +83,10 @@ def second_price(
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [0, 0, 0], ["shoes"] * 3)
-    >>> found = second_price(data, [2.0, 1.0, 3.0], [0.1, 0.5, 0.2], examination=[1.0, 0.5])
-    >>> found.slot.tolist(), found.price.round(2).tolist()  # the products are .2, .5 and .6
+    >>> outcome = second_price(data, [2.0, 1.0, 3.0], [0.1, 0.5, 0.2], examination=[1.0, 0.5])
+    >>> outcome.slot.tolist(), outcome.price.round(2).tolist()  # the products are .2, .5 and .6
     ([0, 2, 1], [0.0, 0.4, 2.5])
-    >>> round(found.revenue, 4)  # .2 · 2.5 + .5 · .5 · .4
+    >>> round(outcome.revenue, 4)  # .2 · 2.5 + .5 · .5 · .4
     0.6
     """
     bid, chance, look = _checked(data, bids, quality, reserve, examination)

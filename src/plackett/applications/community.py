@@ -57,12 +57,12 @@ def read_posts(path: str | os.PathLike[str]) -> list[Post]:
 
     file = Path(path)
     check_regular(file)
-    found = []
+    posts = []
     try:
         for _, row in ElementTree.iterparse(file, events=("end",)):  # reads no other file, and expat limits entities
             if row.tag == "row" and row.get("PostTypeId") in ("1", "2"):
                 body = read_page(row.get("Body", "").encode(), "").fields.get("text", "")
-                found.append(
+                posts.append(
                     Post(
                         id=int(row.attrib["Id"]),
                         parent=_number(row.get("ParentId")),
@@ -78,7 +78,7 @@ def read_posts(path: str | os.PathLike[str]) -> list[Post]:
             row.clear()
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         raise DataError(f"{file}: not a Posts.xml of Stack Exchange ({error})") from None
-    return found
+    return posts
 
 
 def _number(text: str | None) -> int | None:
@@ -267,11 +267,11 @@ class CommunityFeatures(Features):
         """Settings, counts and translation tables."""
         if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
-        found: dict[str, Any] = {"analyzer": self.analyzer.to_json(), "groups": list(self.groups)}
+        state: dict[str, Any] = {"analyzer": self.analyzer.to_json(), "groups": list(self.groups)}
         for number, (terms, model) in enumerate(zip(self._terms, self._translation, strict=True)):
-            found |= {f"{number} {name}": value for name, value in terms.state().items()}
-            found |= {f"{number} translation {name}": value for name, value in (model.state() if model else {}).items()}
-        return found | {f"background {name}": value for name, value in self._background.state().items()}
+            state |= {f"{number} {name}": value for name, value in terms.state().items()}
+            state |= {f"{number} translation {name}": value for name, value in (model.state() if model else {}).items()}
+        return state | {f"background {name}": value for name, value in self._background.state().items()}
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
@@ -327,8 +327,8 @@ class _Background:
         return float((both / own_a ** (2.0 / 3.0)).mean()), float(np.where(both > 0, information, 0.0).mean())
 
     def state(self) -> dict[str, Any]:
-        found = self.there.tocoo()
-        return {"terms": self.terms, "n_texts": self.n_texts, "rows": found.row, "columns": found.col}
+        entries = self.there.tocoo()
+        return {"terms": self.terms, "n_texts": self.n_texts, "rows": entries.row, "columns": entries.col}
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
@@ -355,9 +355,9 @@ def _best(lists: CandidateLists) -> np.ndarray:
 
 def _density(question: Sequence[str], answer: Sequence[str]) -> tuple[float, float, float, float]:
     asked = dict.fromkeys(question)
-    places = [i for i, term in enumerate(answer) if term in asked]
-    span = places[-1] - places[0] + 1 if places else 0
-    return same_order(list(asked), answer), span, len(places), len(set(answer) - asked.keys())
+    positions = [i for i, term in enumerate(answer) if term in asked]
+    span = positions[-1] - positions[0] + 1 if positions else 0
+    return same_order(list(asked), answer), span, len(positions), len(set(answer) - asked.keys())
 
 
 def _bigrams(words: Sequence[str]) -> list[str]:

@@ -53,12 +53,12 @@ def find_definitions(paragraphs: Iterable[str], *, tagger: Tagger = kinds) -> li
     [Definition(term='whale', paragraph='A whale is a sea mammal.'),
      Definition(term='Bach', paragraph='Bach, born in 1685, a composer of fugues.')]
     """
-    found = []
+    definitions = []
     for paragraph in paragraphs:
         term = _defined(paragraph, tagger)
         if term:
-            found.append(Definition(term, paragraph))
-    return found
+            definitions.append(Definition(term, paragraph))
+    return definitions
 
 
 def _defined(paragraph: str, tagger: Tagger) -> str:
@@ -72,8 +72,8 @@ def _defined(paragraph: str, tagger: Tagger) -> str:
     if end < len(tokens) and tokens[end].lower() in ("of", "for"):
         end = next((b for a, b in phrases if a == end + 1), end)
     term = tokens[:end]
-    place = re.match(r"\W*" + r"\W+".join(map(re.escape, term)), first)
-    if place is None or not _CONTINUED.match(first[place.end() :]):
+    match = re.match(r"\W*" + r"\W+".join(map(re.escape, term)), first)
+    if match is None or not _CONTINUED.match(first[match.end() :]):
         return ""
     return " ".join(term[1:] if term[0].lower() in _ARTICLES and len(term) > 1 else term)
 
@@ -187,8 +187,8 @@ class DefinitionFeatures(Features):
 
     def _window(self, term: str, paragraph: str) -> list[str]:
         tokens, asked = [word.lower() for word in words(paragraph)], [word.lower() for word in words(term)]
-        place = _first(asked, tokens)
-        return tokens[place + len(asked) :][: self.window] if place >= 0 else []
+        start = _first(asked, tokens)
+        return tokens[start + len(asked) :][: self.window] if start >= 0 else []
 
     def _after_term(self, term: str, paragraph: str) -> float:
         known = [self._odds[word] for word in self._window(term, paragraph) if word in self._odds]
@@ -205,13 +205,13 @@ class DefinitionFeatures(Features):
     def _row(self, term: str, paragraph: str) -> list[float]:
         written, asked = words(paragraph), [word.lower() for word in words(term)]
         tokens = [word.lower() for word in written]
-        place, n = _first(asked, tokens), len(asked)
-        article = place == 1 and tokens[0] in _ARTICLES
-        after = tokens[place + n : place + n + 2] if place >= 0 else []
+        start, n = _first(asked, tokens), len(asked)
+        article = start == 1 and tokens[0] in _ARTICLES
+        after = tokens[start + n : start + n + 2] if start >= 0 else []
         defines = after[:1] in (["is"], ["are"], ["was"], ["were"]) and after[1:] and after[1] in _ARTICLES
-        capitals = place >= 0 and all(word[:1].isupper() for word in written[place : place + n])
+        capitals = start >= 0 and all(word[:1].isupper() for word in written[start : start + n])
         return [
-            place == 0 or article,
+            start == 0 or article,
             article,
             capitals,
             not _NEGATIVE.isdisjoint(tokens),

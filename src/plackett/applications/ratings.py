@@ -84,10 +84,10 @@ class Ratings:
         item_ids, item = distinct(given_items)
         if catalogue is not None:
             everything = distinct(ids_array(catalogue, "catalogue"))[0]
-            place = find(everything, item_ids)
-            if (place < 0).any():
+            catalogue_number = find(everything, item_ids)
+            if (catalogue_number < 0).any():
                 raise DataError("an item with a rating is missing from the catalogue")
-            item_ids, item = everything, place[item]
+            item_ids, item = everything, catalogue_number[item]
         order = np.lexsort((item, user))
         user, item = user[order], item[order]
         twice = np.flatnonzero((user[1:] == user[:-1]) & (item[1:] == item[:-1]))
@@ -153,8 +153,8 @@ def numbers_of(ids: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Number of each wanted id among distinct ids, and whether it is there."""
     if not ids.size or (ids.dtype.kind in "iu") != (wanted.dtype.kind in "iu"):  # a number is no name
         return np.zeros(wanted.size, np.int64), np.zeros(wanted.size, bool)
-    place = find(ids, wanted)
-    return np.maximum(place, 0), place >= 0
+    numbers = find(ids, wanted)
+    return np.maximum(numbers, 0), numbers >= 0
 
 
 def _alike(ids: np.ndarray, those: np.ndarray) -> np.ndarray:
@@ -246,13 +246,13 @@ def candidates(train: Ratings, test: Ratings, *, relevant: float | None = None) 
     chosen = np.unique(test.user[worth > 0])
     if not chosen.size:
         raise DataError("no user has a relevant item in the test part")
-    place = np.full(train.n_users, -1)
-    place[chosen] = np.arange(chosen.size)
+    row_of_user = np.full(train.n_users, -1)
+    row_of_user[chosen] = np.arange(chosen.size)
     labels = np.zeros((chosen.size, train.n_items))
-    kept = place[test.user] >= 0
-    labels[place[test.user[kept]], test.item[kept]] = worth[kept]
-    seen = place[train.user] >= 0
-    labels[place[train.user[seen]], train.item[seen]] = np.nan
+    kept = row_of_user[test.user] >= 0
+    labels[row_of_user[test.user[kept]], test.item[kept]] = worth[kept]
+    seen = row_of_user[train.user] >= 0
+    labels[row_of_user[train.user[seen]], train.item[seen]] = np.nan
     row, item = np.nonzero(~np.isnan(labels))
     return RankingDataset.from_arrays(None, labels[row, item], train.users[chosen][row], docids=train.items[item])
 

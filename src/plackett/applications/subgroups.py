@@ -95,7 +95,7 @@ def find_subgroups(
         return []
     bits, own, hits = np.array(masks), np.array(column_of), _packed(y.astype(bool))
     overall = float(y.mean()) if y.size else 0.0
-    found: list[Subgroup] = []
+    subgroups: list[Subgroup] = []
     parents: list[tuple[int, ...]] = [()]
     parent_bits = np.full((1, bits.shape[1]), ~np.uint64(0))
     parent_sizes = np.array([y.size])
@@ -113,7 +113,7 @@ def find_subgroups(
                 right = np.bitwise_count(both[good] & hits).sum(axis=1, dtype=np.int64)
                 for i, c, r in zip(good.tolist(), count[good].tolist(), right.tolist(), strict=True):
                     rule = (*parent, int(some[i]))
-                    found.append(Subgroup(tuple(names[j] for j in rule), c, c / y.size, r / c, overall))
+                    subgroups.append(Subgroup(tuple(names[j] for j in rule), c, c / y.size, r / c, overall))
                     rules.append(rule)
                     sizes.append(c)
                     size_of[rule] = c
@@ -121,7 +121,7 @@ def find_subgroups(
         if not rules:
             break
         parents, parent_bits, parent_sizes = rules, np.concatenate(kept), np.array(sizes)
-    return found
+    return subgroups
 
 
 def _smaller(parent: tuple[int, ...], condition: int, count: int, size_of: Mapping[tuple[int, ...], int]) -> bool:

@@ -79,18 +79,18 @@ class SentenceFeatures(SynonymFeatures):
             asked = self.analyzer.tokens(query)
             texts = [self.analyzer.tokens(text) for text in lists.items[bounds[number] : bounds[number + 1]]]
             document = [term for text in texts for term in text]
-            for place, text in enumerate(texts):
-                relative = place / max(len(texts) - 1, 1)
+            for position, text in enumerate(texts):
+                relative = position / max(len(texts) - 1, 1)
                 rows.append([*self._match(asked, text), len(text), relative, self._terms.tfidf(text, document)])
         return np.array(rows, np.float64).reshape(len(rows), len(self.names))
 
     def _match(self, query: list[str], text: list[str]) -> tuple[float, float, float, float]:
         if not query:
             return 0.0, 0.0, 0.0, 0.0
-        there, distinct = set(text), set(query)
+        sentence_terms, distinct = set(text), set(query)
         exact = any(text[i : i + len(query)] == query for i in range(len(text) - len(query) + 1))
-        near = sum(not there.isdisjoint(self.synonyms.get(term, ())) for term in distinct)
-        share = len(distinct & there) / len(distinct)
+        near = sum(not sentence_terms.isdisjoint(self.synonyms.get(term, ())) for term in distinct)
+        share = len(distinct & sentence_terms) / len(distinct)
         return float(exact), share, near / len(distinct), self._terms.log_probability(query, text)
 
 
