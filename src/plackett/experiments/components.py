@@ -63,8 +63,8 @@ def components(ranker: Ranker) -> Components:
     Examples
     --------
     >>> from plackett.rankers import ListNet
-    >>> found = components(ListNet())
-    >>> found.approach, found.hypothesis, found.loss, found.sum_over
+    >>> listnet = components(ListNet())
+    >>> listnet.approach, listnet.hypothesis, listnet.loss, listnet.sum_over
     ('listwise', 'linear scoring functions', 'ListNet()', 'lists')
     """
     loss = ranker.make_loss() if isinstance(ranker, GradientTrained) else None

@@ -39,7 +39,7 @@ class Protocol:
     early_stopping: bool = True
     random_state: int = 0
 
-    def words(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Everything except the measure, as JSON."""
         names = ("search", "n_trials", "time_budget", "refit", "early_stopping", "random_state")
         return {name: getattr(self, name) for name in names}
