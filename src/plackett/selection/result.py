@@ -52,8 +52,8 @@ class Selection:
 
         chosen = np.zeros(candidates.n_rows, bool)
         chosen[rows] = True
-        place = candidates.place(priority, chosen)
-        rows = rows[np.lexsort((candidates.query_of_row[rows], place[rows]))]
+        position = candidates.place(priority, chosen)
+        rows = rows[np.lexsort((candidates.query_of_row[rows], position[rows]))]
 
         def columns(at: np.ndarray) -> list[pl.Series]:
             return [

@@ -22,9 +22,9 @@ def query_vectors(data: RankingDataset) -> np.ndarray:
     n = np.maximum(data.group, 1)[:, None]
     mean = np.add.reduceat(X, data.offsets[:-1]) / n
     spread = np.sqrt(np.maximum(np.add.reduceat(X * X, data.offsets[:-1]) / n - mean**2, 0.0))
-    found = np.hstack([mean, spread])
-    scale = found.std(axis=0)
-    return (found - found.mean(axis=0)) / np.where(scale > 1e-12, scale, 1.0)
+    vectors = np.hstack([mean, spread])
+    scale = vectors.std(axis=0)
+    return (vectors - vectors.mean(axis=0)) / np.where(scale > 1e-12, scale, 1.0)
 
 
 @fulfils("select.queries", paper="Gonzalez 1985; Sener and Savarese 2018")

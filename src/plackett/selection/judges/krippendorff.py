@@ -56,15 +56,15 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     """
     if level not in LEVELS:
         raise DataError(f"level={level!r}; give {', '.join(map(repr, LEVELS))}")
-    found = Ratings.of(ratings)
-    counts = found.counts.astype(np.float64)
+    checked = Ratings.of(ratings)
+    counts = checked.counts.astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2]
     if not len(counts):
         return float("nan")
     each = counts / (counts.sum(axis=1) - 1.0)[:, None]
     observed = each.T @ counts - np.diag(each.sum(axis=0))
     total = counts.sum(axis=0)
-    cost = LEVELS[level](found.grades, total)
+    cost = LEVELS[level](checked.grades, total)
     expected = (np.outer(total, total) - np.diag(total)) / (total.sum() - 1.0)
     chance = float((cost * expected).sum())
     return 1.0 - float((cost * observed).sum()) / chance if chance > 0 else float("nan")

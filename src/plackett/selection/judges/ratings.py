@@ -27,8 +27,8 @@ _JUDGE = ("judge", "rater", "assessor", "annotator", "worker", "user", "book")
 class Ratings:
     """Table of labels, items × judges, with NaN where a judge did not label an item.
 
-    >>> found = Ratings.of([[1, 1], [2, float("nan")], [0, 2]])
-    >>> found.grades.tolist(), found.codes.tolist()
+    >>> ratings = Ratings.of([[1, 1], [2, float("nan")], [0, 2]])
+    >>> ratings.grades.tolist(), ratings.codes.tolist()
     ([0.0, 1.0, 2.0], [[1, 1], [2, -1], [0, 2]])
     """
 
@@ -39,8 +39,8 @@ class Ratings:
 
     def __post_init__(self) -> None:
         if self.labels.ndim != 2 or self.labels.shape[1] < 2:
-            found = f"the shape is {self.labels.shape}" if not self.judges else f"found {', '.join(self.judges)}"
-            raise DataError(f"labels of two judges or more are needed, items × judges; {found}")
+            given = f"the shape is {self.labels.shape}" if not self.judges else f"found {', '.join(self.judges)}"
+            raise DataError(f"labels of two judges or more are needed, items × judges; {given}")
         if np.isinf(self.labels).any():
             raise DataError("labels must be numbers or missing, found infinity")
         if not np.isfinite(self.labels).any():

@@ -60,8 +60,8 @@ class Pool(ABC):
 def best_of_each_query(candidates: Candidates, priority: np.ndarray, budget: int) -> np.ndarray:
     """Open rows of highest priority, as many of each query as `share` gives it; ties go to the smaller id."""
     quota = share(budget, candidates.count(candidates.open))
-    place = candidates.place(priority, candidates.open)
-    return np.flatnonzero(candidates.open & (place < quota[candidates.query_of_row]))
+    position = candidates.place(priority, candidates.open)
+    return np.flatnonzero(candidates.open & (position < quota[candidates.query_of_row]))
 
 
 def find_pool(name: str, **parameters: Any) -> Pool:

@@ -115,8 +115,8 @@ class APPriorPool(Pool):
             member, size = strata(prior[rows], int(quota[q]))
             inclusion[rows] = (size / np.bincount(member))[member]
             order = np.lexsort((rng.random(rows.size), member))
-            place = np.arange(rows.size) - np.searchsorted(member[order], member[order])
-            chosen.append(rows[order[place < size[member[order]]]])
+            position = np.arange(rows.size) - np.searchsorted(member[order], member[order])
+            chosen.append(rows[order[position < size[member[order]]]])
 
         def reason(row: int) -> str:
             return f"drawn with probability {inclusion[row]:.3g} by the weight of its ranks in average precision"

@@ -35,12 +35,12 @@ def query_directions(data: RankingDataset) -> np.ndarray:
     judged = labels >= 0
     order = np.lexsort((labels, query, ~judged))[: int(judged.sum())]
     y, q = labels[order], query[order]
-    place = np.arange(order.size)
+    row = np.arange(order.size)
     start = np.searchsorted(q, q)
     stop = np.searchsorted(q, q, side="right")
     new = np.ones(order.size, bool)
     new[1:] = (y[1:] != y[:-1]) | (q[1:] != q[:-1])
-    first = np.maximum.accumulate(np.where(new, place, 0))
+    first = np.maximum.accumulate(np.where(new, row, 0))
     block = np.cumsum(new) - 1
     last = np.append(np.flatnonzero(new)[1:], order.size)[block]
     below, above = first - start, stop - last

@@ -150,8 +150,8 @@ def saturation(
 
     Examples
     --------
-    >>> found = saturation(lambda n: 0.3 + n**-1.0, 10_000, tolerance=0.005)
-    >>> found.saturated, found.sizes.tolist(), round(found.a, 2)
+    >>> curve = saturation(lambda n: 0.3 + n**-1.0, 10_000, tolerance=0.005)
+    >>> curve.saturated, curve.sizes.tolist(), round(curve.a, 2)
     (True, [16, 32, 64, 128], 0.3)
     """
     if not (1 <= start <= n_queries) or not growth > 1:
