@@ -102,11 +102,11 @@ def ab_test(
 
 
 def _values(values: Any, name: str, size: int | None = None) -> np.ndarray:
-    found = np.asarray(values, np.float64).ravel()
-    if size is not None and found.size != size:
-        raise DataError(f"{name} has {found.size} values, the group has {size} users")
-    if found.size < 2:
-        raise DataError(f"{name}: at least two users are needed, {found.size} given")
-    if not np.isfinite(found).all():
-        raise DataError(f"{name}[{int(np.argmin(np.isfinite(found)))}] is missing or infinite")
-    return found
+    per_user = np.asarray(values, np.float64).ravel()
+    if size is not None and per_user.size != size:
+        raise DataError(f"{name} has {per_user.size} values, the group has {size} users")
+    if per_user.size < 2:
+        raise DataError(f"{name}: at least two users are needed, {per_user.size} given")
+    if not np.isfinite(per_user).all():
+        raise DataError(f"{name}[{int(np.argmin(np.isfinite(per_user)))}] is missing or infinite")
+    return per_user

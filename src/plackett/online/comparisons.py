@@ -282,8 +282,8 @@ def simulate_comparisons(
     >>> from plackett.datasets import make_ranking
     >>> data = make_ranking(n_queries=20, docs_per_query=12, random_state=0)
     >>> rankers = [data.labels, -data.labels]
-    >>> found = simulate_comparisons(data, rankers, [(0, 1)], methods=["team-draft"], pages=2000)
-    >>> float(found.mean["team-draft"][0, -1]) > 0.3  # the first one is better
+    >>> simulated = simulate_comparisons(data, rankers, [(0, 1)], methods=["team-draft"], pages=2000)
+    >>> float(simulated.mean["team-draft"][0, -1]) > 0.3  # the first one is better
     True
     """
     scores, pairs = np.atleast_2d(np.asarray(scores, np.float64)), np.asarray(pairs, np.int64).reshape(-1, 2)

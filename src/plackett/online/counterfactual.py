@@ -142,9 +142,9 @@ def _least_variance(seen, difference, relevance, steps, p, value):  # type: igno
         for i in range(m):
             tried[i] /= whole
             moved[i] = (1.0 - _UNIFORM) * tried[i] + _UNIFORM / m
-        found = second_moment(moved, seen, difference, relevance, value, other)
-        if found < least:
-            least = found
+        moment = second_moment(moved, seen, difference, relevance, value, other)
+        if moment < least:
+            least = moment
             soft[:], p[:], gradient[:] = tried, moved, other
             rate *= 1.5
         else:

@@ -119,8 +119,8 @@ class Bandit:
 
     def state(self) -> dict[str, Any]:
         """All that changes, as plain values."""
-        found = {name: _plain(getattr(self, name)) for name in self._changing}
-        return found | ({"random": self._rng.bit_generator.state} if hasattr(self, "_rng") else {})
+        state = {name: _plain(getattr(self, name)) for name in self._changing}
+        return state | ({"random": self._rng.bit_generator.state} if hasattr(self, "_rng") else {})
 
     def set_state(self, state: dict[str, Any]) -> Self:
         """Take over what `state` gave."""

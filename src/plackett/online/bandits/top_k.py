@@ -109,9 +109,9 @@ def _near(index: np.ndarray, distance: int) -> np.ndarray:
     """Order by falling index in which no document is more than ``distance`` places from its number."""
     left = list(range(index.size))
     order = []
-    for place in range(index.size):
-        due = left[0] if left[0] <= place - distance else None
-        best = max((d for d in left if d <= place + distance), key=lambda d: index[d]) if due is None else due
+    for position in range(index.size):
+        due = left[0] if left[0] <= position - distance else None
+        best = max((d for d in left if d <= position + distance), key=lambda d: index[d]) if due is None else due
         left.remove(best)
         order.append(best)
     return np.array(order, np.int64)

@@ -64,8 +64,8 @@ class Balanced(Interleaving):
                     used.add(lists[ranker][depth])
             if len(documents) >= k:
                 break
-        places = [{document: rank for rank, document in enumerate(each, 1)} for each in lists]
-        return BalancedList(documents, [[place.get(d, 0) for place in places] for d in documents])
+        rank_in_list = [{document: rank for rank, document in enumerate(each, 1)} for each in lists]
+        return BalancedList(documents, [[rank_of.get(d, 0) for rank_of in rank_in_list] for d in documents])
 
     def restore(self, record: Mapping[str, Any]) -> Interleaved:
         """The list that was stored by `Interleaved.record`."""

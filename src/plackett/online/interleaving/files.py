@@ -108,17 +108,17 @@ def _fair_copies(lists: list[list[str]], way: Interleaving, k: int, copies: int,
     over all copies is taken off at each rank.
     """
     orders = _trades(len(lists))
-    found = []
+    fair = []
     for copy in range(copies):
         order = orders[copy % len(orders)]
         shown = interleave([lists[i] for i in order], k=k, method=way, seed=f"{seed}/{copy // len(orders)}")
-        place = np.argsort(order).tolist()
-        found.append(replace(shown, credits=[[row[i] for i in place] for row in shown.credits]))
-    if copies == 1 or way.name in _BY_SIGN or not found[0].documents:
-        return found
-    mean = np.mean([each.credits for each in found], axis=0)
+        column_of = np.argsort(order).tolist()
+        fair.append(replace(shown, credits=[[row[i] for i in column_of] for row in shown.credits]))
+    if copies == 1 or way.name in _BY_SIGN or not fair[0].documents:
+        return fair
+    mean = np.mean([each.credits for each in fair], axis=0)
     mean -= mean.mean(axis=1, keepdims=True)
-    return [replace(each, credits=(np.array(each.credits) - mean).tolist()) for each in found]
+    return [replace(each, credits=(np.array(each.credits) - mean).tolist()) for each in fair]
 
 
 def _trades(m: int) -> list[list[int]]:
@@ -148,11 +148,11 @@ def _check_shared(by_ranker: dict[str, dict[str, list[str]]], queries: list[str]
 def _rankings(run: Any) -> dict[str, list[str]]:
     """Documents of each query by falling score; equal scores in the order of the file."""
     frame = as_run(run)
-    found: dict[str, list[str]] = {}
+    rankings: dict[str, list[str]] = {}
     order = np.argsort(-frame["score"].to_numpy(), kind="stable")
     for qid, docid in zip(frame["qid"].gather(order), frame["docid"].gather(order), strict=True):
-        found.setdefault(qid, []).append(docid)
-    return found
+        rankings.setdefault(qid, []).append(docid)
+    return rankings
 
 
 @fulfils("online.interleave")

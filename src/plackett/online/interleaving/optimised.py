@@ -116,13 +116,13 @@ def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) ->
     worth -= worth.mean(axis=1, keepdims=True)
     k = min(k, n)
     allowed = np.array(list_choices(lists, k, most), np.int64).reshape(-1, k)
-    by_place = worth[allowed]  # list, place, ranker
+    by_rank = worth[allowed]  # list, rank, ranker
     look = 1.0 / np.arange(1, k + 1)
     look /= look.sum()
-    mean = np.einsum("lkm,k->lm", by_place, look)
-    gain = (np.einsum("lkm,k->lm", by_place**2, look) - mean**2).sum(axis=1)
-    probability = _solve(by_place.reshape(len(allowed), -1).T, gain)
-    return Plan(allowed, probability, worth, np.einsum("l,lkm->km", probability, by_place))
+    mean = np.einsum("lkm,k->lm", by_rank, look)
+    gain = (np.einsum("lkm,k->lm", by_rank**2, look) - mean**2).sum(axis=1)
+    probability = _solve(by_rank.reshape(len(allowed), -1).T, gain)
+    return Plan(allowed, probability, worth, np.einsum("l,lkm->km", probability, by_rank))
 
 
 def list_choices(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
@@ -143,7 +143,7 @@ def list_choices(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[
 def _drawn(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
     """Random lists of the same kind, closed under swapping two rankers so that a fair mixture of two exists."""
     rng = Random(0)
-    found: set[tuple[int, ...]] = set()
+    drawn: set[tuple[int, ...]] = set()
     for _ in range(most):
         turns = [rng.randrange(len(lists)) for _ in range(k)]
         mirrored = [[1 - turn for turn in turns]] if len(lists) == 2 else []
@@ -152,8 +152,8 @@ def _drawn(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[
             for turn in choice:
                 ranking = (d for each in (*lists[turn:], *lists[:turn]) for d in each)  # the next ranker's if used up
                 begun.append(next(d for d in ranking if d not in begun))
-            found.add(tuple(begun))
-    return sorted(found)
+            drawn.add(tuple(begun))
+    return sorted(drawn)
 
 
 def _solve(unfair: np.ndarray, gain: np.ndarray) -> np.ndarray:
@@ -167,6 +167,6 @@ def _solve(unfair: np.ndarray, gain: np.ndarray) -> np.ndarray:
     right[-1] = 1.0
     penalty = 1e3 * (1.0 + np.abs(gain).max(initial=0.0))
     cost = np.concatenate([-gain, np.full(2 * rows, penalty)])
-    found = linprog(cost, A_eq=equal, b_eq=right, method="highs")
-    p = np.maximum(found.x[:n], 0.0)
+    optimum = linprog(cost, A_eq=equal, b_eq=right, method="highs")
+    p = np.maximum(optimum.x[:n], 0.0)
     return p / p.sum()
