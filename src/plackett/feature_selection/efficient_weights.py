@@ -95,8 +95,8 @@ def efficient_weights(
     --------
     >>> import plackett as pk
     >>> data = pk.datasets.make_ranking(30, 8, 4, random_state=0)
-    >>> found = efficient_weights(pk.ListNet().fit(data), data, costs=[50, 1, 1, 1])
-    >>> found.cost < 50  # the dear feature is not worth it
+    >>> efficient = efficient_weights(pk.ListNet().fit(data), data, costs=[50, 1, 1, 1])
+    >>> efficient.cost < 50  # the dear feature is not worth it
     True
 
     References

@@ -88,12 +88,12 @@ class GreedySelector(FeatureSelector):
         self.n_jobs = n_jobs
 
     def _choose(self, data: RankingDataset) -> np.ndarray:
-        found = single_feature_importance(data, self.measure)
+        by_importance = single_feature_importance(data, self.measure)
         # back in the order of the columns
-        place = {name: k for k, name in enumerate(found["feature"].to_list())}
-        order = [place[name] for name in feature_names(data)]
-        self.importances_ = found["importance"].to_numpy()[order]
-        self.directions_ = np.where(found["direction"].to_numpy()[order] == "high first", 1, -1)
+        row_of = {name: k for k, name in enumerate(by_importance["feature"].to_list())}
+        order = [row_of[name] for name in feature_names(data)]
+        self.importances_ = by_importance["importance"].to_numpy()[order]
+        self.directions_ = np.where(by_importance["direction"].to_numpy()[order] == "high first", 1, -1)
         self.similarities_ = feature_similarity(data, self.directions_, scale=self.scale, n_jobs=self.n_jobs)
         self.constant_ = _constant(data)
         chosen, self.objective_ = greedy_choice(
