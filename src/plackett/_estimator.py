@@ -56,15 +56,15 @@ def _rebase(cls: type, module: ModuleType, names: tuple[str, ...]) -> None:
 
 def _family(cls: type) -> Iterator[type]:
     """The class and all that derive from it, parents first."""
-    found: dict[type, None] = {cls: None}
+    family: dict[type, None] = {cls: None}
     waiting: list[type] = [cls]
     while waiting:
         child: type
         for child in waiting.pop(0).__subclasses__():
-            if child not in found:
-                found[child] = None
+            if child not in family:
+                family[child] = None
                 waiting.append(child)
-    return iter(sorted(found, key=lambda each: len(each.__mro__)))
+    return iter(sorted(family, key=lambda each: len(each.__mro__)))
 
 
 class _Imports(MetaPathFinder):

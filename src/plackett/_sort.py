@@ -130,9 +130,9 @@ def largest_grade(labels):  # type: ignore[no-untyped-def]
 @kernel
 def order_of_groups(group, offsets):  # type: ignore[no-untyped-def]
     """Entries in the order of their group numbers, stable; group g has the places offsets[g]:offsets[g + 1]."""
-    place = offsets[:-1].copy()
+    next_free = offsets[:-1].copy()
     rows = np.empty(group.size, np.int64)
     for i in range(group.size):
-        rows[place[group[i]]] = i
-        place[group[i]] += 1
+        rows[next_free[group[i]]] = i
+        next_free[group[i]] += 1
     return rows

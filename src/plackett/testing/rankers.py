@@ -498,8 +498,8 @@ def check_parameters_count(make: Make) -> None:
         right = ranker.best_score_ == {"valid_0": {measure: best}}
         require(right, f"best_score_ is {ranker.best_score_}, the card has {best} for {measure}")
         if ranker.best_iteration_:  # 0 is the model that training began with
-            there = ranker.evals_result_["valid_0"][measure][ranker.best_iteration_ - 1]
-            require(there == best, f"evals_result_ has {there} at best_iteration_, the best value is {best}")
+            at_best = ranker.evals_result_["valid_0"][measure][ranker.best_iteration_ - 1]
+            require(at_best == best, f"evals_result_ has {at_best} at best_iteration_, the best value is {best}")
         measured = sign * ranker.score(valid_X, valid_y, qid=valid_qid)
         close(best, measured, f"eval_measure={measure!r}: the noted value is not that of `score`", rtol=1e-9)
     whole = make().fit(X, y, qid=qid)
