@@ -88,7 +88,7 @@ def number_pairs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Number of the pair of each row, document of each pair, and first pair of each query.
 
-    Pages are visited in the given order, where query q has the places ``query_pages[q]:query_pages[q + 1]``: the pairs
+    Pages are visited in the given order, where query q has ``query_pages[q]:query_pages[q + 1]``: the pairs
     of one query are contiguous.
     """
     stamp = np.full(n_documents, -1, np.int32)

@@ -84,7 +84,7 @@ class ClickLog:
         Code of the ranker that made each page, int32, and the names of the codes. Or None.
     weight
         How often each page counts, float64: pages that are the same in all but user and time may be stored once
-        (`collapse`). None is once each.
+        (`collapse`). None counts every page once.
     bad_lines
         What the reader could not use, or None for a log that was not read from a file.
 
@@ -355,7 +355,7 @@ class ClickLog:
 
     @cached_property
     def query_pages(self) -> np.ndarray:
-        """First place in `by_query` of each query code, and the number of pages at the end."""
+        """First position in `by_query` of each query code, and the number of pages at the end."""
         return np.concatenate(([0], np.cumsum(np.bincount(self.query, minlength=self.n_queries))))
 
     @cached_property
@@ -405,7 +405,7 @@ class ClickLog:
     # ------------------------------------------------------------------------------------------------ other logs
 
     def replace(self, **changes: Any) -> ClickLog:
-        """A log with some arrays exchanged."""
+        """A copy of the log with some arrays replaced."""
         return dataclass_replace(self, **changes).checked()
 
     def select(self, pages: Any) -> ClickLog:

@@ -110,7 +110,7 @@ class PairTable:
             raise DataError("pairs are missing")
         for code, ids in ((query, queries), (document, documents)):
             if code.dtype != np.int32 or code.shape != query.shape or code.ndim != 1:
-                raise DataError("pairs are no codes")
+                raise DataError("the pairs are not integer codes")
             if code.size and not 0 <= code.min() <= code.max() < ids.size:
                 raise DataError("a pair has a code without an id")
         return cls(queries, documents, query, document)

@@ -159,7 +159,7 @@ def profile_log(log: ClickLog) -> LogProfile:
     return LogProfile(**facts, advice=_advice(facts))
 
 
-#: Documents hardly move if less of the variance of ranks than this is that of single pairs.
+#: Documents hardly move if a smaller share of the variance of ranks lies within pairs.
 HARDLY = 0.01
 
 

@@ -44,8 +44,8 @@ def interaction_features(
 ) -> tuple[np.ndarray, list[str]]:
     """What users did with each pair of a log, as deviations from what they do at the same rank with any document.
 
-    An observation is background and relevance, o(q, d, p) = C(p) + rel: the mean C(p) over all pages at rank p is taken
-    off, so that features no longer depend on where a document was shown.
+    An observation is background plus relevance, o(q, d, p) = C(p) + rel: the mean C(p) over all pages at rank p is
+    subtracted, so that features no longer depend on where a document was shown.
 
     Parameters
     ----------

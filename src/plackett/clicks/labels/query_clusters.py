@@ -87,10 +87,10 @@ def query_clusters(
     Parameters
     ----------
     threshold
-        Least similarity of neighbours.
+        Minimum similarity of neighbours.
     min_queries
-        Least number of neighbours, the query itself included, of the core of a cluster. Queries without a cluster have
-        −1.
+        Minimum number of neighbours of a query in the core of a cluster, including itself. Queries without a cluster
+        have −1.
 
     Examples
     --------
@@ -133,11 +133,11 @@ def click_bicliques(
     Parameters
     ----------
     min_clicks
-        Fewer clicks on a pair of query and document are no edge of the graph.
+        Pairs of query and document with fewer clicks are not edges of the graph.
     min_queries, min_documents
         Smaller groups are left out.
     max_degree
-        Documents clicked for more queries are left out: they say little, and cost their square.
+        Documents clicked for more queries are left out: they say little, and their cost is quadratic.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def query_walk(clicks: Any, *, steps: int = 1, top_k: int | None = None, max_deg
     top_k
         Keep the most probable queries of each row, and normalise it again.
     max_degree
-        Documents clicked for more queries are left out of the walk: they say little, and cost their square.
+        Documents clicked for more queries are left out of the walk: they say little, and their cost is quadratic.
     """
     from scipy.sparse import csr_matrix
 

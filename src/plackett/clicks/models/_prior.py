@@ -26,8 +26,8 @@ _SAMPLE = 50_000
 class BetaPrior(NamedTuple):
     """Prior of a probability, as counts: ``a`` imagined clicks and ``b`` imagined skips.
 
-    They are added to the counts of a pair, so the estimate of a pair without data is ``mean``. (0, 0) is no prior: then
-    estimates are those of maximum likelihood.
+    They are added to the counts of a pair, so the estimate of a pair without data is ``mean``. (0, 0) means no prior:
+    estimates are then those of maximum likelihood.
     """
 
     a: float

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "OffPolicyEstimate", "compare_off_policy", "evaluate_off_policy", "safe_choices"]
 
-#: Below this effective number of pages an answer is not to be trusted.
+#: An answer from fewer effective pages should not be trusted.
 FEW_PAGES = 100
 
 
@@ -40,7 +40,7 @@ class OffPolicyEstimate:
     effective_pages
         Pages that would carry as much information if they had been shown by the new ranker: (Σw)² / Σw².
     matched
-        Share of the places of the new lists at which the log has shown the same document at least once.
+        Share of the entries of the new lists whose document the log has shown at the same rank at least once.
     doubts
         Why the answer may be wrong; empty if nothing speaks against it.
     """
@@ -218,7 +218,7 @@ def evaluate_off_policy(
         Divide by the sum of the weights of each rank instead of the number of pages (self-normalised): a little bias
         for much less variance. For the methods without a click model.
     clip
-        Propensities below this count as this.
+        Smaller propensities are raised to this value.
     level
         Probability that the interval has the true value; normal approximation over pages. The interval of ``"model"``
         takes the click model as given: it says how queries vary, not how wrong the model may be, and is too short.
@@ -321,7 +321,7 @@ def _effective_pages(case: _Case, weight: np.ndarray) -> float:
 
 
 def _matched(case: _Case) -> float:
-    """Share of new places, weighted by pages of the query, that the log has shown."""
+    """Share of entries of the new lists, weighted by pages of the query, that the log has shown at the same rank."""
     log, new = case.log, case.new
     n, m = log.documents.size, case.k + 1
     within = log.rank <= case.k
@@ -347,13 +347,13 @@ def _doubts(
             )
     if method == "model":
         if matched < 0.5:
-            said.append(f"only {matched:.0%} of the new places were ever shown: the click model extrapolates")
+            said.append(f"only {matched:.0%} of the new lists was ever shown: the click model extrapolates")
         return said
     if effective < FEW_PAGES:
         said.append(f"it has the information of {effective:.0f} pages only")
     if method in ("item-position", "cascade", "list") and matched < 0.9:
         said.append(
-            f"{1 - matched:.0%} of the new places were never shown: their clicks are missing from the estimate, "
+            f"{1 - matched:.0%} of the new lists was never shown: these clicks are missing from the estimate, "
             "which is too low"
         )
     return said

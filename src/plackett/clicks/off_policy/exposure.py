@@ -61,8 +61,8 @@ def exposure_bound(
               - \sqrt{\frac Z n\, \frac{1 - \delta}{\delta}\, d_2(\rho \| \rho_0)}, \qquad
               d_2 = \mathbf{E}_q \sum_d \rho(d)^2 / \rho_0(d)
 
-    A ranker that exposes documents as the log did has :math:`d_2 = 1`: it may stay with few pages. The further it
-    moves, the more pages it needs, and documents that were never exposed are no evidence at all. The bound assumes the
+    A ranker that exposes documents as the log did has :math:`d_2 = 1`: few pages suffice. The further it moves, the
+    more pages it needs, and documents that were never exposed provide no evidence at all. The bound assumes the
     position-based model with these propensities.
 
     Parameters

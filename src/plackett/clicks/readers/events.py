@@ -158,7 +158,7 @@ def _collect(
         own = event.get(ENVELOPE) if own is None else own
         if _usable(own):
             if own in group.events:
-                bad.add("an event that was there before, by its id", number, text)
+                bad.add("an event whose id was seen before", number, text)
                 continue
             group.events.add(own)
         moment = _seconds(_field(event, form.time)) if form.time else math.nan

@@ -196,7 +196,7 @@ def guarded_choice(
     n_folds
         Number of parts of the log. Few are better: pages are compared with others of the same part only.
     confidence
-        Probability with which nothing is taken that is no better than the baseline.
+        Probability of not choosing a learner that is no better than the baseline.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class TunedByClicks:
     name
         The chosen candidate.
     ranker
-        It, fitted to all labels.
+        The chosen candidate, fitted to all labels.
     table
         Agreement of each candidate with the clicks of other queries, and its standard error.
     """
