@@ -43,7 +43,7 @@ class RankedItem(NamedTuple):
 
     item: Any
     score: float
-    #: Place among the candidates as given, from 0.
+    #: Position among the candidates as given, from 0.
     position: int
 
 
@@ -105,7 +105,7 @@ class Application:
         return np.asarray(self.ranker.predict(self.features.transform(lists)))
 
     def rank(self, query: Any, items: Sequence[Any] | None = None, k: int | None = None) -> list[RankedItem]:
-        """The items of one query, the best first; of equal ones the one that stands first."""
+        """The items of one query, the best first; equal ones stay in the given order."""
         if k is not None and k < 0:
             raise DataError(f"k={k}; give 0 or more, or None for all")
         lists = self._one(query, items)
@@ -255,7 +255,7 @@ def _judged(lists: CandidateLists) -> CandidateLists:
 
 
 def _class(name: Any) -> type[Features]:
-    """Features of ours by their name."""
+    """The library's own features, by name."""
     package = import_module("plackett.applications")
     cls = getattr(package, name, None) if isinstance(name, str) and name in dir(package) else None
     if not isinstance(cls, type) or not issubclass(cls, Features):
@@ -275,7 +275,7 @@ def _plain(lists: CandidateLists) -> dict[str, Any]:
 
 
 def _text(name: str, content: Mapping[str, Any]) -> bytes:
-    """What a file of JSON holds."""
+    """The text of a JSON file."""
     try:
         return json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
     except (TypeError, ValueError) as error:
@@ -288,7 +288,7 @@ def _read(path: Path) -> dict[str, Any]:
         with open(path, "rb") as file:
             content = json.loads(file.read(_LARGEST).decode("utf-8", "surrogatepass"))
     except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"{path.parent} holds no application (there is no {path.name})") from None
+        raise DataError(f"{path.parent} does not hold an application (there is no {path.name})") from None
     except (ValueError, RecursionError) as error:
         if isinstance(error, DataError):
             raise

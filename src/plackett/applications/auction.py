@@ -76,9 +76,9 @@ def second_price(
         For each ad: what it offers for a click, and the probability that it is clicked when it is examined. Qualities
         come from a model: those of a calibrated ranker (``ranker.calibration_``), or of a regression on clicks.
     reserve
-        Least price of a click.
+        Minimum price of a click.
     examination
-        Probability that each slot is examined, from the top; as many ads are shown.
+        Probability that each slot is examined, from the top; there are as many slots as entries.
 
     Examples
     --------
@@ -101,8 +101,8 @@ def best_reserve(data: RankingDataset, bids: Any, quality: Any, *, examination: 
     """The reserve price with the largest expected revenue, and that revenue.
 
     Between two bids the ads that are shown stay the same and prices can only rise with the reserve, so that the best
-    reserve is one of the bids, or 0. All are tried. Bids are taken as they are: advertisers who notice a
-    reserve may bid otherwise.
+    reserve is one of the bids, or 0. All are tried. Bids are taken as they are, although advertisers who notice a
+    reserve may change theirs.
 
     Examples
     --------

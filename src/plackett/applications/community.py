@@ -27,7 +27,7 @@ from plackett.text.analysis import Analyzer
 
 __all__ = ["CommunityFeatures", "Post", "graded_by_votes", "read_posts"]
 
-#: What a text is seen as.
+#: Representations of a text.
 _REPRESENTATIONS = ("words", "bigrams", "generalised bigrams", "dependencies", "generalised dependencies")
 
 
@@ -137,7 +137,7 @@ class CommunityFeatures(Features):
     ``translation`` (IBM model 1). Then
 
     ====================  ============================================================================================
-    ``same order``        words of the question that stand in the answer in the same order
+    ``same order``        words of the question that occur in the answer in the same order
     ``span``              terms of the answer from the first to the last word of the question
     ``matches``           terms of the answer that are words of the question
     ``new words``         distinct terms of the answer that are not in the question
@@ -145,14 +145,14 @@ class CommunityFeatures(Features):
     ``mutual information`` mean over pairs of words of log(N hits(q, a) / (hits(q) hits(a))), 0 for pairs without hits
     ====================  ============================================================================================
 
-    A dependency is a pair of a word and the word it belongs to. The default takes neighbouring content words, which
-    needs no parser; give a function from terms to pairs to use one. Generalised means that nouns and numbers give way
-    to their class, by a function from a term to its class.
+    A dependency is a pair of a word and the word it depends on. The default takes neighbouring content words, which
+    needs no parser; to use a parser, give a function from terms to pairs. Generalised means that nouns and numbers are
+    replaced by their class, by a function from a term to its class.
 
     Parameters
     ----------
     dependencies
-        From the terms of a text to terms that stand for pairs. Not saved, as ``generalise``.
+        From the terms of a text to terms that stand for pairs. Not saved; neither is ``generalise``.
     generalise
         From a term to its class.
     groups
@@ -219,7 +219,7 @@ class CommunityFeatures(Features):
         return data.replace(X=X)
 
     def _translated(self, questions: Any, answers: Any, rows: np.ndarray) -> list[TranslationModel | None]:
-        """A model for each representation; None where short texts leave it without a term, or none is wanted."""
+        """A model for each representation; None where texts are too short to have a term, or where it is not used."""
         if "translation" not in self.groups:
             return [None for _ in _REPRESENTATIONS]
         chosen = np.flatnonzero(rows)
@@ -291,7 +291,7 @@ class CommunityFeatures(Features):
 
 
 class _Background:
-    """In which of some texts each term stands, for counts of texts that two terms share."""
+    """Which texts each term occurs in, to count the texts that two terms share."""
 
     def fit(self, texts: Iterable[Sequence[str]]) -> Self:
         rows: list[int] = []
@@ -365,7 +365,7 @@ def _bigrams(words: Sequence[str]) -> list[str]:
 
 
 def _neighbours(words: Sequence[str]) -> list[str]:
-    """Pairs of neighbouring content words, in the order of the alphabet."""
+    """Pairs of neighbouring content words, each in alphabetical order."""
     content = [word for word, kind in zip(words, kinds(words), strict=True) if kind != "other"]
     return [" ".join(sorted(pair)) for pair in pairwise(content)]
 

@@ -36,7 +36,7 @@ def find_definitions(paragraphs: Iterable[str], *, tagger: Tagger = kinds) -> li
     """Paragraphs that may define a term, with the term.
 
     The term is the first base noun phrase of the first sentence, or two of them joined by *of* or *for*. The paragraph
-    is kept if it goes on in one of the ways that definitions do: *term is a/an/the …*, *term, …, a/an/the …* or
+    is kept if it continues as definitions do: *term is a/an/the …*, *term, …, a/an/the …* or
     *term is one of …* (also *are* and *was*).
 
     Parameters
@@ -78,7 +78,7 @@ def _defined(paragraph: str, tagger: Tagger) -> str:
     return " ".join(term[1:] if term[0].lower() in _ARTICLES and len(term) > 1 else term)
 
 
-#: How a definition goes on after its term.
+#: How a definition continues after its term.
 _CONTINUED = re.compile(
     r"\s*(?:\([^)]*\)\s*)?(?:(?:is|are|was|were)\s+(?:an?|the|one\s+of)\b|,[^.]*,\s*(?:an?|the)\b|,\s*(?:an?|the)\b)",
     re.IGNORECASE,
@@ -91,12 +91,12 @@ class DefinitionFeatures(Features):
 
     ========================  ========================================================================================
     ``at start``              the paragraph begins with the term, after an article or not
-    ``article``               an article stands before the term at the start
+    ``article``               an article precedes the term at the start
     ``capitals``              all words of the term begin with a capital in the paragraph
     ``negative words``        the paragraph has *he*, *she* or *said*
     ``pronoun``               the term has a pronoun
     ``joined``                the term has *of*, *for*, *and*, *or* or a comma
-    ``again``                 how often the term comes again
+    ``again``                 how often the term is repeated
     ``is a``                  *is a*, *is an* or *is the* follows the term (also *are*, *was*)
     ``sentences``             number of sentences
     ``words``                 number of words
@@ -242,7 +242,7 @@ class DefinitionFeatures(Features):
 
 
 def _first(part: list[str], whole: list[str]) -> int:
-    """Where a run of words first stands; −1 if it does not."""
+    """Where a run of words first occurs; −1 if it does not."""
     return next((i for i in range(len(whole) - len(part) + 1) if whole[i : i + len(part)] == part), -1) if part else -1
 
 

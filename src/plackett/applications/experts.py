@@ -21,7 +21,7 @@ _KIND = "expert model"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SupportedCandidates:
-    """Candidates of questions, each with the documents that speak for it.
+    """Candidates of questions, each with its supporting documents.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class ExpertModel(Estimator):
     alpha
         Penalty of the squared coefficients, as a share of the number of candidates; intercepts are free.
     max_iter
-        Most iterations of L-BFGS.
+        Maximum number of iterations of L-BFGS.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class ExpertModel(Estimator):
         return self
 
     def predict(self, candidates: SupportedCandidates) -> np.ndarray:
-        """Probability of each candidate to be an expert."""
+        """Probability that each candidate is an expert."""
         if not hasattr(self, "coef_"):
             raise DataError("the model is not trained; call fit first")
         n_features = candidates.relevance.shape[1], candidates.association.shape[1]

@@ -27,7 +27,7 @@ _FIRST, _SECOND, _TINY = 0.9, 0.999, 1e-8
 
 @kernel
 def _draw(offsets, items, first_entry, n_items, n_drawn, seed, drawn):  # type: ignore[no-untyped-def]
-    """Items that a user has not rated, after the rated ones of the user; −1 if none was met."""
+    """Draw items that a user has not rated, after the rated ones of the user; −1 if none was drawn."""
     for u in range(offsets.size - 1):
         lo, hi = offsets[u], offsets[u + 1]
         for j in range((hi - lo) * n_drawn):
@@ -71,8 +71,8 @@ class FactorRecommender(Recommender):
     and :math:`z_i` are features, if there are any: they carry what is known of users and items that have few ratings,
     or none.
 
-    Each step compares the rated items of a user with each other and with ``negatives`` times as many items drawn anew
-    from those not rated, which have label 0. The steps are Adam's, over all users.
+    Each step compares the rated items of a user with each other and with ``negatives`` times as many unrated items,
+    drawn anew, which have label 0. The steps are Adam's, over all users.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class FactorRecommender(Recommender):
     n_factors
         Length of the factors.
     negatives
-        Unrated items drawn for each rated one; 0 compares rated items only, as predicting given ratings needs.
+        Unrated items drawn for each rated one; 0 compares rated items only, as in predicting ratings.
     penalty
         λ. The loss is a sum over a user's points, pairs or lists, so that the right penalty depends on the loss and on
         how many ratings users have: choose it on ratings that are neither trained nor tested on.
@@ -314,7 +314,7 @@ class _Problem:
 
 
 def _features(table: Any, n_rows: int | None, name: str, n_columns: int | None = None) -> np.ndarray:
-    """Features as an array; none are an array without columns."""
+    """Features as an array; without features, an array without columns."""
     if table is None and n_rows is not None:
         return np.zeros((n_rows, 0))
     features = np.asarray(table, np.float64)

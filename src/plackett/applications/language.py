@@ -66,7 +66,7 @@ def sentences(text: str) -> list[str]:
 
 
 def kinds(tokens: Sequence[str]) -> list[str]:
-    """The kind of each word by lists and endings: a rough tagger without data. Any other fits in its place.
+    """The kind of each word by lists and endings: a rough tagger without data. Any other tagger may replace it.
 
     >>> kinds("the careful dog quickly jumped".split())
     ['other', 'adjective', 'noun', 'adverb', 'verb']

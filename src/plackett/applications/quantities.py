@@ -123,7 +123,7 @@ def consensus_intervals(
     unit
         Standard unit that is asked for (see `Quantity`); by default the one that most snippets have.
     k
-        Most intervals.
+        Maximum number of intervals.
     max_width
         Largest relative width.
 

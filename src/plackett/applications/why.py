@@ -27,7 +27,7 @@ _CUES = frozenset(_CUE_WORDS.split())
 
 
 class Passage(NamedTuple):
-    """A passage with its place in a document. A plain text is a passage without title and heading."""
+    """A passage with the title and heading it stands under. A plain text is a passage without them."""
 
     text: str
     title: str = ""
@@ -210,7 +210,7 @@ def _passage(item: Any) -> Passage:
 
 
 def _share(asked: frozenset[str], text_terms: frozenset[str], near: dict[str, set[str]]) -> float:
-    """Share of some terms that are there, themselves or by a synonym."""
+    """Share of some terms that are in a text, themselves or as a synonym."""
     if not asked:
         return 0.0
     return sum(term in text_terms or not text_terms.isdisjoint(near.get(term, ())) for term in asked) / len(asked)

@@ -104,7 +104,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
         if suffix in (".jsonl", ".ndjson", ".json"):
             return _json_lines(path, bad), bad
         separator = separator or _separator(path, suffix)
-        # everything as text first: a value that is not a number is reported with its line, not turned into a missing one
+        # everything as text first: a value that is not a number is reported with its line, not silently made missing
         with _plain_file(path) as plain_path:
             options: dict[str, Any] = {"separator": separator, "infer_schema": False, "encoding": "utf8-lossy"}
             try:
