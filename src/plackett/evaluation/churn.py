@@ -66,7 +66,7 @@ class Churn(Renderable):
         return documents.drop("qid").sort("new_rank", "old_rank")
 
     def example_tables(self, n: int = 2) -> list[Table]:
-        """The results before and after of the n queries that change most, those that stay as they are left out."""
+        """The results before and after of the n queries that change most; queries that do not change are left out."""
         tables = []
         changed = self.per_query.filter((self.per_query["replaced"] > 0) | (self.per_query["moved"] > 0))
         for row in changed.head(n).rows(named=True):

@@ -104,7 +104,7 @@ def takes_dataset(ranker: Any) -> bool:
 
 
 def fit_parameters(ranker: Any) -> dict[str, inspect.Parameter]:
-    """Parameters of ``fit``; where it hands ``**arguments`` on, also those of the method that it extends."""
+    """Parameters of ``fit``; if it passes ``**arguments`` on, also those of the method that it extends."""
     parameters = dict(inspect.signature(ranker.fit).parameters)
     above = [kind.__dict__["fit"] for kind in type(ranker).__mro__ if "fit" in kind.__dict__]
     for method in above[1:]:

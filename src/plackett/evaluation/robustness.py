@@ -71,7 +71,7 @@ def switch_probability(
 
 @dataclass(frozen=True, eq=False)
 class Robustness:
-    """What `robustness` found.
+    """Result of `robustness`.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ def robustness(
     measure
         The measure.
     noise, relative
-        s, 0 or more; see `switch_probability`. 0 is no noise.
+        s, 0 or more; see `switch_probability`. 0 means no noise.
     label_noise
         Probability that a label is wrong.
     rho
@@ -214,7 +214,7 @@ def _switches(
     rank = np.arange(data.n_rows) - data.offsets[query]  # from 0
     upper = np.flatnonzero((query[:-1] == query[1:]) & (rank[:-1] < (np.inf if k is None else k)))
     gap, s = ordered[upper] - ordered[upper + 1], size[query[upper]]
-    # 0/0: all scores of the data are equal, and noise relative to their spread is none; a tie still is one
+    # 0/0: all scores of the data are equal, so noise relative to their spread is 0; a tie is still a tie
     z = np.divide(gap, s * np.sqrt(2.0), out=np.zeros(gap.size), where=gap > 0)
     p = ndtr(-z)
     weight = 1.0 / np.log2(2.0 + rank[upper])

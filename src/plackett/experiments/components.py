@@ -57,7 +57,7 @@ def components(ranker: Ranker) -> Components:
 
     The approach comes from the ranker's folder in the package (the loss's folder, for `GradientRanker`), the hypothesis
     space from the scorer it trains; if the ranker is not fitted, a copy is trained on a few documents to find out.
-    Whether the loss is a sum over documents, over pairs or over whole lists is found by computing it
+    Whether the loss is a sum over documents, over pairs or over whole lists is determined by computing it
     (`decomposition`): lambda gradients, for example, are pairwise in form but depend on whole lists.
 
     Examples

@@ -197,7 +197,7 @@ class Experiment(Renderable):
 
     @cached_property
     def trials(self) -> pl.DataFrame:
-        """One row per trial: place, ``setting``, validation value, seconds, ``share`` of the effort, ``selected``."""
+        """One row per trial: cell, ``setting``, validation value, seconds, ``share`` of the effort, ``selected``."""
         return frames.trials(self)
 
     @cached_property

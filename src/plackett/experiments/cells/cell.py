@@ -42,7 +42,7 @@ class CellTrial:
     error
         Why training failed.
     warnings
-        Warnings of plackett while it was trained.
+        Warnings that plackett gave during training.
     """
 
     setting: dict[str, Any]
@@ -56,7 +56,7 @@ class CellTrial:
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell that failed: its place, the error in one line, and where it happened."""
+    """A cell that failed: its dataset, fold and ranker, the error in one line, and where it happened."""
 
     dataset: str
     fold: Any
@@ -72,7 +72,7 @@ class Cell:
     Attributes
     ----------
     dataset, fold, ranker
-        Its place in the experiment.
+        Which cell of the experiment it is.
     key
         Hash of everything that the result depends on; the name of its file.
     setting

@@ -126,7 +126,7 @@ def _statistics(
 def _test(row: dict[str, Any], tested: dict[tuple[str, str], dict[str, Any]], n_tested: int, n: int) -> dict[str, Any]:
     """The test of a pair: that of the leaderboard if one of the two is the best ranker there, which it tested already.
 
-    So the same two rankers have the same p-value and the same verdict all over the report.
+    This way two rankers have the same p-value and the same verdict throughout the report.
     """
     ends = [tested.get((row["measure"], row[end]), {}) for end in ("a", "b")]
     for best, other in (ends, ends[::-1]):

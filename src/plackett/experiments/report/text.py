@@ -51,7 +51,7 @@ def to_latex(title: str, sections: list[Section]) -> str:
 
 
 def _latex_table(table: Table) -> str:
-    """The table in place, in parts that fit a page, with long texts cut."""
+    """The table, split into parts that fit a page, with long texts cut."""
     starts = range(0, max(len(table.rows), 1), _PAGE_ROWS)
     parts = []
     for start in starts:

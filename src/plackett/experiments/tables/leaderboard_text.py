@@ -82,7 +82,7 @@ def _verdicts(experiment: Experiment) -> list[str]:
 
 
 def _chosen(experiment: Experiment) -> list[str]:
-    """Which ranker to take, if there are several: bold type does not show in a file."""
+    """Which ranker was chosen, if there are several: bold type does not show in a file."""
     several = len(experiment.datasets) > 1
     chosen = {
         dataset: experiment.chosen(dataset) for dataset in experiment.datasets if len(experiment.complete(dataset)) > 1

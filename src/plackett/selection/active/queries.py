@@ -29,10 +29,10 @@ def query_vectors(data: RankingDataset) -> np.ndarray:
 
 @fulfils("select.queries", paper="Gonzalez 1985; Sener and Savarese 2018")
 def k_center(vectors: Any, budget: int, *, labelled: Any = (), random_state: Any = 0) -> np.ndarray:
-    r"""Queries that leave no other far from a labelled one: the greedy k-centre method.
+    r"""Choose queries so that no query is far from a labelled one: the greedy k-centre method.
 
     Each step takes the query that is farthest from those taken. The largest distance of any query to its nearest
-    centre is at most twice the least that is possible.
+    centre is at most twice the smallest possible.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def k_center(vectors: Any, budget: int, *, labelled: Any = (), random_state: Any
     budget
         Number of queries.
     labelled
-        Numbers of queries that are labelled already. Without any, the first query is drawn.
+        Numbers of queries that are labelled already. Without any, the first query is drawn at random.
 
     Examples
     --------
@@ -103,7 +103,8 @@ def queries_by_change(
     members, loss
         See `expected_change`.
     per_document
-        Divide by the number of documents: if a query costs as much as it has documents, long ones are not preferred.
+        Divide by the number of documents, so that long queries are not preferred if the cost of a query grows with its
+        number of documents.
 
     Examples
     --------

@@ -68,11 +68,11 @@ def dawid_skene(
 ) -> JudgeModel:
     r"""Fit confusion tables of judges and true grades of items together, by expectation maximisation.
 
-    An item has grade t with probability :math:`p_t`; judge j then says l with probability :math:`\theta_{jtl}`.
-    Rows of :math:`\theta` have Dirichlet priors. With ``ordinal`` their pseudo-counts are
-    :math:`s\,d^{|t-l|}`, steps counted between neighbouring grades: errors by one grade are expected more than errors
-    by two, which is what keeps judges with few labels sensible. Without, they are s/10 on every cell and s more on the
-    diagonal. It starts from the shares of the labels of each item, so that the result does not depend on a seed.
+    An item has grade t with probability :math:`p_t`; judge j then says l with probability :math:`\theta_{jtl}`. Rows of
+    :math:`\theta` have Dirichlet priors. With ``ordinal`` their pseudo-counts are :math:`s\,d^{|t-l|}`, steps counted
+    between neighbouring grades: errors by one grade are expected more than errors by two, which keeps estimates for
+    judges with few labels reasonable. Otherwise they are s/10 on every cell and s more on the diagonal. EM starts from
+    the shares of the labels of each item, so the result does not depend on a seed.
 
     Parameters
     ----------

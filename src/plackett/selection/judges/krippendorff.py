@@ -35,7 +35,8 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
 
     .. math:: \alpha = 1 - \frac{\sum_{kl} o_{kl}\, \delta^2_{kl}}{\sum_{kl} e_{kl}\, \delta^2_{kl}}
 
-    Items with fewer than two labels are left out. 1 is full agreement, 0 what chance gives; NaN with one grade only.
+    Items with fewer than two labels are left out. 1 is full agreement, 0 is agreement by chance; NaN with only one
+    grade.
 
     Parameters
     ----------

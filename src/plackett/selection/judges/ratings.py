@@ -34,7 +34,7 @@ class Ratings:
 
     labels: np.ndarray
     judges: tuple[str, ...]
-    #: Columns of a table that say which item a row is; none for arrays.
+    #: Columns of a table that identify the item of a row; none for arrays.
     items: pl.DataFrame | None = None
 
     def __post_init__(self) -> None:
@@ -66,9 +66,9 @@ class Ratings:
     def of(cls, source: Any, judges: Sequence[str] | None = None) -> Ratings:
         """Ratings from an array, a table or a CSV file.
 
-        A table has either one row per label, with a column ``judge`` (or rater, worker, …) beside query, document and
-        label, or one row per item and one column per judge: those named in ``judges``, or else the columns whose
-        names speak of a rating of a judge (``agent_1_rating``, ``rater2``).
+        A table has either one row per label, with a column ``judge`` (or rater, worker, …) in addition to query,
+        document and label, or one row per item and one column per judge: those named in ``judges``, or else the columns
+        whose names look like ratings of a judge (``agent_1_rating``, ``rater2``).
         """
         if isinstance(source, Ratings):
             return source

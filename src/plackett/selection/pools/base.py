@@ -18,7 +18,7 @@ __all__ = ["Choice", "Pool", "best_of_each_query", "find_pool"]
 
 
 class Choice(NamedTuple):
-    """Chosen rows; priority, chance of inclusion and reason of any row."""
+    """Chosen rows; priority, inclusion probability and reason for every row."""
 
     rows: np.ndarray
     priority: np.ndarray
@@ -43,7 +43,7 @@ class Pool(ABC):
         judged
             Judgements so far, in a form that `plackett.data.trec.as_qrels` takes; labels below 0 are not judgements.
         budget
-            Number of pairs to choose, over all queries. More than there are raises `DataError`.
+            Number of pairs to choose, over all queries. More than are available raises `DataError`.
         random_state
             Seed: the same one gives the same pairs.
         """
