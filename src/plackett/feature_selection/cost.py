@@ -33,7 +33,7 @@ __public__ = ["CheapestSelector", "feature_frontier"]
 
 @dataclass(frozen=True)
 class FeatureFrontier:
-    """What `feature_frontier` found.
+    """Result of `feature_frontier`.
 
     Attributes
     ----------
@@ -82,9 +82,9 @@ def feature_frontier(
     ``exact``       none: all sets are tried, so the chosen one is the cheapest there is (2^F trainings, F up to 15)
     ==============  ==================================================================================================
 
-    A growing set need not contain the cheapest good one: a dear feature that was best alone may be needless beside
-    others. ``prune`` looks for that, ``exact`` knows. Of equal features the cheaper one is added, then the first. A
-    free feature counts as the cheapest of the others divided by 1000.
+    A growing set need not contain the cheapest good one: an expensive feature that was best alone may be redundant once
+    others are added. ``prune`` looks for such features, ``exact`` misses none. Among equal features the cheaper one
+    is added, then the first. A free feature counts as the cheapest of the others divided by 1000.
 
     Parameters
     ----------
@@ -94,11 +94,11 @@ def feature_frontier(
         Data to train and to measure on.
     costs
         Cost of each feature, in any unit: a number for each, or a mapping of names or numbers (from 0) to costs, where
-        the others cost 1. None is 1 for all.
+        the others cost 1. None means 1 for all.
     epsilon
         How much of the measure may be lost.
     budget
-        Highest cost of a set; None is no limit.
+        Highest cost of a set; None means no limit.
     measure
         The measure.
     method
@@ -358,7 +358,7 @@ def _prune(search: _Search) -> list[list[int]]:
 
 
 def _cheaper(search: _Search, now: list[int], floor: float) -> list[int] | None:
-    """The set without one feature, or with a cheaper one in its place, that saves most and is good enough."""
+    """The set without one feature, or with one replaced by a cheaper one, that saves most and is good enough."""
     price = search.price
     others = [[k for k in now if k != j] for j in now if len(now) > 1]
     for j in now:

@@ -26,7 +26,7 @@ class GreedySelector(FeatureSelector):
     .. math:: \sum_{i \in S} w_i - c \sum_{i \in S} \sum_{j \in S, j \ne i} e_{ij}
 
     greedily: take the feature with the largest weight k, replace the others' :math:`w_j` by
-    :math:`w_j - 2 c\, e_{kj}`, and go on with the rest. The weight is the measure of ranking by the feature alone
+    :math:`w_j - 2 c\, e_{kj}`, and continue with the rest. The weight is the measure of ranking by the feature alone
     (`single_feature_importance`), in its better direction; e is the `feature_similarity` after all features are turned
     in this direction. Of equal weights, the first feature is taken. A feature that is constant in every query ranks
     nothing, yet has the measure of a random order and no similarity: such features come last, if no others are left.
@@ -36,14 +36,14 @@ class GreedySelector(FeatureSelector):
     n_features
         t, the number of features to keep: a whole number, or a share between 0 and 1. Default: half.
     redundancy
-        c, how much similarity costs; 0 keeps the t most important features. None is 1 / t, which balances t
+        c, how much similarity costs; 0 keeps the t most important features. None means 1 / t, which balances t
         importances against t (t − 1) similarities.
     measure
         Measure or loss of ranking by one feature.
     scale
         Similarity from −1 to 1 (``"tau"``), or from 0 to 1 (``"agreement"``).
     n_jobs
-        Number of threads; None is all cores.
+        Number of threads; None means all cores.
 
     Attributes
     ----------

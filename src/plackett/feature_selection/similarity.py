@@ -46,12 +46,12 @@ def feature_similarity(
     data
         The features. A missing value is ranked last, whatever the direction.
     directions
-        1 for each feature whose large values come first, -1 where small ones do; None is 1 for all.
+        1 for each feature whose large values come first, -1 where small ones do; None means 1 for all.
     scale
         ``"tau"``: τ, from −1 to 1. ``"agreement"``: (1 + τ) / 2, from 0 to 1; without ties this is the share of pairs
         in the same order.
     n_jobs
-        Number of threads; None is all cores. The result does not depend on it.
+        Number of threads; None means all cores. The result does not depend on it.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A/B tests by user, with less variance through what was known of the users before."""
+"""A/B tests by user, with variance reduced by what was known of the users before."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class ABTest:
     Attributes
     ----------
     difference
-        Mean of B less that of A.
+        Mean of B minus mean of A.
     standard_error
         Of the difference.
     p
-        If the test is looked at once, at an end that was set before.
+        p-value for a single look, at an end that was fixed in advance.
     p_any_time, lower, upper
-        If it may be looked at any time: always-valid p-value and confidence sequence. Nothing is rejected, and the
-        interval is infinite, before both groups have 15 users.
+        For looks at any time: always-valid p-value and confidence sequence. Nothing is rejected, and the interval is
+        infinite, before both groups have 15 users.
     variance_removed
-        Share of the variance that the values from before took away.
+        Share of the variance removed by the values from before the experiment.
     """
 
     difference: float

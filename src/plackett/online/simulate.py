@@ -114,11 +114,11 @@ class OnlineCurves:
     marks
         Number of interactions at each mark.
     online
-        Mean nDCG of the pages that users saw since the mark before.
+        Mean nDCG of the pages that users saw since the previous mark.
     offline
         nDCG of the model's own order on the test queries.
     churn
-        Share of the documents at the top of the test queries that were not there at the mark before.
+        Share of the documents at the top of the test queries that were not there at the previous mark.
     clicks
         Clicks of each run.
     weights
@@ -192,7 +192,7 @@ def simulate_online(
         Further labels for ``data``, one array per phase: relevance changes after equal parts of the run. The test
         queries must then be those of ``data``.
     arrival
-        For each document the interaction from which on it exists.
+        The first interaction at which each document exists.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Updates that users do not notice as breakage."""
+"""Updates that change only a little of what users see."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class Candidates:
         return np.bincount(self.query_of_row, chosen, minlength=self.n_queries).astype(np.int64)
 
     def place(self, key: np.ndarray, among: np.ndarray) -> np.ndarray:
-        """Position of each row in its query by descending key, from 0, counting only ``among``; other rows come last."""
+        """Position of each row in its query by descending key, from 0, counting only ``among``; others come last."""
         order = np.lexsort((-key, ~among, self.query_of_row))
         position = np.empty(self.n_rows, np.int64)
         position[order] = np.arange(self.n_rows) - self.offsets[self.query_of_row]

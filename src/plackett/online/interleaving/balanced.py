@@ -34,7 +34,7 @@ class BalancedList(Interleaved):
 
 @dataclass(frozen=True)
 class Balanced(Interleaving):
-    """Lists are merged in turn from a random start: every prefix is a union of prefixes of equal depth, up to one.
+    """Lists are merged in turn from a random start: every prefix unites prefixes whose depths differ by at most one.
 
     A ranker's next document is skipped if it is in the list already. Among the documents down to the lowest click, the
     ranker that has more clicked ones at the same depth wins. Simple, but not fair: with lists such as ``a b c d`` and

@@ -27,10 +27,10 @@ class Plan:
     probability
         Of each list.
     credit
-        Of each ranker for each document of the pool, the mean over rankers taken off.
+        Of each ranker for each document of the pool, with the mean over rankers subtracted.
     residual
-        Expected credit of each ranker for a click at each rank, whatever the document; taken off, so that clicks that
-        depend on the rank alone prefer nobody. 0 where the program has a fair solution.
+        Expected credit of each ranker for a click at each rank, whatever the document. It is subtracted, so that clicks
+        that depend on the rank alone favour no ranker. 0 where the program has a fair solution.
     """
 
     lists: np.ndarray
@@ -45,16 +45,17 @@ class Optimised(Interleaving):
 
     The probabilities of the lists solve a linear program: for every rank, the expected credit of a click there is the
     same for all rankers, and the expected sensitivity is highest. Sensitivity of a list is the variance of the credit
-    of one click, at rank i with probability ∝ 1/i. The program depends on how the lists overlap only; solutions are
-    kept, and the first list for a new overlap takes milliseconds rather than microseconds. With many rankers no mixture
-    may be fair at every rank; then the nearest one is used, and the expected credit at each rank is taken off.
+    of one click, at rank i with probability ∝ 1/i. The program depends only on how the lists overlap; solutions are
+    cached, and the first list for a new overlap takes milliseconds rather than microseconds. With many rankers there
+    may be no mixture that is fair at every rank; then the nearest one is used, and the expected credit at each rank is
+    subtracted.
 
     Parameters
     ----------
     credit
         ``"inverse"``, 1 / rank in the ranker's list, or ``"linear"``, minus the rank.
     most_lists
-        Lists to choose among; where more are possible, that many are drawn (always so for many rankers).
+        Lists to choose among; where more are possible, this many are drawn (always the case for many rankers).
 
     Examples
     --------
@@ -126,7 +127,7 @@ def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) ->
 
 
 def list_choices(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
-    """Lists that add the best remaining document of some ranker at every place; at most ``most`` of them."""
+    """Lists that add the best remaining document of some ranker at every rank; at most ``most`` of them."""
     level: list[tuple[int, ...]] = [()]
     for _ in range(k):
         longer: list[tuple[int, ...]] = []
