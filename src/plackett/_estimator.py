@@ -7,7 +7,7 @@ been defined that way. Nothing outside scikit-learn can tell the difference, and
 before.
 
 Why not something plainer: inheriting from `BaseEstimator` costs its import (over a second) in every process that only
-loads and predicts; `BaseEstimator` is no abstract class with which ours could be registered; and since version 1.7
+loads and predicts; `BaseEstimator` is not an abstract class with which ours could be registered; and since version 1.7
 scikit-learn requires the real base class (tags, metadata routing, HTML), so that looking like one is not enough. The
 replacement happens inside the import lock of ``sklearn.base``, after its code has run and before anybody can use it. A
 failed import leaves everything waiting, and a reload changes nothing.

@@ -86,7 +86,7 @@ def count(labels: list[float], rel: float) -> int:
 
 
 def mean_rank(q: RankedList, i: int) -> float:
-    """Rank of the document in place i; those that were not retrieved share the mean of the ranks behind the others."""
+    """Rank of document i; those that were not retrieved share the mean of the ranks behind the others."""
     return i + 1.0 if i < q.depth else (q.depth + 1 + len(q.labels)) / 2
 
 
