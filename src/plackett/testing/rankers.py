@@ -277,11 +277,12 @@ def check_real_labels(make: Make) -> None:
         try:
             ranker = make().fit(X, labels, qid=qid)
         except ValueError as error:
-            require("label" in str(error), f"labels up to {labels.max():g} are refused with a message that does not name
-            them: {error}") continue
-        scores = ranker.predict(X, qid=qid) require(np.isfinite(scores).all(), f"scores that are not finite for labels
-        up to {labels.max():g}") reached = ndcg(scores, y, qid) require(reached > 0.8, f"nDCG {reached:.4f} for labels
-        up to {labels.max():g}, expected more than 0.8")
+            require("label" in str(error), f"labels up to {labels.max():g} are refused, but not by name: {error}")
+            continue
+        scores = ranker.predict(X, qid=qid)
+        require(np.isfinite(scores).all(), f"scores that are not finite for labels up to {labels.max():g}")
+        reached = ndcg(scores, y, qid)
+        require(reached > 0.8, f"nDCG {reached:.4f} for labels up to {labels.max():g}, expected more than 0.8")
 
 
 def check_nan_features(make: Make) -> None:
@@ -431,8 +432,8 @@ def check_query_weight(make: Make) -> None:
 
 def _one_batch(make: Make) -> Make | None:
     """The same without a draw: all queries in a step, bins and leaves that do not count rows; None where impossible."""
-    known = make().get_params() if getattr(make(), "one_at_a_time", False):  # a pass meets a query of weight 2 at
-    different times than the query given twice
+    known = make().get_params()
+    if getattr(make(), "one_at_a_time", False):  # a query given twice is seen at two different times
         return None
     if known.get("boosting") in ("forest", "bagged"):  # queries are drawn
         return None
