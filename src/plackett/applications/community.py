@@ -312,22 +312,22 @@ class _Background:
 
         shape = (max(len(self.terms), 1), max(self.n_texts, 1))
         self.number = {term: i for i, term in enumerate(self.terms)}
-        self.there = csr_array((np.ones(rows.size, np.float32), (rows, columns)), shape=shape)
-        self.hits = np.diff(self.there.indptr).astype(np.float64)
+        self.occurs = csr_array((np.ones(rows.size, np.float32), (rows, columns)), shape=shape)
+        self.hits = np.diff(self.occurs.indptr).astype(np.float64)
 
     def correlation(self, question: Sequence[str], answer: Sequence[str]) -> tuple[float, float]:
         """Means over pairs of hits(q, a) / hits(a)^(2/3), and of the pointwise mutual information."""
         q, a = ([self.number[t] for t in dict.fromkeys(terms) if t in self.number] for terms in (question, answer))
         if not q or not a:
             return 0.0, 0.0
-        both = (self.there[q] @ self.there[a].T).toarray()
+        both = (self.occurs[q] @ self.occurs[a].T).toarray()
         own_q, own_a = self.hits[q], self.hits[a]
         with np.errstate(divide="ignore"):
             information = np.log(self.n_texts * both / np.outer(own_q, own_a))
         return float((both / own_a ** (2.0 / 3.0)).mean()), float(np.where(both > 0, information, 0.0).mean())
 
     def state(self) -> dict[str, Any]:
-        entries = self.there.tocoo()
+        entries = self.occurs.tocoo()
         return {"terms": self.terms, "n_texts": self.n_texts, "rows": entries.row, "columns": entries.col}
 
     @classmethod

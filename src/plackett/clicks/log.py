@@ -563,9 +563,9 @@ def _numbers(values: Any, name: str, dtype: Any) -> np.ndarray:
         raise DataError(f"{name} must be numbers") from None
     if dtype is not np.int32:
         return numbers
-    far = np.flatnonzero(np.abs(numbers) > np.iinfo(np.int32).max)
-    if far.size:
-        raise DataError(f"{name}[{far[0]}] is {numbers[far[0]]:.0f}, which is too large")
+    too_large = np.flatnonzero(np.abs(numbers) > np.iinfo(np.int32).max)
+    if too_large.size:
+        raise DataError(f"{name}[{too_large[0]}] is {numbers[too_large[0]]:.0f}, which is too large")
     if not (np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all()):
         raise DataError(f"{name} must be whole numbers")
     return numbers.astype(np.int32)

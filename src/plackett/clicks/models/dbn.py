@@ -28,7 +28,7 @@ __all__ = ["DBN", "SDBN", "SDBNCounting"]
 
 @dataclass(kw_only=True, eq=False)
 class _Satisfying(ChainModel):
-    """Users stop when a clicked document satisfied them, and otherwise go on with probability γ."""
+    """Users stop when a clicked document satisfied them, and otherwise read on with probability γ."""
 
     _arrays: ClassVar[tuple[str, ...]] = ("satisfaction_", "satisfaction_variance_")
 

@@ -335,28 +335,28 @@ def _matched(case: _Case) -> float:
 def _doubts(
     case: _Case, method: str, effective: float, matched: float, lost: int, pages: int, example: Any
 ) -> list[str]:
-    said = []
+    doubts = []
     if lost:
-        said.append(f"{lost} of {pages} pages have a query without a new list, such as {example!r}")
+        doubts.append(f"{lost} of {pages} pages have a query without a new list, such as {example!r}")
     if "model" in method or "robust" in method:
         below = int(case.new.rank.max(initial=0))
         if below > case.log.longest:
-            said.append(
+            doubts.append(
                 f"the log shows ranks up to {case.log.longest}, the new lists go down to {below}: the click model "
                 f"extrapolates (k={case.log.longest} leaves those out)"
             )
     if method == "model":
         if matched < 0.5:
-            said.append(f"only {matched:.0%} of the new lists was ever shown: the click model extrapolates")
-        return said
+            doubts.append(f"only {matched:.0%} of the new lists was ever shown: the click model extrapolates")
+        return doubts
     if effective < FEW_PAGES:
-        said.append(f"it has the information of {effective:.0f} pages only")
+        doubts.append(f"it has the information of {effective:.0f} pages only")
     if method in ("item-position", "cascade", "list") and matched < 0.9:
-        said.append(
+        doubts.append(
             f"{1 - matched:.0%} of the new lists was never shown: these clicks are missing from the estimate, "
             "which is too low"
         )
-    return said
+    return doubts
 
 
 @fulfils()

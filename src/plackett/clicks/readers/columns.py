@@ -563,11 +563,11 @@ def _assemble(
         lost = pl.col("wrong").is_null() & pl.col("page").is_in(pages.implode())
         left = pl.concat([left, data.filter(lost).with_columns(wrong=pl.lit(""))])
         for (reason,), rows in left.group_by("wrong", maintain_order=True):
-            said = f"{reason} (its page is left out)" if reason else "another line of its page is wrong"
-            said = str(reason) if reason == no_page else said
+            full_reason = f"{reason} (its page is left out)" if reason else "another line of its page is wrong"
+            full_reason = str(reason) if reason == no_page else full_reason
             for number, text in rows.select("line", "document").head(3).rows():
-                bad.add(said, number, "no document" if text is None else f"document {text}", 0)
-            bad.counts[said] += rows.height
+                bad.add(full_reason, number, "no document" if text is None else f"document {text}", 0)
+            bad.counts[full_reason] += rows.height
         data = data.filter(pl.col("wrong").is_null() & ~lost)
         if left["wrong"].str.contains("twice|two documents").any():
             bad.hint = _about_page(bad)

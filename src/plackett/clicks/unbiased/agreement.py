@@ -31,7 +31,7 @@ class Agreement:
     ----------
     value
         Probability that the ranker prefers a clicked document to one that was skipped at the same rank of the same
-        query; .5 is no relation. NaN if no two documents shared a rank.
+        query; .5 means no relation. NaN if no two documents shared a rank.
     error
         Standard error of the value, over queries.
     right, pairs

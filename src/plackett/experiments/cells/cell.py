@@ -200,5 +200,5 @@ def read_cell(path: str | os.PathLike[str]) -> Cell:
 
 
 def _trial(entry: dict[str, Any]) -> CellTrial:
-    said = tuple(str(message) for message in entry.get("warnings", ()))
-    return CellTrial(**(entry | {"setting": from_plain(entry["setting"]), "warnings": said}))
+    warnings = tuple(str(message) for message in entry.get("warnings", ()))
+    return CellTrial(**(entry | {"setting": from_plain(entry["setting"]), "warnings": warnings}))

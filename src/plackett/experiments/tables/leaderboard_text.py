@@ -87,8 +87,8 @@ def _chosen(experiment: Experiment) -> list[str]:
     chosen = {
         dataset: experiment.chosen(dataset) for dataset in experiment.datasets if len(experiment.complete(dataset)) > 1
     }
-    said = [f"{ranker} on {dataset}" if several else ranker for dataset, ranker in chosen.items() if ranker]
-    return [f"Chosen by {experiment.select} on validation data: {', '.join(said)}."] if said else []
+    chosen_names = [f"{ranker} on {dataset}" if several else ranker for dataset, ranker in chosen.items() if ranker]
+    return [f"Chosen by {experiment.select} on validation data: {', '.join(chosen_names)}."] if chosen_names else []
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -20,7 +20,7 @@ class RankedExploreCommit(Bandit):
     """From the top rank down, every document is shown equally often; then the most clicked one stays there for good.
 
     Each of the n documents that is not committed yet is tried T₀ = ⌈2 k² ε⁻² log(n k / δ)⌉ times at each of the k
-    ranks, n k T₀ − k (k − 1) T₀ / 2 pages in all. If users and documents do not change and users click once at most,
+    ranks, n k T₀ − k (k − 1) T₀ / 2 pages in total. If users and documents do not change and users click once at most,
     with probability 1 − δ the clicks on T pages are at least (1 − 1/e) OPT − εT − O(n k³ ε⁻² log(n k / δ)).
 
     The count: the greedy choice loses at most ε in total if the document chosen at each rank is within ε / k of the

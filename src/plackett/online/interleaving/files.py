@@ -133,13 +133,13 @@ def _check_shared(by_ranker: dict[str, dict[str, list[str]]], queries: list[str]
     alone = len({qid for each in missing.values() for qid in each})
     if not alone:
         return
-    said = "; ".join(
+    shortages = "; ".join(
         f"{name} has no documents for {len(qids)}, such as {qids[0]!r}" for name, qids in missing.items() if qids
     )
     if alone == len(queries):
-        raise DataError(f"no query has documents of all rankers. Of {len(queries)} queries, {said}")
+        raise DataError(f"no query has documents of all rankers. Of {len(queries)} queries, {shortages}")
     warnings.warn(
-        f"of {len(queries)} queries, {said}: their pages say little or nothing about which ranker is better",
+        f"of {len(queries)} queries, {shortages}: their pages say little or nothing about which ranker is better",
         PlackettWarning,
         stacklevel=3,
     )
