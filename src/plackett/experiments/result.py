@@ -118,7 +118,7 @@ class Experiment(Renderable):
     def of(self, dataset: str, ranker: str) -> list[Cell]:
         """The finished cells of a ranker on a dataset, in the order of the folds."""
         wanted = ((dataset, ranker, fold) for fold in self.folds[dataset])
-        return [self._by_names[names] for names in wanted if names in self._by_place]
+        return [self._by_names[names] for names in wanted if names in self._by_names]
 
     def complete(self, dataset: str) -> list[str]:
         """The rankers that are finished in every fold of a dataset."""
