@@ -47,11 +47,11 @@ def line_chart(
         f'<text x="{_LEFT}" y="{_TOP - 18}" font-size="14">{escape(title)}</text>',
     ]
     for value in across.ticks:
-        x = across.place(value)
+        x = across.position(value)
         parts.append(f'<line x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{_HEIGHT - _BOTTOM}" stroke="#ddd"/>')
         parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{value:g}</text>')
     for value in up.ticks:
-        y = up.place(value)
+        y = up.position(value)
         parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{_WIDTH - _RIGHT}" y2="{y:.1f}" stroke="#ddd"/>')
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
     middle, centre = (_LEFT + _WIDTH - _RIGHT) / 2, (_TOP + _HEIGHT - _BOTTOM) / 2
@@ -61,12 +61,13 @@ def line_chart(
     )
     for i, (name, line) in enumerate(kept.items()):
         colour, dash = _COLOURS[i % len(_COLOURS)], _DASHES[i // len(_COLOURS) % len(_DASHES)]
-        path = " ".join(f"{across.place(x):.1f},{up.place(y):.1f}" for x, y in line)
+        path = " ".join(f"{across.position(x):.1f},{up.position(y):.1f}" for x, y in line)
         style = f'fill="none" stroke="{colour}" stroke-width="2"' + (f' stroke-dasharray="{dash}"' if dash else "")
         parts.append(f'<polyline points="{path}" {style}/>')
         if len(line) <= 40:
             parts += [
-                f'<circle cx="{across.place(x):.1f}" cy="{up.place(y):.1f}" r="3" fill="{colour}"/>' for x, y in line
+                f'<circle cx="{across.position(x):.1f}" cy="{up.position(y):.1f}" r="3" fill="{colour}"/>'
+                for x, y in line
             ]
         y_legend = _TOP + 10 + 18 * i
         parts.append(
@@ -77,7 +78,7 @@ def line_chart(
 
 
 class _Axis:
-    """Values to places on the page, and the values to mark."""
+    """Positions of values on the page, and the values to mark."""
 
     def __init__(self, values: Sequence[float], start: float, end: float, log: bool) -> None:
         self.log = log
@@ -89,7 +90,7 @@ class _Axis:
         self.low, self.high = low - pad, high + pad
         self.ticks = self._powers() if log else self._steps()
 
-    def place(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """Where a value is on the page."""
         at = log10(value) if self.log else value
         return self.start + (at - self.low) / (self.high - self.low) * (self.end - self.start)

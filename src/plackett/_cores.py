@@ -15,7 +15,7 @@ _VARIABLES = ("PLACKETT_NUM_THREADS", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT")
 
 
 def n_threads(n_jobs: int | None = None) -> int:
-    """Number of threads meant by ``n_jobs``: None or -1 is every core this process may use, -2 all but one.
+    """Number of threads meant by ``n_jobs``: None or -1 means every core this process may use, -2 all but one.
 
     The cores are those that the system lets the process run on (affinity), no more than its share of processor time
     (the limit of a container), and no more than the environment variables ``PLACKETT_NUM_THREADS``,
@@ -83,7 +83,7 @@ def _fields(path: Path) -> list[str]:
 
 
 def _cores(quota: str, period: str) -> float:
-    """``max`` or -1 stand for no limit."""
+    """The limit; ``max`` or -1 means none."""
     if not (quota.isdigit() and period.isdigit()) or int(quota) == 0 or int(period) == 0:
         return np.inf
     return int(quota) / int(period)

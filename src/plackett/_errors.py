@@ -30,7 +30,7 @@ class DataError(ValueError):
 
 
 class CellError(DataError):
-    """A bad value in a table: ``row`` counts from 0; whoever read the table from a file names the line instead."""
+    """A bad value in a table: ``row`` counts from 0; a reader of files names the line instead."""
 
     def __init__(self, column: str, row: int, problem: str) -> None:
         super().__init__(f"column {column!r}, row {row} (counted from 0): {problem}")

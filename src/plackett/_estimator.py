@@ -7,7 +7,7 @@ been defined that way. Nothing outside scikit-learn can tell the difference, and
 before.
 
 Why not something plainer: inheriting from `BaseEstimator` costs its import (over a second) in every process that only
-loads and predicts; `BaseEstimator` is no abstract class with which ours could be registered; and since version 1.7
+loads and predicts; `BaseEstimator` is not an abstract class with which ours could be registered; and since version 1.7
 scikit-learn requires the real base class (tags, metadata routing, HTML), so that looking like one is not enough. The
 replacement happens inside the import lock of ``sklearn.base``, after its code has run and before anybody can use it. A
 failed import leaves everything waiting, and a reload changes nothing.
@@ -56,15 +56,15 @@ def _rebase(cls: type, module: ModuleType, names: tuple[str, ...]) -> None:
 
 def _family(cls: type) -> Iterator[type]:
     """The class and all that derive from it, parents first."""
-    found: dict[type, None] = {cls: None}
+    family: dict[type, None] = {cls: None}
     waiting: list[type] = [cls]
     while waiting:
         child: type
         for child in waiting.pop(0).__subclasses__():
-            if child not in found:
-                found[child] = None
+            if child not in family:
+                family[child] = None
                 waiting.append(child)
-    return iter(sorted(found, key=lambda each: len(each.__mro__)))
+    return iter(sorted(family, key=lambda each: len(each.__mro__)))
 
 
 class _Imports(MetaPathFinder):

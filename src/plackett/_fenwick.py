@@ -9,7 +9,7 @@ __all__ = ["distinct", "level_of", "tree_add", "tree_sum"]
 
 @kernel
 def level_of(levels, n, label):  # type: ignore[no-untyped-def]
-    """Place of a label among the ``n`` distinct ones, which are sorted from large to small."""
+    """Position of a label among the ``n`` distinct ones, which are sorted from large to small."""
     low = 0
     high = n - 1
     while low < high:

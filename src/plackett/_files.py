@@ -11,7 +11,7 @@ __all__ = ["check_regular"]
 
 
 def check_regular(path: str | os.PathLike[str], *, pipes: bool = False) -> None:
-    """Raise an error if something other than a file is in its place: opening a pipe waits for ever without a writer.
+    """Raise an error if the path is not a regular file: opening a pipe waits for ever without a writer.
 
     A device may have no end, and a pipe can be read only once, while most readers look at the first bytes before they
     read. A missing file is left to whoever opens it.

@@ -1,6 +1,6 @@
 """Where compiled kernels are kept: one checked file per kernel and types of arguments.
 
-Numba keeps an index beside its files of machine code. Two processes that fill the same cache can leave an index that
+Numba keeps an index next to its files of machine code. Two processes that fill the same cache can leave an index that
 names the wrong file, and a damaged file ends in a traceback or is run as it is. Here a file is named by what it holds
 and begins with its checksum: a file that is damaged or belongs to something else is dropped, and the kernel compiled.
 """
@@ -62,7 +62,7 @@ class InnerCache(KernelCache):
 
 
 class OverloadFiles:
-    """Machine code of one kernel, a file for each signature; takes the place of Numba's index and data files."""
+    """Machine code of one kernel, a file for each signature; replaces Numba's index and data files."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder

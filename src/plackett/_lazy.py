@@ -18,7 +18,7 @@ def open_package(
     kind: str | None = None,
     *,
     named: dict[str, str] | None = None,
-    value: Callable[[Any], Any] = lambda found: found,
+    value: Callable[[Any], Any] = lambda implementation: implementation,
     everything: Callable[[], dict[str, Any]] | None = None,
 ) -> None:
     """Make the public names of a sub-package its attributes, imported when first used.
@@ -50,7 +50,7 @@ def open_package(
             if name in further:
                 return getattr(import_module(f"{package}.{further[name]}"), name)
             if name in own or name in by_symbol:
-                return value(_found(*(own.get(name) or by_symbol[name])))
+                return value(_imported(*(own.get(name) or by_symbol[name])))
             if name in known:
                 return getattr(import_module(known[name]), name)
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -68,10 +68,10 @@ def open_package(
                 return everything()
             if kind is None:
                 raise TypeError(f"module {package!r} is not callable")
-            return {name: value(_found(*place)) for name, place in own.items()}
+            return {name: value(_imported(*module_and_symbol)) for name, module_and_symbol in own.items()}
 
     sys.modules[package].__class__ = Package
 
 
-def _found(module: str, symbol: str) -> Any:
+def _imported(module: str, symbol: str) -> Any:
     return getattr(import_module(module), symbol)

@@ -19,14 +19,14 @@ def call(text: str) -> tuple[str, dict[str, Any]]:
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-        words: list[ast.keyword] = []
+        keywords: list[ast.keyword] = []
         if isinstance(tree, ast.Call):
-            if tree.args or any(word.arg is None for word in tree.keywords):
+            if tree.args or any(keyword.arg is None for keyword in tree.keywords):
                 raise ValueError("arguments must be given as name=value")
-            words = tree.keywords
+            keywords = tree.keywords
             tree = tree.func
-        arguments = {str(word.arg): ast.literal_eval(word.value) for word in words}
-        if len(arguments) < len(words):
+        arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in keywords}
+        if len(arguments) < len(keywords):
             raise ValueError("an argument is given twice")
         return _dotted(tree), arguments
     except NOT_LITERAL as error:

@@ -18,13 +18,13 @@ __public__ = ["load"]
 
 def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
     """The function that reads a model file of another tool, by its first line; None for any other file."""
-    if not os.path.isfile(path):  # a pipe can be read only once, by whoever opens it next
+    if not os.path.isfile(path):  # a pipe can be read only once, by the reader that opens it next
         return None
     try:
         with open(path, "rb") as file:
             start = file.read(200)
     except OSError:
-        return None  # whoever opens it next says what is wrong
+        return None  # the reader that opens it next says what is wrong
     first = start.partition(b"\n")[0][:100]
     if first.strip() == b"{":  # JSON with a line for each name: the first name says what it is
         first = b"".join(start.split())[:100]

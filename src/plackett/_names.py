@@ -44,7 +44,7 @@ def nearest(name: str, known: Iterable[str], n: int = 3) -> list[str]:
 
 
 def hint(name: str, known: Iterable[str], all_of_them: str = "there are") -> str:
-    """What to say after "there is no such name": the nearest ones, or all of them after the words given.
+    """What to say after "there is no such name": the nearest ones, or all of them after the given lead-in.
 
     >>> hint("listnt", ["ListNet", "RankNet"])
     'did you mean ListNet?'

@@ -19,11 +19,11 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         content = context.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.bitcast(builder.gep(content.data, [arguments[1]]), cgutils.voidptr_t)
+        address = builder.bitcast(builder.gep(content.data, [arguments[1]]), cgutils.voidptr_t)
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        builder.call(function, [place, number(0), number(3), number(1)])  # to read, to be kept, data
+        builder.call(function, [address, number(0), number(3), number(1)])  # to read, to be kept, data
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate

@@ -117,7 +117,7 @@ def sort_descending(lo, hi, offsets, values, out):  # type: ignore[no-untyped-de
 
 @kernel
 def largest_grade(labels):  # type: ignore[no-untyped-def]
-    """Largest label, at least 0; 64 where some label is no whole number below 64."""
+    """Largest label, at least 0; 64 where some label is not a whole number below 64."""
     largest = 0.0
     whole = True
     for i in range(labels.size):
@@ -129,10 +129,10 @@ def largest_grade(labels):  # type: ignore[no-untyped-def]
 
 @kernel
 def order_of_groups(group, offsets):  # type: ignore[no-untyped-def]
-    """Entries in the order of their group numbers, stable; group g has the places offsets[g]:offsets[g + 1]."""
-    place = offsets[:-1].copy()
+    """Entries in the order of their group numbers, stable; group g has the positions offsets[g]:offsets[g + 1]."""
+    next_free = offsets[:-1].copy()
     rows = np.empty(group.size, np.int64)
     for i in range(group.size):
-        rows[place[group[i]]] = i
-        place[group[i]] += 1
+        rows[next_free[group[i]]] = i
+        next_free[group[i]] += 1
     return rows

@@ -183,17 +183,17 @@ def _metadata(path: Any, metadata: Any, kind: str | None) -> dict[str, str]:
             f"{path}: written in format {version} by a newer plackett; this one reads up to {FORMAT_VERSION}. "
             "Upgrade plackett"
         )
-    found = metadata.get("kind")
-    if kind is not None and found != kind:
-        raise DataError(f"{path}: this file holds a {found}, not a {kind}")
+    kind_of_file = metadata.get("kind")
+    if kind is not None and kind_of_file != kind:
+        raise DataError(f"{path}: this file holds a {kind_of_file}, not a {kind}")
     return metadata
 
 
 def _arrays(path: Any, header: dict[str, Any], block: np.ndarray) -> dict[str, np.ndarray]:
-    places = sorted((*_place(path, name, entry), name) for name, entry in header.items())
+    spans = sorted((*_span(path, name, entry), name) for name, entry in header.items())
     end = 0
     arrays = {}
-    for begin, stop, name in places:
+    for begin, stop, name in spans:
         if begin != end:
             what = "overlaps the one before" if begin < end else "leaves a hole before it"
             raise DataError(f"{path}: damaged header, array {name!r} {what} (it begins at {begin} instead of {end})")
@@ -211,7 +211,7 @@ def _arrays(path: Any, header: dict[str, Any], block: np.ndarray) -> dict[str, n
     return arrays
 
 
-def _place(path: Any, name: str, entry: Any) -> tuple[int, int]:
+def _span(path: Any, name: str, entry: Any) -> tuple[int, int]:
     """Begin and end of an array whose entry in the header is sound in itself."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise DataError(f"{path}: damaged header, array {name!r} needs dtype, shape and data_offsets")

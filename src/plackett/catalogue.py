@@ -278,7 +278,7 @@ def _item(node: ast.stmt, kind: str, module: str) -> Iterator[Item]:
             yield Item(kind, name, module, node.name, ids, paper, aliases, _summary(node))
     elif isinstance(node, ast.FunctionDef):
         if kind in ("measure", "loss", "model", "ranker", *_STORED):
-            kind = "tool"  # those are classes; a function beside them is something that works with them
+            kind = "tool"  # those are classes; a function next to them is a tool that works with them
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "fulfils":
                 ids = tuple(ast.literal_eval(argument) for argument in decorator.args)

@@ -504,7 +504,7 @@ def test_an_event_delivered_twice_counts_once(tmp_path):
     path.write_text("".join(json.dumps(each) + "\n" for each in events * 2))
     log = read_events(path, **names, actions={"purchase": 5.0}, event="id")
     assert (log.clicks.tolist(), log.actions.tolist()) == ([1], [5.0])
-    assert "3 × an event that was there before" in str(log.bad_lines)
+    assert "3 × an event whose id was seen before" in str(log.bad_lines)
     parts = list(iter_clicks(path, 2, "events", **names, actions={"purchase": 5.0}, event="id"))
     assert [part.actions.tolist() for part in parts] == [[5.0]]
     wrapped = [{"_id": each["id"], "_source": each} for each in events]

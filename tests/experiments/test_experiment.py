@@ -295,7 +295,7 @@ def test_work_goes_on_in_processes_that_have_started(data, monkeypatch):
         if wanted and len(places) == 2:  # two here, then wait for a process
             return None
         task = original(team, *wanted)
-        places.extend([task.place] if wanted and task else [])
+        places.extend([task.names] if wanted and task else [])
         return task
 
     monkeypatch.setattr(workers._Team, "take", take)

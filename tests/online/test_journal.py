@@ -111,7 +111,7 @@ def test_damage_in_the_middle_is_refused_and_a_damaged_snapshot_is_not_needed(tm
     path = tmp_path / "events.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[: whole.index(b"\n") + 1])
-    with pytest.raises(DataError, match="not all there"):
+    with pytest.raises(DataError, match="some of them are missing"):
         Journal(tmp_path, Sums())
     for each in tmp_path.glob("snapshot-*.json"):
         each.unlink()

@@ -31,7 +31,7 @@ _LEVELS = ("ad", "campaign", "account")
 class Ad(NamedTuple):
     """An ad as a candidate for a query.
 
-    ``match`` says how the advertiser's keyword met the query. Ids may be left empty: such an ad has no history.
+    ``match`` says how the advertiser's keyword matched the query. Ids may be left empty: such an ad has no history.
     """
 
     title: str
@@ -56,7 +56,7 @@ def _distance(a, b, row):  # type: ignore[no-untyped-def]
 
 
 def edit_distance(a: str, b: str) -> int:
-    """Least number of characters to insert, delete or replace that makes one text the other.
+    """Smallest number of characters to insert, delete or replace to turn one text into the other.
 
     >>> edit_distance("kitten", "sitting")
     3
@@ -77,20 +77,20 @@ class AdFeatures(Features):
     ``ctr ad``, ``ctr campaign``,               share of shows that were clicked, smoothed
     ``ctr account``
     ``bid``                                     the bid
-    ``exact``, ``phrase``                       1 if the keyword met the query so; ``broad`` is the rest
+    ``exact``, ``phrase``                       1 if the keyword matched the query in this way; else ``broad``
     ==========================================  ====================================================================
 
-    A click-through rate is drawn to that of the next larger owner, and so has a value for an ad that is new:
+    A click-through rate is shrunk towards that of the next larger owner, so that a new ad has one too:
 
     .. math:: \text{ctr}_{\text{ad}} = \frac{\text{clicks} + s \, \text{ctr}_{\text{campaign}}}{\text{shows} + s}
 
-    likewise a campaign's to the account's, and an account's to that of all. Rates are learned from labels: a label
-    above 0 is a click. `fit_transform` therefore computes those of a list from the lists of the other folds.
+    and likewise a campaign's towards the account's, and an account's towards that of all. Rates are learned from
+    labels: a label above 0 is a click. `fit_transform` therefore computes those of a list from the other folds.
 
     Parameters
     ----------
     smoothing
-        s: shows that the rate of the next larger owner is worth.
+        s: number of shows that the rate of the next larger owner counts for.
     mu
         μ of the Dirichlet smoothing, in words; ads are short.
     n_folds
@@ -155,12 +155,12 @@ class AdFeatures(Features):
 
     def rates(self, ad: Ad) -> tuple[float, float, float]:
         """Click-through rates of an ad, its campaign and its account."""
-        found, above = [], self._rate
+        rates, above = [], self._rate
         for level in reversed(_LEVELS):
             shows, clicks = self._history[level].get(_name(getattr(ad, level)), (0, 0))
             above = (clicks + self.smoothing * above) / (shows + self.smoothing)
-            found.append(above)
-        return found[2], found[1], found[0]
+            rates.append(above)
+        return rates[2], rates[1], rates[0]
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
         """A row for each ad."""
@@ -288,7 +288,7 @@ def rank_logistic(alpha: float = 1e-3, **options: Any) -> GradientRanker:
 
     .. math:: \min_w \frac1n \sum_q \sum_{y_j > y_k} \log\big(1 + e^{w^\top (x_k - x_j)}\big) + \frac\alpha2 \|w\|^2
 
-    It is convex, so that there is one solution; the gradient costs numbers per pair and vectors per ad only.
+    It is convex, so there is one solution; the gradient needs only numbers per pair and vectors per ad.
 
     Parameters
     ----------

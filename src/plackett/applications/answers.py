@@ -23,7 +23,7 @@ __all__ = ["AnswerFeatures", "read_answers", "same_order"]
 
 
 def read_answers(path: str | os.PathLike[str]) -> CandidateLists:
-    """Read lines of question, answer and label between tabs; quotes mean nothing. WikiQA's ``.txt`` files are such.
+    """Read tab-separated lines of question, answer and label, such as WikiQA's ``.txt`` files. Quotes are not special.
 
     Neighbouring lines with the same question are the candidates of one question.
     """
@@ -62,7 +62,7 @@ class AnswerFeatures(Features):
     ``span``                  words of the answer from the first to the last word of the question
     ``new words``             distinct words of the answer that are not in the question
     ``length``                words of the answer
-    ``position``              place of the answer among the candidates as given, from 0
+    ``position``              position of the answer among the candidates as given, from 0
     ``number``                whether the answer has a digit
     ``number asked``          the same if the question begins with when, or with how many or the like; otherwise 0
     ========================  ======================================================================================
@@ -122,9 +122,9 @@ class AnswerFeatures(Features):
     def fit_transform(self, lists: CandidateLists, *, n_folds: int = 5) -> RankingDataset:
         """`fit`, and the features of the training data as a ranker should see them.
 
-        A translation model knows the very answers it was trained on, and a ranker trained on its scores there trusts it
-        too much. So the translation feature of each question comes from a model trained on the other folds of
-        questions; `transform` would use the one trained on all.
+        A translation model has seen the answers it was trained on, and a ranker trained on its scores for them would
+        trust it too much. The translation feature of each question therefore comes from a model trained on the other
+        folds of questions; `transform` would use the one trained on all.
         """
         fold = np.repeat(lists.folds(n_folds), np.diff(lists.offsets))
         data = self.fit(lists).transform(lists)
@@ -140,7 +140,7 @@ class AnswerFeatures(Features):
         return replace(data, X=X)
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
-        """A row for each candidate; a document's id is its place in the list, as in WikiQA's files of judgements."""
+        """A row for each candidate; a document's id is its position in the list, as in WikiQA's files of judgements."""
         if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
         lists.check_texts()
@@ -187,10 +187,10 @@ class AnswerFeatures(Features):
         return [known[text] if text in known else known.setdefault(text, self.analyzer.tokens(text)) for text in texts]
 
     def _row(self, question: Sequence[str], answer: Sequence[str]) -> dict[str, float]:
-        asked, there = dict.fromkeys(question), set(answer)
-        common = [word for word in asked if word in there]
+        asked, answer_words = dict.fromkeys(question), set(answer)
+        common = [word for word in asked if word in answer_words]
         weight = {word: self._terms.idf(word) for word in asked}
-        places = [i for i, word in enumerate(answer) if word in asked]
+        positions = [i for i, word in enumerate(answer) if word in asked]
         shared, whole = sum(weight[word] for word in common), sum(weight.values())
         return {
             "overlap": len(common),
@@ -199,8 +199,8 @@ class AnswerFeatures(Features):
             "idf overlap share": shared / whole if whole else 0.0,
             "bm25": self._terms.bm25(asked, answer),
             "same order": same_order(list(asked), answer),
-            "span": places[-1] - places[0] + 1 if places else 0,
-            "new words": len(there - asked.keys()),
+            "span": positions[-1] - positions[0] + 1 if positions else 0,
+            "new words": len(answer_words - asked.keys()),
             "length": len(answer),
         }
 

@@ -43,7 +43,7 @@ class RankedItem(NamedTuple):
 
     item: Any
     score: float
-    #: Place among the candidates as given, from 0.
+    #: Position among the candidates as given, from 0.
     position: int
 
 
@@ -76,7 +76,7 @@ class Application:
     ...         return np.array([[len(item), sum(c in "aeiou" for c in item)] for item in lists.items])
     >>> judged = CandidateLists.of([("", ["hymn", "sea", "oak"], [0, 2, 1]), ("", ["aorta", "myth"], [1, 0])])
     >>> application = Application(features=Lengths(), ranker=pk.rankers.ListNet(), baselines=("length",)).fit(judged)
-    >>> [found.item for found in application.rank("", ["rhythm", "idea", "tree"])]
+    >>> [answer.item for answer in application.rank("", ["rhythm", "idea", "tree"])]
     ['idea', 'tree', 'rhythm']
     >>> application.explain("", ["rhythm", "idea"]).pair(1, 0)["feature"][0]
     'vowels'
@@ -105,7 +105,7 @@ class Application:
         return np.asarray(self.ranker.predict(self.features.transform(lists)))
 
     def rank(self, query: Any, items: Sequence[Any] | None = None, k: int | None = None) -> list[RankedItem]:
-        """The items of one query, the best first; of equal ones the one that stands first."""
+        """The items of one query, the best first; equal ones stay in the given order."""
         if k is not None and k < 0:
             raise DataError(f"k={k}; give 0 or more, or None for all")
         lists = self._one(query, items)
@@ -220,8 +220,8 @@ class Application:
         if description.get("kind") != _KIND:
             raise DataError(f"{folder / FILE}: not an application")
         if description.get("format_version") != _VERSION:
-            found = description.get("format_version")
-            raise DataError(f"{folder / FILE}: format {found!r:.20}; this plackett reads {_VERSION}")
+            version = description.get("format_version")
+            raise DataError(f"{folder / FILE}: format {version!r:.20}; this plackett reads {_VERSION}")
         with reading(folder / FILE, "the application"):
             if features is None:
                 features = _class(description["features"])
@@ -239,11 +239,11 @@ class Application:
         file = Path(path) / _EXAMPLES
         if not file.exists():
             return None
-        found = _read(file)
+        saved = _read(file)
         with reading(file, "the list of examples"):
-            columns = [found[name] for name in ("queries", "items", "labels") if name != "labels" or name in found]
+            columns = [saved[name] for name in ("queries", "items", "labels") if name != "labels" or name in saved]
             lists = list(zip(*columns, strict=True))
-            return CandidateLists.of(lists, qids=found["qids"])
+            return CandidateLists.of(lists, qids=saved["qids"])
 
 
 def _judged(lists: CandidateLists) -> CandidateLists:
@@ -255,27 +255,27 @@ def _judged(lists: CandidateLists) -> CandidateLists:
 
 
 def _class(name: Any) -> type[Features]:
-    """Features of ours by their name."""
+    """The library's own features, by name."""
     package = import_module("plackett.applications")
-    found = getattr(package, name, None) if isinstance(name, str) and name in dir(package) else None
-    if not isinstance(found, type) or not issubclass(found, Features):
+    cls = getattr(package, name, None) if isinstance(name, str) and name in dir(package) else None
+    if not isinstance(cls, type) or not issubclass(cls, Features):
         raise DataError(
             f"features {name!r:.60} are not plackett's own; load the application in Python, with "
             "Application.load(path, features=…)"
         )
-    return found
+    return cls
 
 
 def _plain(lists: CandidateLists) -> dict[str, Any]:
     def parts(values: Any) -> list[Any]:
         return [list(values[a:b]) for a, b in pairwise(lists.offsets.tolist())]
 
-    found = {"queries": lists.queries, "items": parts(lists.items), "qids": lists.qids.tolist()}
-    return found if lists.labels is None else found | {"labels": parts(lists.labels.tolist())}
+    plain = {"queries": lists.queries, "items": parts(lists.items), "qids": lists.qids.tolist()}
+    return plain if lists.labels is None else plain | {"labels": parts(lists.labels.tolist())}
 
 
 def _text(name: str, content: Mapping[str, Any]) -> bytes:
-    """What a file of JSON holds."""
+    """The text of a JSON file."""
     try:
         return json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
     except (TypeError, ValueError) as error:
@@ -286,13 +286,13 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         check_regular(path)
         with open(path, "rb") as file:
-            found = json.loads(file.read(_LARGEST).decode("utf-8", "surrogatepass"))
+            content = json.loads(file.read(_LARGEST).decode("utf-8", "surrogatepass"))
     except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"{path.parent} holds no application (there is no {path.name})") from None
+        raise DataError(f"{path.parent} does not hold an application (there is no {path.name})") from None
     except (ValueError, RecursionError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{path}: damaged ({error})") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise DataError(f"{path}: damaged (not a JSON object)")
-    return found
+    return content

@@ -35,8 +35,8 @@ def _auction(offsets, order, bid, quality, reserve, examination, slot, price, pa
     for q in range(offsets.size - 1):
         shown = 0
         above = -1
-        for place in range(offsets[q], offsets[q + 1]):
-            ad = order[place]
+        for i in range(offsets[q], offsets[q + 1]):
+            ad = order[i]
             if bid[ad] < reserve or bid[ad] * quality[ad] <= 0.0:
                 continue
             if above >= 0:  # enough to stay above this one
@@ -76,17 +76,17 @@ def second_price(
         For each ad: what it offers for a click, and the probability that it is clicked when it is examined. Qualities
         come from a model: those of a calibrated ranker (``ranker.calibration_``), or of a regression on clicks.
     reserve
-        Least price of a click.
+        Minimum price of a click.
     examination
-        Probability that each slot is examined, from the top; as many ads are shown.
+        Probability that each slot is examined, from the top; there are as many slots as entries.
 
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [0, 0, 0], ["shoes"] * 3)
-    >>> found = second_price(data, [2.0, 1.0, 3.0], [0.1, 0.5, 0.2], examination=[1.0, 0.5])
-    >>> found.slot.tolist(), found.price.round(2).tolist()  # the products are .2, .5 and .6
+    >>> outcome = second_price(data, [2.0, 1.0, 3.0], [0.1, 0.5, 0.2], examination=[1.0, 0.5])
+    >>> outcome.slot.tolist(), outcome.price.round(2).tolist()  # the products are .2, .5 and .6
     ([0, 2, 1], [0.0, 0.4, 2.5])
-    >>> round(found.revenue, 4)  # .2 · 2.5 + .5 · .5 · .4
+    >>> round(outcome.revenue, 4)  # .2 · 2.5 + .5 · .5 · .4
     0.6
     """
     bid, chance, look = _checked(data, bids, quality, reserve, examination)
@@ -101,8 +101,8 @@ def best_reserve(data: RankingDataset, bids: Any, quality: Any, *, examination: 
     """The reserve price with the largest expected revenue, and that revenue.
 
     Between two bids the ads that are shown stay the same and prices can only rise with the reserve, so that the best
-    reserve is one of the bids, or 0. All are tried. Bids are taken as they are: advertisers who notice a
-    reserve may bid otherwise.
+    reserve is one of the bids, or 0. All are tried. Bids are taken as they are, although advertisers who notice a
+    reserve may change theirs.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from plackett.text.analysis import Analyzer
 
 __all__ = ["CommunityFeatures", "Post", "graded_by_votes", "read_posts"]
 
-#: What a text is seen as.
+#: Representations of a text.
 _REPRESENTATIONS = ("words", "bigrams", "generalised bigrams", "dependencies", "generalised dependencies")
 
 
@@ -57,12 +57,12 @@ def read_posts(path: str | os.PathLike[str]) -> list[Post]:
 
     file = Path(path)
     check_regular(file)
-    found = []
+    posts = []
     try:
         for _, row in ElementTree.iterparse(file, events=("end",)):  # reads no other file, and expat limits entities
             if row.tag == "row" and row.get("PostTypeId") in ("1", "2"):
                 body = read_page(row.get("Body", "").encode(), "").fields.get("text", "")
-                found.append(
+                posts.append(
                     Post(
                         id=int(row.attrib["Id"]),
                         parent=_number(row.get("ParentId")),
@@ -78,7 +78,7 @@ def read_posts(path: str | os.PathLike[str]) -> list[Post]:
             row.clear()
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         raise DataError(f"{file}: not a Posts.xml of Stack Exchange ({error})") from None
-    return found
+    return posts
 
 
 def _number(text: str | None) -> int | None:
@@ -137,7 +137,7 @@ class CommunityFeatures(Features):
     ``translation`` (IBM model 1). Then
 
     ====================  ============================================================================================
-    ``same order``        words of the question that stand in the answer in the same order
+    ``same order``        words of the question that occur in the answer in the same order
     ``span``              terms of the answer from the first to the last word of the question
     ``matches``           terms of the answer that are words of the question
     ``new words``         distinct terms of the answer that are not in the question
@@ -145,14 +145,14 @@ class CommunityFeatures(Features):
     ``mutual information`` mean over pairs of words of log(N hits(q, a) / (hits(q) hits(a))), 0 for pairs without hits
     ====================  ============================================================================================
 
-    A dependency is a pair of a word and the word it belongs to. The default takes neighbouring content words, which
-    needs no parser; give a function from terms to pairs to use one. Generalised means that nouns and numbers give way
-    to their class, by a function from a term to its class.
+    A dependency is a pair of a word and the word it depends on. The default takes neighbouring content words, which
+    needs no parser; to use a parser, give a function from terms to pairs. Generalised means that nouns and numbers are
+    replaced by their class, by a function from a term to its class.
 
     Parameters
     ----------
     dependencies
-        From the terms of a text to terms that stand for pairs. Not saved, as ``generalise``.
+        From the terms of a text to terms that stand for pairs. Not saved; neither is ``generalise``.
     generalise
         From a term to its class.
     groups
@@ -219,7 +219,7 @@ class CommunityFeatures(Features):
         return data.replace(X=X)
 
     def _translated(self, questions: Any, answers: Any, rows: np.ndarray) -> list[TranslationModel | None]:
-        """A model for each representation; None where short texts leave it without a term, or none is wanted."""
+        """A model for each representation; None where texts are too short to have a term, or where it is not used."""
         if "translation" not in self.groups:
             return [None for _ in _REPRESENTATIONS]
         chosen = np.flatnonzero(rows)
@@ -267,11 +267,11 @@ class CommunityFeatures(Features):
         """Settings, counts and translation tables."""
         if not hasattr(self, "_terms"):
             raise DataError("the features are not trained; call fit first")
-        found: dict[str, Any] = {"analyzer": self.analyzer.to_json(), "groups": list(self.groups)}
+        state: dict[str, Any] = {"analyzer": self.analyzer.to_json(), "groups": list(self.groups)}
         for number, (terms, model) in enumerate(zip(self._terms, self._translation, strict=True)):
-            found |= {f"{number} {name}": value for name, value in terms.state().items()}
-            found |= {f"{number} translation {name}": value for name, value in (model.state() if model else {}).items()}
-        return found | {f"background {name}": value for name, value in self._background.state().items()}
+            state |= {f"{number} {name}": value for name, value in terms.state().items()}
+            state |= {f"{number} translation {name}": value for name, value in (model.state() if model else {}).items()}
+        return state | {f"background {name}": value for name, value in self._background.state().items()}
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
@@ -291,7 +291,7 @@ class CommunityFeatures(Features):
 
 
 class _Background:
-    """In which of some texts each term stands, for counts of texts that two terms share."""
+    """Which texts each term occurs in, to count the texts that two terms share."""
 
     def fit(self, texts: Iterable[Sequence[str]]) -> Self:
         rows: list[int] = []
@@ -312,23 +312,23 @@ class _Background:
 
         shape = (max(len(self.terms), 1), max(self.n_texts, 1))
         self.number = {term: i for i, term in enumerate(self.terms)}
-        self.there = csr_array((np.ones(rows.size, np.float32), (rows, columns)), shape=shape)
-        self.hits = np.diff(self.there.indptr).astype(np.float64)
+        self.occurs = csr_array((np.ones(rows.size, np.float32), (rows, columns)), shape=shape)
+        self.hits = np.diff(self.occurs.indptr).astype(np.float64)
 
     def correlation(self, question: Sequence[str], answer: Sequence[str]) -> tuple[float, float]:
         """Means over pairs of hits(q, a) / hits(a)^(2/3), and of the pointwise mutual information."""
         q, a = ([self.number[t] for t in dict.fromkeys(terms) if t in self.number] for terms in (question, answer))
         if not q or not a:
             return 0.0, 0.0
-        both = (self.there[q] @ self.there[a].T).toarray()
+        both = (self.occurs[q] @ self.occurs[a].T).toarray()
         own_q, own_a = self.hits[q], self.hits[a]
         with np.errstate(divide="ignore"):
             information = np.log(self.n_texts * both / np.outer(own_q, own_a))
         return float((both / own_a ** (2.0 / 3.0)).mean()), float(np.where(both > 0, information, 0.0).mean())
 
     def state(self) -> dict[str, Any]:
-        found = self.there.tocoo()
-        return {"terms": self.terms, "n_texts": self.n_texts, "rows": found.row, "columns": found.col}
+        entries = self.occurs.tocoo()
+        return {"terms": self.terms, "n_texts": self.n_texts, "rows": entries.row, "columns": entries.col}
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
@@ -355,9 +355,9 @@ def _best(lists: CandidateLists) -> np.ndarray:
 
 def _density(question: Sequence[str], answer: Sequence[str]) -> tuple[float, float, float, float]:
     asked = dict.fromkeys(question)
-    places = [i for i, term in enumerate(answer) if term in asked]
-    span = places[-1] - places[0] + 1 if places else 0
-    return same_order(list(asked), answer), span, len(places), len(set(answer) - asked.keys())
+    positions = [i for i, term in enumerate(answer) if term in asked]
+    span = positions[-1] - positions[0] + 1 if positions else 0
+    return same_order(list(asked), answer), span, len(positions), len(set(answer) - asked.keys())
 
 
 def _bigrams(words: Sequence[str]) -> list[str]:
@@ -365,7 +365,7 @@ def _bigrams(words: Sequence[str]) -> list[str]:
 
 
 def _neighbours(words: Sequence[str]) -> list[str]:
-    """Pairs of neighbouring content words, in the order of the alphabet."""
+    """Pairs of neighbouring content words, each in alphabetical order."""
     content = [word for word, kind in zip(words, kinds(words), strict=True) if kind != "other"]
     return [" ".join(sorted(pair)) for pair in pairwise(content)]
 

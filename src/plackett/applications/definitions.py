@@ -36,7 +36,7 @@ def find_definitions(paragraphs: Iterable[str], *, tagger: Tagger = kinds) -> li
     """Paragraphs that may define a term, with the term.
 
     The term is the first base noun phrase of the first sentence, or two of them joined by *of* or *for*. The paragraph
-    is kept if it goes on in one of the ways that definitions do: *term is a/an/the …*, *term, …, a/an/the …* or
+    is kept if it continues as definitions do: *term is a/an/the …*, *term, …, a/an/the …* or
     *term is one of …* (also *are* and *was*).
 
     Parameters
@@ -53,12 +53,12 @@ def find_definitions(paragraphs: Iterable[str], *, tagger: Tagger = kinds) -> li
     [Definition(term='whale', paragraph='A whale is a sea mammal.'),
      Definition(term='Bach', paragraph='Bach, born in 1685, a composer of fugues.')]
     """
-    found = []
+    definitions = []
     for paragraph in paragraphs:
         term = _defined(paragraph, tagger)
         if term:
-            found.append(Definition(term, paragraph))
-    return found
+            definitions.append(Definition(term, paragraph))
+    return definitions
 
 
 def _defined(paragraph: str, tagger: Tagger) -> str:
@@ -72,13 +72,13 @@ def _defined(paragraph: str, tagger: Tagger) -> str:
     if end < len(tokens) and tokens[end].lower() in ("of", "for"):
         end = next((b for a, b in phrases if a == end + 1), end)
     term = tokens[:end]
-    place = re.match(r"\W*" + r"\W+".join(map(re.escape, term)), first)
-    if place is None or not _CONTINUED.match(first[place.end() :]):
+    match = re.match(r"\W*" + r"\W+".join(map(re.escape, term)), first)
+    if match is None or not _CONTINUED.match(first[match.end() :]):
         return ""
     return " ".join(term[1:] if term[0].lower() in _ARTICLES and len(term) > 1 else term)
 
 
-#: How a definition goes on after its term.
+#: How a definition continues after its term.
 _CONTINUED = re.compile(
     r"\s*(?:\([^)]*\)\s*)?(?:(?:is|are|was|were)\s+(?:an?|the|one\s+of)\b|,[^.]*,\s*(?:an?|the)\b|,\s*(?:an?|the)\b)",
     re.IGNORECASE,
@@ -91,12 +91,12 @@ class DefinitionFeatures(Features):
 
     ========================  ========================================================================================
     ``at start``              the paragraph begins with the term, after an article or not
-    ``article``               an article stands before the term at the start
+    ``article``               an article precedes the term at the start
     ``capitals``              all words of the term begin with a capital in the paragraph
     ``negative words``        the paragraph has *he*, *she* or *said*
     ``pronoun``               the term has a pronoun
     ``joined``                the term has *of*, *for*, *and*, *or* or a comma
-    ``again``                 how often the term comes again
+    ``again``                 how often the term is repeated
     ``is a``                  *is a*, *is an* or *is the* follows the term (also *are*, *was*)
     ``sentences``             number of sentences
     ``words``                 number of words
@@ -187,8 +187,8 @@ class DefinitionFeatures(Features):
 
     def _window(self, term: str, paragraph: str) -> list[str]:
         tokens, asked = [word.lower() for word in words(paragraph)], [word.lower() for word in words(term)]
-        place = _first(asked, tokens)
-        return tokens[place + len(asked) :][: self.window] if place >= 0 else []
+        start = _first(asked, tokens)
+        return tokens[start + len(asked) :][: self.window] if start >= 0 else []
 
     def _after_term(self, term: str, paragraph: str) -> float:
         known = [self._odds[word] for word in self._window(term, paragraph) if word in self._odds]
@@ -205,13 +205,13 @@ class DefinitionFeatures(Features):
     def _row(self, term: str, paragraph: str) -> list[float]:
         written, asked = words(paragraph), [word.lower() for word in words(term)]
         tokens = [word.lower() for word in written]
-        place, n = _first(asked, tokens), len(asked)
-        article = place == 1 and tokens[0] in _ARTICLES
-        after = tokens[place + n : place + n + 2] if place >= 0 else []
+        start, n = _first(asked, tokens), len(asked)
+        article = start == 1 and tokens[0] in _ARTICLES
+        after = tokens[start + n : start + n + 2] if start >= 0 else []
         defines = after[:1] in (["is"], ["are"], ["was"], ["were"]) and after[1:] and after[1] in _ARTICLES
-        capitals = place >= 0 and all(word[:1].isupper() for word in written[place : place + n])
+        capitals = start >= 0 and all(word[:1].isupper() for word in written[start : start + n])
         return [
-            place == 0 or article,
+            start == 0 or article,
             article,
             capitals,
             not _NEGATIVE.isdisjoint(tokens),
@@ -242,7 +242,7 @@ class DefinitionFeatures(Features):
 
 
 def _first(part: list[str], whole: list[str]) -> int:
-    """Where a run of words first stands; −1 if it does not."""
+    """Where a run of words first occurs; −1 if it does not."""
     return next((i for i in range(len(whole) - len(part) + 1) if whole[i : i + len(part)] == part), -1) if part else -1
 
 

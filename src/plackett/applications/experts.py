@@ -21,7 +21,7 @@ _KIND = "expert model"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SupportedCandidates:
-    """Candidates of questions, each with the documents that speak for it.
+    """Candidates of questions, each with its supporting documents.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class ExpertModel(Estimator):
     alpha
         Penalty of the squared coefficients, as a share of the number of candidates; intercepts are free.
     max_iter
-        Most iterations of L-BFGS.
+        Maximum number of iterations of L-BFGS.
 
     Examples
     --------
@@ -160,13 +160,15 @@ class ExpertModel(Estimator):
         return self
 
     def predict(self, candidates: SupportedCandidates) -> np.ndarray:
-        """Probability of each candidate to be an expert."""
+        """Probability that each candidate is an expert."""
         if not hasattr(self, "coef_"):
             raise DataError("the model is not trained; call fit first")
-        found = candidates.relevance.shape[1], candidates.association.shape[1]
-        if found != (self.n_relevance_, self.n_association_):
+        n_features = candidates.relevance.shape[1], candidates.association.shape[1]
+        if n_features != (self.n_relevance_, self.n_association_):
             expected = f"{self.n_relevance_} and {self.n_association_}"
-            raise DataError(f"{found[0]} and {found[1]} features of documents; the model was trained on {expected}")
+            raise DataError(
+                f"{n_features[0]} and {n_features[1]} features of documents; the model was trained on {expected}"
+            )
         return _probability(self.coef_, candidates, self.form)[0]
 
     def _maximised(self, candidates: SupportedCandidates, y: np.ndarray, form: str, start: np.ndarray) -> np.ndarray:

@@ -19,26 +19,26 @@ from plackett.losses.pointwise.square import Square
 
 __all__ = ["FactorRecommender"]
 
-#: How often an unrated item is drawn before the place stays empty, because the user has rated nearly everything.
+#: How often an unrated item is drawn before the entry stays empty, because the user has rated nearly everything.
 _TRIES = 30
 #: Decay of the means of Adam, and what keeps its steps finite.
 _FIRST, _SECOND, _TINY = 0.9, 0.999, 1e-8
 
 
 @kernel
-def _draw(offsets, items, places, n_items, n_drawn, seed, found):  # type: ignore[no-untyped-def]
-    """Items that a user has not rated, after the rated ones of the user; −1 if none was met."""
+def _draw(offsets, items, first_entry, n_items, n_drawn, seed, drawn):  # type: ignore[no-untyped-def]
+    """Draw items that a user has not rated, after the rated ones of the user; −1 if none was drawn."""
     for u in range(offsets.size - 1):
         lo, hi = offsets[u], offsets[u + 1]
         for j in range((hi - lo) * n_drawn):
-            place = places[u] + (hi - lo) + j
-            found[place] = -1
-            bits = mix(seed ^ mix(np.uint64(place)))
+            entry = first_entry[u] + (hi - lo) + j
+            drawn[entry] = -1
+            bits = mix(seed ^ mix(np.uint64(entry)))
             for _ in range(_TRIES):
                 item = below(bits, n_items)
                 at = lo + np.searchsorted(items[lo:hi], item)
                 if at == hi or items[at] != item:
-                    found[place] = item
+                    drawn[entry] = item
                     break
                 bits = mix(bits)
 
@@ -71,8 +71,8 @@ class FactorRecommender(Recommender):
     and :math:`z_i` are features, if there are any: they carry what is known of users and items that have few ratings,
     or none.
 
-    Each step compares the rated items of a user with each other and with ``negatives`` times as many items drawn anew
-    from those not rated, which have label 0. The steps are Adam's, over all users.
+    Each step compares the rated items of a user with each other and with ``negatives`` times as many unrated items,
+    drawn anew, which have label 0. The steps are Adam's, over all users.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class FactorRecommender(Recommender):
     n_factors
         Length of the factors.
     negatives
-        Unrated items drawn for each rated one; 0 compares rated items only, as predicting given ratings needs.
+        Unrated items drawn for each rated one; 0 compares rated items only, as in predicting ratings.
     penalty
         λ. The loss is a sum over a user's points, pairs or lists, so that the right penalty depends on the loss and on
         how many ratings users have: choose it on ratings that are neither trained nor tested on.
@@ -237,10 +237,10 @@ class _Problem:
         }
         rated = np.diff(ratings.offsets)
         counts = rated * (1 + model.negatives)
-        self.places = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        self.first_entry = np.concatenate([[0], np.cumsum(counts)[:-1]])
         self.user = np.repeat(np.arange(m), counts)
         self.item = np.full(self.user.size, -1, np.int64)
-        self.rows = np.repeat(self.places - ratings.offsets[:-1], rated) + np.arange(ratings.n_rows)
+        self.rows = np.repeat(self.first_entry - ratings.offsets[:-1], rated) + np.arange(ratings.n_rows)
         self.item[self.rows] = ratings.item
         self.labels = np.zeros(self.user.size)
         self.labels[self.rows] = ratings.values
@@ -260,12 +260,12 @@ class _Problem:
 
     def parts(self, parameters: np.ndarray) -> dict[str, np.ndarray]:
         """Views of the matrices in the vector."""
-        found, first = {}, 0
+        views, first = {}, 0
         for name, shape in self.shapes.items():
             size = int(np.prod(shape))
-            found[name] = parameters[first : first + size].reshape(shape)
+            views[name] = parameters[first : first + size].reshape(shape)
             first += size
-        return found
+        return views
 
     def factors(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """p, q and b with the part of the features."""
@@ -278,9 +278,9 @@ class _Problem:
         if self.bound is not None and self.model.negatives == 0:
             return
         ratings, seed = self.ratings, np.uint64(self.model.random_state * 1_000_003 + step)
-        _draw(ratings.offsets, ratings.item, self.places, ratings.n_items, self.model.negatives, seed, self.item)
+        _draw(ratings.offsets, ratings.item, self.first_entry, ratings.n_items, self.model.negatives, seed, self.item)
         if self.bound is None:
-            # a place for which no item was met is unjudged; whether there is one hardly changes between steps
+            # an entry for which no item was drawn is unjudged; whether there is one hardly changes between steps
             self.bound = self._bind(np.where(self.item < 0, -1.0, self.labels))
             self.empty = self.item < 0
         elif not np.array_equal(self.item < 0, self.empty):
@@ -314,14 +314,14 @@ class _Problem:
 
 
 def _features(table: Any, n_rows: int | None, name: str, n_columns: int | None = None) -> np.ndarray:
-    """Features as an array; none are an array without columns."""
+    """Features as an array; without features, an array without columns."""
     if table is None and n_rows is not None:
         return np.zeros((n_rows, 0))
-    found = np.asarray(table, np.float64)
-    if found.ndim != 2 or (n_rows is not None and len(found) != n_rows):
-        raise DataError(f"{name} has shape {found.shape}; give a row for each of {n_rows}")
-    if n_columns is not None and found.shape[1] != n_columns:
-        raise DataError(f"{name} has {found.shape[1]} columns; the model was trained with {n_columns}")
-    if not np.isfinite(found).all():
+    features = np.asarray(table, np.float64)
+    if features.ndim != 2 or (n_rows is not None and len(features) != n_rows):
+        raise DataError(f"{name} has shape {features.shape}; give a row for each of {n_rows}")
+    if n_columns is not None and features.shape[1] != n_columns:
+        raise DataError(f"{name} has {features.shape[1]} columns; the model was trained with {n_columns}")
+    if not np.isfinite(features).all():
         raise DataError(f"{name} has missing or infinite values")
-    return found
+    return features

@@ -45,7 +45,7 @@ class Features(ABC):
         """A row of numbers for each candidate."""
 
     def transform(self, lists: CandidateLists) -> RankingDataset:
-        """A dataset with the lists as queries; a document's id is its place in its list, from 0."""
+        """A dataset with the lists as queries; a document's id is its position in its list, from 0."""
         X = np.asarray(self.matrix(lists), np.float64)
         if X.shape != (len(lists.items), len(self.names)):
             expected = f"{len(lists.items)} items and {len(self.names)} names"
@@ -68,7 +68,7 @@ class Features(ABC):
         return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
 
     def item(self, plain: Any) -> Any:
-        """An item from what JSON makes of it; items that JSON has as they are need nothing."""
+        """An item from its JSON form; items that JSON stores unchanged need nothing."""
         return plain
 
     @classmethod

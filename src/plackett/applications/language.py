@@ -49,7 +49,7 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Dr. Ray lives in St. Louis. He paid 3.50 dollars! Did J. Smith?")
     ['Dr. Ray lives in St. Louis.', 'He paid 3.50 dollars!', 'Did J. Smith?']
     """
-    found: list[str] = []
+    sentence_texts: list[str] = []
     for block in re.split(r"\n\s*\n", text):
         block, start = " ".join(block.split()), 0
         for end in _END.finditer(block):
@@ -58,15 +58,15 @@ def sentences(text: str) -> list[str]:
             short = last.lower() in _ABBREVIATIONS or (len(last) == 1 and last.isupper())
             if block[end.start() - 1] == "." and short:
                 continue
-            found.append(block[start : end.end()].strip())
+            sentence_texts.append(block[start : end.end()].strip())
             start = end.end()
         if block[start:].strip():
-            found.append(block[start:].strip())
-    return found
+            sentence_texts.append(block[start:].strip())
+    return sentence_texts
 
 
 def kinds(tokens: Sequence[str]) -> list[str]:
-    """The kind of each word by lists and endings: a rough tagger without data. Any other fits in its place.
+    """The kind of each word by lists and endings: a rough tagger without data. Any other tagger may replace it.
 
     >>> kinds("the careful dog quickly jumped".split())
     ['other', 'adjective', 'noun', 'adverb', 'verb']
@@ -100,7 +100,7 @@ def noun_phrases(tokens: Sequence[str], tagger: Tagger = kinds) -> list[tuple[in
     ['the linear model', 'a visible network']
     """
     tags = list(tagger(tokens))
-    found, i = [], 0
+    phrases, i = [], 0
     while i < len(tokens):
         start = i
         if tokens[i].lower() in ("the", "a", "an"):
@@ -111,7 +111,7 @@ def noun_phrases(tokens: Sequence[str], tagger: Tagger = kinds) -> list[tuple[in
         while i < len(tokens) and tags[i] == "noun":
             i += 1
         if i > nouns:
-            found.append((start, i))
+            phrases.append((start, i))
         else:
             i = max(i, start + 1)
-    return found
+    return phrases

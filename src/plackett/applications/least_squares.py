@@ -16,7 +16,7 @@ from plackett.data.grouping import ids_array
 
 __all__ = ["AlternatingLeastSquares"]
 
-#: Ratings that are worth a thread: each costs some passes over its factors.
+#: Ratings that justify one more thread: each costs some passes over its factors.
 _ROWS_PER_THREAD = 2_000
 
 
@@ -93,8 +93,8 @@ class AlternatingLeastSquares(Recommender):
 
     :math:`c_{ui}` is ``confidence`` for what was used and 1 for the rest. With fixed items the problem of each user is
     a linear system, and the sum over all unused items is one matrix for everybody: no item is left out or drawn. Users
-    and items are solved for in turn, by some steps of conjugate gradients from the last solution. Those who used much
-    are held back more (:math:`\nu`); n and m are numbers of used and of all items, for items those of users.
+    and items are solved for in turn, by some steps of conjugate gradients from the last solution. Heavy users are
+    penalised more (:math:`\nu`); n and m are numbers of used and of all items (for items, of users).
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class AlternatingLeastSquares(Recommender):
     exponent
         ν: 0 is the same penalty for all, 1 a penalty in proportion to the terms of the sum.
     n_iterations
-        Times that users and items are solved for.
+        How often users and items are solved for.
     n_steps
         Steps of conjugate gradients each time.
     random_state
@@ -159,7 +159,7 @@ class AlternatingLeastSquares(Recommender):
             raise DataError("there are no ratings")
         for name in ("n_factors", "n_iterations", "n_steps"):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise DataError(f"{name}={getattr(self, name)}; give a whole number from 1 on")
+                raise DataError(f"{name}={getattr(self, name)}; give a whole number of 1 or more")
         if not 0 < self.penalty < np.inf or not 0 < self.confidence < np.inf:
             raise DataError(f"penalty={self.penalty}, confidence={self.confidence}; give numbers above 0")
         if not np.isfinite(self.exponent):

@@ -112,7 +112,7 @@ class CandidateLists:
 
     @property
     def positions(self) -> np.ndarray:
-        """Place of each item in its list as given, from 0."""
+        """Position of each item in its list as given, from 0."""
         return np.arange(len(self.items)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
     def take(self, lists: Any) -> CandidateLists:
@@ -135,18 +135,18 @@ class CandidateLists:
         if n_folds < 2:
             raise DataError(f"n_folds={n_folds}; give 2 or more")
         if len(self) < 2:
-            raise DataError("there are fewer than two lists: what is learned from one must be tried on another")
+            raise DataError("there are fewer than two lists: what is learned from one must be tested on another")
         return np.arange(len(self)) % min(n_folds, len(self))
 
     def check_texts(self) -> None:
-        """An error if a query or an item is not a text."""
+        """Raise an error if a query or an item is not a text."""
         for name, values in (("query", self.queries), ("item", self.items)):
             for number, value in enumerate(values):
                 if not isinstance(value, str):
                     raise DataError(f"{name} {number} (counted from 0) is {value!r:.60}; give a text")
 
     def filtered(self) -> CandidateLists:
-        """Without the lists whose items are all relevant or all irrelevant, and those without items."""
+        """The lists without those whose items are all relevant or all irrelevant, or that have no items."""
         if self.labels is None:
             raise DataError("the lists have no labels")
         right = self.labels > 0

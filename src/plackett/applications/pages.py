@@ -24,7 +24,7 @@ Reward = Callable[[Any, Sequence[Any]], float]
 
 
 class Block(NamedTuple):
-    """A block of a page: its kind (web, news, images, …) and how likely it satisfies someone who wants that kind."""
+    """A block of a page: its kind (web, news, images, …) and how likely it satisfies those who want that."""
 
     kind: str
     quality: float
@@ -32,9 +32,9 @@ class Block(NamedTuple):
 
 @fulfils("beyond.compose", paper="Kuhn 1955, The Hungarian method for the assignment problem")
 def assign_blocks(utilities: Any) -> np.ndarray:
-    r"""The block of each slot such that the sum of the utilities is largest; each block is used once at most.
+    r"""The block for each slot that maximises the sum of the utilities; each block is used at most once.
 
-    Where what a block is worth depends on the slot alone, and not on the other blocks, this is the best page. The
+    If the utility of a block depends on the slot alone, and not on the other blocks, this is the best page. The
     utilities may come from a ranker of pairs of block and slot. An assignment takes :math:`O(s^3)` for s slots.
 
     Parameters
@@ -69,7 +69,7 @@ class IntentUsers:
 
     A user who examines a block of the wanted kind is satisfied with the probability of its quality, and leaves; any
     other block, or a failure, is followed by the next one with probability ``stay``. A second block of a kind thus
-    serves only those whom the first one did not. A query is a mapping from kinds to shares of users.
+    serves only those whom the first one did not satisfy. A query is a mapping from kinds to shares of users.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class PageComposer:
 
 
 def _completed(query: Any, blocks: Sequence[Any], chosen: list[int], n_slots: int, reward: Reward) -> float:
-    """Reward of a page that begins with the chosen blocks and goes on greedily."""
+    """Reward of a page that begins with the chosen blocks and continues greedily."""
     page = list(chosen)
     value = reward(query, [blocks[i] for i in page])
     while len(page) < min(n_slots, len(blocks)):

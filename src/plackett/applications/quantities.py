@@ -75,7 +75,7 @@ def read_quantities(text: str) -> list[Quantity]:
     [Quantity(value=12600.0, unit='s'), Quantity(value=1200.0, unit='$'), Quantity(value=1200.0, unit='$'),
      Quantity(value=12000.0, unit='m')]
     """
-    found = []
+    quantities = []
     for match in _NUMBER.finditer(text):
         unit = (match["unit"] or "").lower()
         value = float(match["number"].replace(",", "") + (match["power"] or ""))
@@ -87,8 +87,8 @@ def read_quantities(text: str) -> list[Quantity]:
             kind = ""
         value = round(value * size, 9)
         if np.isfinite(value):
-            found.append(Quantity(value, kind))
-    return found
+            quantities.append(Quantity(value, kind))
+    return quantities
 
 
 class Interval(NamedTuple):
@@ -123,7 +123,7 @@ def consensus_intervals(
     unit
         Standard unit that is asked for (see `Quantity`); by default the one that most snippets have.
     k
-        Most intervals.
+        Maximum number of intervals.
     max_width
         Largest relative width.
 
@@ -146,7 +146,7 @@ def consensus_intervals(
             support.setdefault(kind, set()).add(i)
         unit = max(support, key=lambda kind: (len(support[kind]), kind != ""), default="")
     values = sorted((value, i) for value, kind, i in read if kind == unit)
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     for a, (low, _) in enumerate(values):
         inside: dict[int, None] = {}
         total = 0.0
@@ -163,12 +163,12 @@ def consensus_intervals(
             if a and values[a - 1][0] == low:
                 continue
             merit = total / (1.0 + np.log1p(width))
-            found.append(
+            intervals.append(
                 Interval(low, high, unit, tuple(sorted(inside)), tuple(v for v, _ in values[a : b + 1]), float(merit))
             )
-    found.sort(key=lambda interval: (-interval.merit, interval.low, interval.high))
+    intervals.sort(key=lambda interval: (-interval.merit, interval.low, interval.high))
     kept: list[Interval] = []
-    for interval in found:
+    for interval in intervals:
         if len(kept) == k:
             break
         if not any(o.low >= interval.low and o.high <= interval.high and o.snippets == interval.snippets for o in kept):

@@ -84,10 +84,10 @@ class Ratings:
         item_ids, item = distinct(given_items)
         if catalogue is not None:
             everything = distinct(ids_array(catalogue, "catalogue"))[0]
-            place = find(everything, item_ids)
-            if (place < 0).any():
+            catalogue_number = find(everything, item_ids)
+            if (catalogue_number < 0).any():
                 raise DataError("an item with a rating is missing from the catalogue")
-            item_ids, item = everything, place[item]
+            item_ids, item = everything, catalogue_number[item]
         order = np.lexsort((item, user))
         user, item = user[order], item[order]
         twice = np.flatnonzero((user[1:] == user[:-1]) & (item[1:] == item[:-1]))
@@ -137,7 +137,7 @@ class Ratings:
         return self.take(~chosen), self.take(chosen)
 
     def rows_in(self, other: Ratings) -> np.ndarray:
-        """Which ratings are of a user and an item that have a rating in another table: an official test file."""
+        """Which ratings are also in another table, such as an official test file, by user and item."""
         users, user_known = numbers_of(self.users, _alike(other.users, self.users))
         items, item_known = numbers_of(self.items, _alike(other.items, self.items))
         known = user_known[other.user] & item_known[other.item]
@@ -151,10 +151,10 @@ class Ratings:
 
 def numbers_of(ids: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number of each wanted id among distinct ids, and whether it is there."""
-    if not ids.size or (ids.dtype.kind in "iu") != (wanted.dtype.kind in "iu"):  # a number is no name
+    if not ids.size or (ids.dtype.kind in "iu") != (wanted.dtype.kind in "iu"):  # a number is not a name
         return np.zeros(wanted.size, np.int64), np.zeros(wanted.size, bool)
-    place = find(ids, wanted)
-    return np.maximum(place, 0), place >= 0
+    numbers = find(ids, wanted)
+    return np.maximum(numbers, 0), numbers >= 0
 
 
 def _alike(ids: np.ndarray, those: np.ndarray) -> np.ndarray:
@@ -165,12 +165,12 @@ def _alike(ids: np.ndarray, those: np.ndarray) -> np.ndarray:
 def read_ratings(path: str | os.PathLike[str], *, separator: str | None = None, catalogue: Any = None) -> Ratings:
     """Read a text file of user, item, value and, if there is a fourth column, time; no header. MovieLens has this form.
 
-    Ids are numbers if all of their column are whole numbers, without zeros in front, and otherwise texts.
+    Ids are numbers if the whole column holds whole numbers without leading zeros, and otherwise texts.
 
     Parameters
     ----------
     separator
-        What stands between columns: one character; by default a comma in a ``.csv`` file, else a tab.
+        Separator of the columns, one character; by default a comma in a ``.csv`` file, else a tab.
     catalogue
         Ids of all items, if there are some that nobody rated.
     """
@@ -226,7 +226,7 @@ def candidates(train: Ratings, test: Ratings, *, relevant: float | None = None) 
     Parameters
     ----------
     relevant
-        The least rating that counts as relevant: labels are then 0 and 1. None: the label is the rating.
+        The lowest rating that counts as relevant: labels are then 0 and 1. None: the label is the rating.
 
     Returns
     -------
@@ -241,18 +241,18 @@ def candidates(train: Ratings, test: Ratings, *, relevant: float | None = None) 
     (['ann'], ['tea'], [5.0])
     """
     if not (np.array_equal(train.users, test.users) and np.array_equal(train.items, test.items)):
-        raise DataError("training and test part have other users or items; make them with Ratings.split")
+        raise DataError("training and test part have different users or items; make them with Ratings.split")
     worth = test.values if relevant is None else (test.values >= relevant).astype(np.float64)
     chosen = np.unique(test.user[worth > 0])
     if not chosen.size:
         raise DataError("no user has a relevant item in the test part")
-    place = np.full(train.n_users, -1)
-    place[chosen] = np.arange(chosen.size)
+    row_of_user = np.full(train.n_users, -1)
+    row_of_user[chosen] = np.arange(chosen.size)
     labels = np.zeros((chosen.size, train.n_items))
-    kept = place[test.user] >= 0
-    labels[place[test.user[kept]], test.item[kept]] = worth[kept]
-    seen = place[train.user] >= 0
-    labels[place[train.user[seen]], train.item[seen]] = np.nan
+    kept = row_of_user[test.user] >= 0
+    labels[row_of_user[test.user[kept]], test.item[kept]] = worth[kept]
+    seen = row_of_user[train.user] >= 0
+    labels[row_of_user[train.user[seen]], train.item[seen]] = np.nan
     row, item = np.nonzero(~np.isnan(labels))
     return RankingDataset.from_arrays(None, labels[row, item], train.users[chosen][row], docids=train.items[item])
 

@@ -141,50 +141,52 @@ class Recommender:
             else:
                 ids[name] = [str(value) for value in own]
         parameters = {f.name: to_plain(getattr(self, f.name), f.name) for f in fields(self)}  # type: ignore[arg-type]
-        words = {"algorithm": type(self).__name__, "parameters": parameters, **ids}
-        _storage.write(path, arrays, {"kind": "recommender", "recommender": json.dumps(words, ensure_ascii=False)})
+        description = {"algorithm": type(self).__name__, "parameters": parameters, **ids}
+        _storage.write(
+            path, arrays, {"kind": "recommender", "recommender": json.dumps(description, ensure_ascii=False)}
+        )
 
 
 def load_recommender(path: str | os.PathLike[str]) -> Recommender:
     """Read the recommender that `Recommender.save` wrote. Nothing of it is run as code."""
     with reading(path, "the recommender"):
         arrays, metadata = _storage.read(path, kind="recommender", mmap=False)
-        words = json.loads(metadata["recommender"])
-        name = words["algorithm"]
+        description = json.loads(metadata["recommender"])
+        name = description["algorithm"]
         package = import_module("plackett.applications")
         cls = getattr(package, name, None) if name in dir(package) else None
         if not isinstance(cls, type) or not issubclass(cls, Recommender) or cls is Recommender:
             raise DataError(f"holds a {name!r:.60}, which this version of plackett does not have")
-        made = cls(**{str(key): from_plain(value) for key, value in words["parameters"].items()})
+        recommender = cls(**{str(key): from_plain(value) for key, value in description["parameters"].items()})
         for learned in (*_ARRAYS, *cls._more):
-            setattr(made, learned, arrays[learned.strip("_")])
+            setattr(recommender, learned, arrays[learned.strip("_")])
         for key in ("users", "items"):
-            ids = arrays[key] if key in arrays else ids_array([str(value) for value in words[key]], key)
-            setattr(made, f"{key}_", ids)
-        _check(made)
-        return made
+            ids = arrays[key] if key in arrays else ids_array([str(value) for value in description[key]], key)
+            setattr(recommender, f"{key}_", ids)
+        _check(recommender)
+        return recommender
 
 
-def _check(made: Recommender) -> None:
+def _check(recommender: Recommender) -> None:
     """Whether the parts of a file fit together."""
-    n, m = made.users_.size, made.items_.size
-    k = made.item_factors_.shape[-1]
+    n, m = recommender.users_.size, recommender.items_.size
+    k = recommender.item_factors_.shape[-1]
     shapes = {"user_factors_": (n, k), "item_factors_": (m, k), "item_bias_": (m,), "_unknown_user": (k,)}
     for name, shape in shapes.items():
-        found = getattr(made, name)
-        if found.shape != shape or found.dtype != np.float64 or not np.isfinite(found).all():
+        array = getattr(recommender, name)
+        if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
             raise DataError(f"{name.strip('_')} is damaged")
-    for name in made._more:
-        found = getattr(made, name)
-        if found.dtype != np.float64 or not np.isfinite(found).all() or (found.ndim == 2 and found.shape[1] != k):
+    for name in recommender._more:
+        array = getattr(recommender, name)
+        if array.dtype != np.float64 or not np.isfinite(array).all() or (array.ndim == 2 and array.shape[1] != k):
             raise DataError(f"{name.strip('_')} is damaged")
-    offsets, items = made._seen_offsets, made._seen_items
+    offsets, items = recommender._seen_offsets, recommender._seen_items
     whole = offsets.shape == (n + 1,) and items.ndim == 1 and {offsets.dtype, items.dtype} == {np.dtype(np.int64)}
     if not whole or offsets[0] != 0 or offsets[-1] != items.size or (np.diff(offsets) < 0).any():
         raise DataError("seen_offsets is damaged")
     if items.size and not 0 <= items.min() <= items.max() < m:
         raise DataError("seen_items is damaged")
     for name in ("users_", "items_"):
-        ids = getattr(made, name)
+        ids = getattr(recommender, name)
         if ids.ndim != 1 or (ids[1:] <= ids[:-1]).any():
             raise DataError(f"{name.strip('_')} is damaged: ids must be sorted")

@@ -14,7 +14,7 @@ from plackett.applications.lists import CandidateLists
 
 __all__ = ["Subgroup", "SubgroupFeatures", "find_subgroups", "size_exponent"]
 
-#: Differences of shares below this count as it, so that their logarithm exists.
+#: Smaller differences of shares are raised to this value, so that their logarithm exists.
 _LEAST_SHIFT = 1e-6
 #: Subgroups and conditions looked at in one step.
 _BLOCK = 4096
@@ -45,7 +45,7 @@ class Subgroup(NamedTuple):
 def find_subgroups(
     columns: Mapping[str, Any], target: Any, *, max_conditions: int = 2, min_size: int = 10, n_bins: int = 4
 ) -> list[Subgroup]:
-    """All subgroups of up to some conditions that are large enough.
+    """All subgroups of up to ``max_conditions`` conditions that are large enough.
 
     Rows are bits, 64 to a word, so that a subgroup is counted by an intersection of words. A subgroup of fewer than
     ``min_size`` rows is not extended, as its parts are smaller still. One that has the rows of a subgroup with fewer
@@ -59,9 +59,9 @@ def find_subgroups(
     target
         Whether each row has the property in question.
     max_conditions
-        Most conditions of a subgroup; each is on another column.
+        Maximum number of conditions of a subgroup; each is on a different column.
     min_size
-        Least number of rows.
+        Minimum number of rows.
     n_bins
         Ranges that a column of numbers is cut into.
 
@@ -95,7 +95,7 @@ def find_subgroups(
         return []
     bits, own, hits = np.array(masks), np.array(column_of), _packed(y.astype(bool))
     overall = float(y.mean()) if y.size else 0.0
-    found: list[Subgroup] = []
+    subgroups: list[Subgroup] = []
     parents: list[tuple[int, ...]] = [()]
     parent_bits = np.full((1, bits.shape[1]), ~np.uint64(0))
     parent_sizes = np.array([y.size])
@@ -113,7 +113,7 @@ def find_subgroups(
                 right = np.bitwise_count(both[good] & hits).sum(axis=1, dtype=np.int64)
                 for i, c, r in zip(good.tolist(), count[good].tolist(), right.tolist(), strict=True):
                     rule = (*parent, int(some[i]))
-                    found.append(Subgroup(tuple(names[j] for j in rule), c, c / y.size, r / c, overall))
+                    subgroups.append(Subgroup(tuple(names[j] for j in rule), c, c / y.size, r / c, overall))
                     rules.append(rule)
                     sizes.append(c)
                     size_of[rule] = c
@@ -121,16 +121,16 @@ def find_subgroups(
         if not rules:
             break
         parents, parent_bits, parent_sizes = rules, np.concatenate(kept), np.array(sizes)
-    return found
+    return subgroups
 
 
 def _smaller(parent: tuple[int, ...], condition: int, count: int, size_of: Mapping[tuple[int, ...], int]) -> bool:
-    """Whether every subgroup without one condition of the parent has more rows; one that was left out has not."""
+    """Whether every subgroup without one condition of the parent has more rows; one that was left out does not."""
     return all(size_of.get((*parent[:i], *parent[i + 1 :], condition), 0) > count for i in range(len(parent)))
 
 
 def _conditions(values: np.ndarray, n_bins: int) -> list[tuple[Any, np.ndarray]]:
-    """Values, or ranges of numbers, with the rows that have them; missing values meet none."""
+    """Values, or ranges of numbers, with the rows that have them; missing values match none."""
     if values.dtype.kind == "O":
         missing = np.array([value is None or value != value for value in values.tolist()], bool)
         kinds = {type(value) for value in values[~missing].tolist()}

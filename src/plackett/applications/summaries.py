@@ -22,12 +22,12 @@ class SentenceFeatures(SynonymFeatures):
     """Features of a query and the sentences of a document, for query-biased summaries.
 
     ====================  ============================================================================================
-    ``exact match``       whether the whole query stands in the sentence, its terms one after the other
+    ``exact match``       whether the whole query occurs in the sentence, its terms one after the other
     ``query terms``       share of the query's distinct terms in the sentence
     ``synonyms``          share of the query's terms with a synonym in the sentence
     ``language model``    mean log probability of the query's terms in the sentence, smoothed (Dirichlet, μ = 50)
     ``terms``             number of terms of the sentence
-    ``position``          place of the sentence in the document, from 0 (first) to 1 (last)
+    ``position``          position of the sentence in the document, from 0 (first) to 1 (last)
     ``similarity``        cosine of the sentence with the whole document: how central it is, whatever the query
     ====================  ============================================================================================
 
@@ -79,18 +79,18 @@ class SentenceFeatures(SynonymFeatures):
             asked = self.analyzer.tokens(query)
             texts = [self.analyzer.tokens(text) for text in lists.items[bounds[number] : bounds[number + 1]]]
             document = [term for text in texts for term in text]
-            for place, text in enumerate(texts):
-                relative = place / max(len(texts) - 1, 1)
+            for position, text in enumerate(texts):
+                relative = position / max(len(texts) - 1, 1)
                 rows.append([*self._match(asked, text), len(text), relative, self._terms.tfidf(text, document)])
         return np.array(rows, np.float64).reshape(len(rows), len(self.names))
 
     def _match(self, query: list[str], text: list[str]) -> tuple[float, float, float, float]:
         if not query:
             return 0.0, 0.0, 0.0, 0.0
-        there, distinct = set(text), set(query)
+        sentence_terms, distinct = set(text), set(query)
         exact = any(text[i : i + len(query)] == query for i in range(len(text) - len(query) + 1))
-        near = sum(not there.isdisjoint(self.synonyms.get(term, ())) for term in distinct)
-        share = len(distinct & there) / len(distinct)
+        near = sum(not sentence_terms.isdisjoint(self.synonyms.get(term, ())) for term in distinct)
+        share = len(distinct & sentence_terms) / len(distinct)
         return float(exact), share, near / len(distinct), self._terms.log_probability(query, text)
 
 
@@ -100,7 +100,7 @@ def summarise(
 ) -> list[str]:
     """The best sentences of a document for a query, in the order of the document, within a budget.
 
-    Sentences are taken by their scores as long as they fit; one that is too long is passed over.
+    Sentences are taken by score as long as they fit; one that is too long is skipped.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def summarise(
     document
         The text; `sentences` splits it.
     n_sentences, n_words
-        Most sentences, and most words in all; None for no limit.
+        Maximum number of sentences, and of words in total; None for no limit.
     """
     for name, limit in (("n_sentences", n_sentences), ("n_words", n_words)):
         if limit is not None and limit < 1:

@@ -73,13 +73,13 @@ class TranslationModel:
         + \lambda P(q \mid C)\Big]
 
     The table t is estimated by EM from pairs of questions and answers: a word q of the question goes back to the word a
-    of the answer with the share :math:`t(q \mid a) / \sum_{a'} t(q \mid a')`. It starts uniform over the words that
+    of the answer with probability :math:`t(q \mid a) / \sum_{a'} t(q \mid a')`. It starts uniform over the words that
     occur together, and the likelihood of the training questions never falls. There is no empty word.
 
     Parameters
     ----------
     n_iterations
-        Passes of EM. More passes fit rare words to accidents: five are usual.
+        Passes of EM. Five are usual; more passes overfit rare words.
     smoothing
         λ, the weight of the frequency of the word in all training questions and answers (one is added to each count).
     self_translation
@@ -233,7 +233,7 @@ class TranslationModel:
             raise DataError("the translation table is damaged: its parts do not fit together")
         inside = made._target.size == 0 or 0 <= made._target.min() <= made._target.max() < n
         if (np.diff(made._first) < 0).any() or made._first[-1] != made._target.size or not inside:
-            raise DataError("the translation table is damaged: it names words that it does not have")
+            raise DataError("the translation table is damaged: it refers to words that it does not have")
         return made
 
     def _codes(
@@ -256,5 +256,7 @@ def _pairs(
     if len(asked) != len(answered):
         raise DataError(f"{len(asked)} questions, but {len(answered)} answers; give one answer for each question")
     if any(isinstance(text, str) for text in (*asked[:1], *answered[:1])):
-        raise DataError("questions and answers are sequences of words; split the texts first, as by Analyzer().tokens")
+        raise DataError(
+            "questions and answers are sequences of words; split the texts first, for example with Analyzer().tokens"
+        )
     return asked, answered

@@ -27,7 +27,7 @@ _CUES = frozenset(_CUE_WORDS.split())
 
 
 class Passage(NamedTuple):
-    """A passage with its place in a document. A plain text is a passage without title and heading."""
+    """A passage with the title and heading it stands under. A plain text is a passage without them."""
 
     text: str
     title: str = ""
@@ -136,20 +136,20 @@ class WhyFeatures(SynonymFeatures):
         explaining = sum(not _CUES.isdisjoint(words(part.lower())) for part in parts)
         row.append(explaining / max(len(parts), 1))
         for where in (passage.title, passage.heading, parts[0] if parts else ""):
-            there = frozenset(read(where).tokens)
-            row += [_share(asked.parts["words"], there, {}), _share(asked.parts["focus"], there, {})]
+            field_terms = frozenset(read(where).tokens)
+            row += [_share(asked.parts["words"], field_terms, {}), _share(asked.parts["focus"], field_terms, {})]
         row.append(self._related(asked.parts["words"], everything, near))
         return row
 
-    def _related(self, asked: Iterable[str], there: frozenset[str], near: dict[str, set[str]]) -> float:
+    def _related(self, asked: Iterable[str], passage_terms: frozenset[str], near: dict[str, set[str]]) -> float:
         values = []
         for word in asked:
-            if word in there:
+            if word in passage_terms:
                 values.append(1.0)
             elif self.relatedness is None:
-                values.append(0.0 if there.isdisjoint(near.get(word, ())) else 0.5)
+                values.append(0.0 if passage_terms.isdisjoint(near.get(word, ())) else 0.5)
             else:
-                values.append(max((float(self.relatedness(word, other)) for other in there), default=0.0))
+                values.append(max((float(self.relatedness(word, other)) for other in passage_terms), default=0.0))
         return float(np.mean(values)) if values else 0.0
 
     def _near(self) -> dict[str, set[str]]:
@@ -209,8 +209,8 @@ def _passage(item: Any) -> Passage:
     return Passage(*item)
 
 
-def _share(asked: frozenset[str], there: frozenset[str], near: dict[str, set[str]]) -> float:
-    """Share of some terms that are there, themselves or by a synonym."""
+def _share(asked: frozenset[str], text_terms: frozenset[str], near: dict[str, set[str]]) -> float:
+    """Share of some terms that are in a text, themselves or as a synonym."""
     if not asked:
         return 0.0
-    return sum(term in there or not there.isdisjoint(near.get(term, ())) for term in asked) / len(asked)
+    return sum(term in text_terms or not text_terms.isdisjoint(near.get(term, ())) for term in asked) / len(asked)

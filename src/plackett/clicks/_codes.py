@@ -48,8 +48,8 @@ def find_codes(values: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 def _match(series: Any, known: Any) -> np.ndarray:
     table = known.alias("id").to_frame().with_row_index("code")
-    found = series.alias("id").to_frame().join(table, on="id", how="left", maintain_order="left")
-    return found["code"].cast(int).fill_null(-1).to_numpy()
+    matched = series.alias("id").to_frame().join(table, on="id", how="left", maintain_order="left")
+    return matched["code"].cast(int).fill_null(-1).to_numpy()
 
 
 #: Pages whose first and last row are read ahead, all at once: pages of a query lie far apart, and a kernel that waits
@@ -88,7 +88,7 @@ def number_pairs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Number of the pair of each row, document of each pair, and first pair of each query.
 
-    Pages are visited in the given order, where query q has the places ``query_pages[q]:query_pages[q + 1]``: the pairs
+    Pages are visited in the given order, where query q has ``query_pages[q]:query_pages[q + 1]``: the pairs
     of one query are contiguous.
     """
     stamp = np.full(n_documents, -1, np.int32)

@@ -25,13 +25,13 @@ class BadLines:
     total
         Number of lines read.
     counts
-        Reason to number of lines left out.
+        Number of lines left out, by reason.
     examples
-        Reason to the first few: line number and text.
+        Line number and text of the first few, by reason.
     notes
-        Reason to number of lines that were used, but not completely as they stand.
+        Number of lines that were used only in part, by reason.
     columns
-        For tables: role to the column that was taken for it.
+        For tables: the column used for each role.
     unused
         For tables: the other columns.
     hint
@@ -78,8 +78,8 @@ class BadLines:
 
     def __str__(self) -> str:
         lines = [f"{self.source}: {self.left_out} of {self.total} lines left out"]
-        for found in (self.counts, self.notes):
-            for reason, times in found.items():
+        for times_by_reason in (self.counts, self.notes):
+            for reason, times in times_by_reason.items():
                 line, text = self.examples[reason][0]
                 lines.append(f"  {times} × {reason}, such as line {line}: {text!r}")
         if self.hint:

@@ -32,8 +32,8 @@ def _confirm(order, starts, offsets, query, document, rank, clicked):  # type: i
         first = order[starts[g]]
         a = offsets[first]
         n = offsets[first + 1] - a
-        for place in range(starts[g] + 1, starts[g + 1]):
-            page = order[place]
+        for i in range(starts[g] + 1, starts[g + 1]):
+            page = order[i]
             b = offsets[page]
             if query[page] != query[first] or offsets[page + 1] - b != n:
                 return False
@@ -77,8 +77,8 @@ def concat(logs: list[ClickLog]) -> ClickLog:
             return np.zeros(0, np.int32), getattr(logs[0], ids)
         new, known = codes(np.concatenate(parts), ids)
         starts = np.cumsum([0, *(getattr(log, ids).size for log in logs)])
-        found = [new[a + getattr(log, code)] for a, log in zip(starts, logs, strict=False)]
-        return np.concatenate(found), known
+        new_codes = [new[a + getattr(log, code)] for a, log in zip(starts, logs, strict=False)]
+        return np.concatenate(new_codes), known
 
     query, queries = joined("queries", "query")
     document, documents = joined("documents", "document")

@@ -84,7 +84,7 @@ class ClickLog:
         Code of the ranker that made each page, int32, and the names of the codes. Or None.
     weight
         How often each page counts, float64: pages that are the same in all but user and time may be stored once
-        (`collapse`). None is once each.
+        (`collapse`). None counts every page once.
     bad_lines
         What the reader could not use, or None for a log that was not read from a file.
 
@@ -177,18 +177,18 @@ class ClickLog:
         def rows(values: Any, name: str, dtype: Any) -> np.ndarray | None:
             if values is None:
                 return None
-            found, found_sizes = _flat(values, lengths, name)
-            if not np.array_equal(found_sizes, sizes):
+            flat_values, own_sizes = _flat(values, lengths, name)
+            if not np.array_equal(own_sizes, sizes):
                 raise DataError(f"{name} does not have the shape of documents")
-            return _numbers(found, name, dtype)
+            return _numbers(flat_values, name, dtype)
 
         def pages(values: Any, name: str) -> np.ndarray | None:
             if values is None:
                 return None
-            found = np.asarray(values)
-            if found.shape != (sizes.size,):
-                raise DataError(f"{name} has shape {found.shape}, but there are {sizes.size} pages")
-            return found
+            per_page = np.asarray(values)
+            if per_page.shape != (sizes.size,):
+                raise DataError(f"{name} has shape {per_page.shape}, but there are {sizes.size} pages")
+            return per_page
 
         counts = rows(clicks, "clicks", np.int32)
         assert counts is not None
@@ -238,8 +238,8 @@ class ClickLog:
         if starts.size != n_pages + 1 or starts[0] != 0 or starts[-1] != n_rows or (np.diff(starts) < 0).any():
             raise DataError("offsets must begin at 0, increase, and end at the number of rows")
         for name, size, within in (("query", n_pages, self.queries.size), ("document", n_rows, self.documents.size)):
-            found = getattr(self, name)
-            if found.size != size or (size and not 0 <= found.min() <= found.max() < within):
+            column = getattr(self, name)
+            if column.size != size or (size and not 0 <= column.min() <= column.max() < within):
                 raise DataError(f"{name} has a code that is not one of its {within} ids")
         if self.clicks.size != n_rows or self.clicks.min(initial=0) < 0:
             raise DataError("clicks must be a number of clicks per row, 0 or more")
@@ -250,9 +250,9 @@ class ClickLog:
             )
         for names, size in ((ROWS, n_rows), (PAGES, n_pages)):
             for name in names:
-                found = getattr(self, name)
-                if found is not None and found.shape != (size,):
-                    raise DataError(f"{name} has shape {found.shape} instead of ({size},)")
+                column = getattr(self, name)
+                if column is not None and column.shape != (size,):
+                    raise DataError(f"{name} has shape {column.shape} instead of ({size},)")
         if (self.ranker is None) != (self.rankers is None):
             raise DataError("ranker and rankers belong together")
         if self.ranker is not None and n_pages and not 0 <= self.ranker.min() <= self.ranker.max() < self.rankers.size:  # type: ignore[union-attr]
@@ -264,10 +264,12 @@ class ClickLog:
                 row = 0 if self.ranks.min() < 1 else int(np.flatnonzero(~rises)[0]) + 1
                 raise DataError(f"ranks must rise from 1 on each page; see the page of row {row}")
         for name in ("propensities", "conditional_propensities"):
-            found = getattr(self, name)
-            if found is not None and not ((found > 0) & (found <= 1)).all():
-                row = int(np.flatnonzero(~((found > 0) & (found <= 1)))[0])
-                raise DataError(f"{name}[{row}] is {found[row]}; a shown document has a probability above 0, at most 1")
+            column = getattr(self, name)
+            if column is not None and not ((column > 0) & (column <= 1)).all():
+                row = int(np.flatnonzero(~((column > 0) & (column <= 1)))[0])
+                raise DataError(
+                    f"{name}[{row}] is {column[row]}; a shown document has a probability above 0, at most 1"
+                )
         if self.weight is not None and not (np.isfinite(self.weight) & (self.weight >= 0)).all():
             raise DataError("weight must be finite and not negative")
         if self.click_order is not None and ((self.click_order > 0) != (self.clicks > 0)).any():
@@ -353,7 +355,7 @@ class ClickLog:
 
     @cached_property
     def query_pages(self) -> np.ndarray:
-        """First place in `by_query` of each query code, and the number of pages at the end."""
+        """First position in `by_query` of each query code, and the number of pages at the end."""
         return np.concatenate(([0], np.cumsum(np.bincount(self.query, minlength=self.n_queries))))
 
     @cached_property
@@ -403,7 +405,7 @@ class ClickLog:
     # ------------------------------------------------------------------------------------------------ other logs
 
     def replace(self, **changes: Any) -> ClickLog:
-        """A log with some arrays exchanged."""
+        """A copy of the log with some arrays replaced."""
         return dataclass_replace(self, **changes).checked()
 
     def select(self, pages: Any) -> ClickLog:
@@ -421,15 +423,15 @@ class ClickLog:
         changes: dict[str, Any] = {"document": self.document[rows], "clicks": self.clicks[rows]}
         for names, index in ((ROWS, rows), (PAGES, chosen)):
             for name in names:
-                found = getattr(self, name)
-                changes[name] = None if found is None else found[index]
+                column = getattr(self, name)
+                changes[name] = None if column is None else column[index]
         return dataclass_replace(self, offsets=starts, query=self.query[chosen], bad_lines=None, **changes)
 
     def truncate(self, k: int) -> ClickLog:
         """The ranks 1 to k of each page."""
         kept = self.rank <= k
         changes: dict[str, Any] = {name: getattr(self, name) for name in ("document", "clicks", *ROWS)}
-        changes = {name: None if found is None else found[kept] for name, found in changes.items()}
+        changes = {name: None if column is None else column[kept] for name, column in changes.items()}
         starts = np.concatenate(([0], np.cumsum(kept)))[self.offsets].astype(np.int64)
         return dataclass_replace(self, offsets=starts, **changes)
 
@@ -492,11 +494,11 @@ class ClickLog:
         known = [name for name in ROWS if name != "ranks" and getattr(self, name) is not None]
         columns += [pl.Series(name, getattr(self, name)) for name in known]
         for name in PAGES:
-            found = getattr(self, name)
-            if name == "ranker" and found is not None:
-                columns.append(id_series("ranker", self.rankers).gather(found[self.page]))  # type: ignore[arg-type]
-            elif found is not None:
-                columns.append(pl.Series(name, found[self.page]))
+            column = getattr(self, name)
+            if name == "ranker" and column is not None:
+                columns.append(id_series("ranker", self.rankers).gather(column[self.page]))  # type: ignore[arg-type]
+            elif column is not None:
+                columns.append(pl.Series(name, column[self.page]))
         return pl.DataFrame(columns)
 
     def pair_frame(self) -> pl.DataFrame:
@@ -556,14 +558,14 @@ def _flat(values: Any, lengths: Any, name: str) -> tuple[np.ndarray, np.ndarray]
 
 def _numbers(values: Any, name: str, dtype: Any) -> np.ndarray:
     try:
-        found = np.asarray(values).astype(np.float64 if dtype is np.int32 else dtype)
+        numbers = np.asarray(values).astype(np.float64 if dtype is np.int32 else dtype)
     except (TypeError, ValueError):
         raise DataError(f"{name} must be numbers") from None
     if dtype is not np.int32:
-        return found
-    far = np.flatnonzero(np.abs(found) > np.iinfo(np.int32).max)
-    if far.size:
-        raise DataError(f"{name}[{far[0]}] is {found[far[0]]:.0f}, which is too large")
-    if not (np.isfinite(found).all() and (found == np.floor(found)).all()):
+        return numbers
+    too_large = np.flatnonzero(np.abs(numbers) > np.iinfo(np.int32).max)
+    if too_large.size:
+        raise DataError(f"{name}[{too_large[0]}] is {numbers[too_large[0]]:.0f}, which is too large")
+    if not (np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all()):
         raise DataError(f"{name} must be whole numbers")
-    return found.astype(np.int32)
+    return numbers.astype(np.int32)

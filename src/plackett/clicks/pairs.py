@@ -58,8 +58,8 @@ class PairTable:
             ids = queries if name == "query" else documents
             code, known = codes(np.concatenate(ids), name)
             starts = np.cumsum([0, *(each.size for each in ids)])
-            places = [code[a + getattr(table, name)] for a, table in zip(starts, used, strict=False)]
-            merged.append((np.concatenate(places).astype(np.int32), known))
+            new_codes = [code[a + getattr(table, name)] for a, table in zip(starts, used, strict=False)]
+            merged.append((np.concatenate(new_codes).astype(np.int32), known))
         (query, known_queries), (document, known_documents) = merged
         return cls(known_queries, known_documents, query, document)
 
@@ -84,8 +84,8 @@ class PairTable:
         if keys.size == 0:
             return np.full(q.size, -1)
         wanted = np.where((q >= 0) & (d >= 0), q.astype(np.int64) * self.documents.size + d, -1)
-        place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        return np.where(keys[place] == wanted, order[place], -1)
+        candidate = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        return np.where(keys[candidate] == wanted, order[candidate], -1)
 
     def in_log(self, log: ClickLog) -> np.ndarray:
         """Number of each pair of a log, -1 where it is not known."""
@@ -110,7 +110,7 @@ class PairTable:
             raise DataError("pairs are missing")
         for code, ids in ((query, queries), (document, documents)):
             if code.dtype != np.int32 or code.shape != query.shape or code.ndim != 1:
-                raise DataError("pairs are no codes")
+                raise DataError("the pairs are not integer codes")
             if code.size and not 0 <= code.min() <= code.max() < ids.size:
                 raise DataError("a pair has a code without an id")
         return cls(queries, documents, query, document)

@@ -109,8 +109,8 @@ def profile_log(log: ClickLog) -> LogProfile:
     Examples
     --------
     >>> log = ClickLog.from_arrays(["q"] * 2, [["a", "b"], ["b", "a"]], [[1, 0], [0, 0]])
-    >>> found = profile_log(log)
-    >>> found.moving_pairs, found.connected_ranks
+    >>> profile = profile_log(log)
+    >>> profile.moving_pairs, profile.connected_ranks
     (2, 2)
     """
     weight, clicked = log.row_weight, log.clicked
@@ -159,7 +159,7 @@ def profile_log(log: ClickLog) -> LogProfile:
     return LogProfile(**facts, advice=_advice(facts))
 
 
-#: Documents hardly move if less of the variance of ranks than this is that of single pairs.
+#: Documents hardly move if a smaller share of the variance of ranks lies within pairs.
 HARDLY = 0.01
 
 
@@ -250,27 +250,27 @@ def _correlation(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
 
 def _advice(facts: dict[str, Any]) -> list[str]:
     """What may be learned, in sentences."""
-    said = []
+    sentences = []
     if facts["clicks"] == 0:
         return ["No clicks: nothing can be learned from this log."]
     if facts["moving_pairs"] == 0:
-        said.append(FIXED)
+        sentences.append(FIXED)
     elif facts["connected_ranks"] < np.count_nonzero(facts["shown_per_rank"]):
-        said.append(_unconnected(facts["connected_ranks"], int(np.count_nonzero(facts["shown_per_rank"]))))
+        sentences.append(_unconnected(facts["connected_ranks"], int(np.count_nonzero(facts["shown_per_rank"]))))
     else:
-        said.append(
+        sentences.append(
             f"Documents moved between all ranks ({facts['moving_rows']:.0%} of what was shown): click models and "
             "intervention harvesting can separate rank from relevance."
         )
     if facts["pairs_shown_once"] > 0.5 * facts["pairs"]:
-        said.append("Most pairs were shown once: use a model with features, or the estimated prior.")
+        sentences.append("Most pairs were shown once: use a model with features, or the estimated prior.")
     if facts["pages_with_several_clicks"] < 0.01 * facts["pages"]:
-        said.append("Hardly any page has several clicks: DCM, DBN and CCM have little to work on; PBM is enough.")
+        sentences.append("Hardly any page has several clicks: DCM, DBN and CCM have little to work on; PBM is enough.")
     if not facts["has_propensities"]:
-        said.append(
+        sentences.append(
             "No propensities: the value of another ranker can be estimated with a click model, or where pages agree; "
             "not without bias."
         )
     if facts["robot_pages"]:
-        said.append(f"{facts['robot_pages']:,} pages are by users who look like robots: leave them out.")
-    return said
+        sentences.append(f"{facts['robot_pages']:,} pages are by users who look like robots: leave them out.")
+    return sentences

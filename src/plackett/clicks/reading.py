@@ -44,7 +44,7 @@ def read_clicks(path: str | os.PathLike[str], format: str | None = None, **optio
     format
         ``"native"`` (`ClickLog.save`), ``"table"`` (CSV, TSV, parquet, JSON lines), ``"yandex"`` or ``"clara2"`` (lines
         of queries and clicks), ``"pages"`` (a record per page), ``"ubi"`` (OpenSearch), ``"events"`` (other logs of
-        events, whose fields are named as in `read_events`). None finds it by the name and the first lines.
+        events, whose fields are named as in `read_events`). None detects it from the name and the first lines.
     options
         For tables, the columns: ``page``, ``query``, ``document``, ``rank``, ``clicks``, ``click_order``, ``dwell``,
         ``actions``, ``user``, ``time``, ``ranker``, ``propensity``, ``conditional_propensity``, ``weight``; usual names

@@ -130,7 +130,7 @@ def _uniform(seed, counter):  # type: ignore[no-untyped-def]
 
 @kernel
 def _draw_lists(lo, hi, starts, query, offsets, scores, scale, seed, rows, chance):  # type: ignore[no-untyped-def]
-    """Plackett–Luce lists by Gumbel noise: the first places of each page, and the chance of each given those above."""
+    """Plackett–Luce lists by Gumbel noise: the top of each page, and each document's probability given those above."""
     longest = 0
     for page in range(lo, hi):
         longest = max(longest, offsets[query[page] + 1] - offsets[query[page]])

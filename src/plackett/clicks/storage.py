@@ -41,7 +41,7 @@ def unpack_ids(arrays: dict[str, np.ndarray], name: str) -> np.ndarray | None:
         return None
     data, offsets = arrays[f"{name}.bytes"], arrays[f"{name}.offsets"]
     if data.dtype != np.uint8 or offsets.dtype != np.int64 or data.ndim != 1 or offsets.ndim != 1:
-        raise DataError(f"{name} are no texts")
+        raise DataError(f"{name} are not texts")
     if offsets.size == 0 or offsets[0] != 0 or offsets[-1] != data.size or (np.diff(offsets) < 0).any():
         raise DataError(f"offsets of {name} do not begin at 0, increase, and end with the bytes")
     return Strings(data, offsets).to_numpy()

@@ -1,4 +1,4 @@
-"""User ids that say who is the same and not who it is."""
+"""Hashed user ids, which tell users apart without saying who they are."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from plackett.clicks._codes import codes
 
 __all__ = ["hash_users"]
 
-#: For logs that are read without a key: no two runs of the program link the same user.
+#: The key for logs that are read without one: two runs of the program cannot link the same user.
 _RUN_KEY = secrets.token_bytes(32)
-#: Ids that are texts of Python at a time.
+#: Ids that are converted to Python strings at a time.
 _AT_ONCE = 1 << 16
 
 

@@ -54,19 +54,19 @@ class Churn(Renderable):
         frame = self.per_query
         numbers = [name for name in frame.columns if name != "qid"]
         means = {name: frame[name].cast(float).mean() for name in numbers}
-        found = {name: np.nan if value is None else float(value) for name, value in means.items()}  # type: ignore[arg-type]
+        per_column = {name: np.nan if value is None else float(value) for name, value in means.items()}  # type: ignore[arg-type]
         still = (frame["replaced"] == 0) & (frame["moved"] == 0)
-        return found | {"unchanged": float(still.mean())}  # type: ignore[arg-type]
+        return per_column | {"unchanged": float(still.mean())}  # type: ignore[arg-type]
 
     def example(self, qid: Any) -> pl.DataFrame:
         """Results of one query before and after, in the new order."""
-        found = self.documents.filter(self.documents["qid"] == qid)
-        if not found.height:
+        documents = self.documents.filter(self.documents["qid"] == qid)
+        if not documents.height:
             raise DataError(f"there is no query {qid!r}")
-        return found.drop("qid").sort("new_rank", "old_rank")
+        return documents.drop("qid").sort("new_rank", "old_rank")
 
     def example_tables(self, n: int = 2) -> list[Table]:
-        """The results before and after of the n queries that change most, those that stay as they are left out."""
+        """The results before and after of the n queries that change most; queries that do not change are left out."""
         tables = []
         changed = self.per_query.filter((self.per_query["replaced"] > 0) | (self.per_query["moved"] > 0))
         for row in changed.head(n).rows(named=True):
@@ -77,9 +77,9 @@ class Churn(Renderable):
                 label = [f"{one['label']:g}"] if "label" in one else []
                 cells.append(tuple(map(TableCell, [str(one["docid"]), *ends, *label])))
             value = row.get("difference")
-            words = "" if value is None else f"; {self.measure} {row['old']:.4f} before, {row['new']:.4f} after"
+            gain = "" if value is None else f"; {self.measure} {row['old']:.4f} before, {row['new']:.4f} after"
             header = ("document", "rank before", "rank after", *(["label"] if "label" in part.columns else []))
-            tables.append(Table(header, tuple(cells), caption=f"Query {row['qid']}{words}"))
+            tables.append(Table(header, tuple(cells), caption=f"Query {row['qid']}{gain}"))
         return tables
 
     def __repr__(self) -> str:
@@ -129,10 +129,10 @@ def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [0, 1, 2, 0], qid=[7, 7, 7, 7], docids=["a", "b", "c", "d"])
-    >>> found = churn([4, 3, 2, 1], [3, 1, 4, 2], data, k=2)
-    >>> found
+    >>> changes = churn([4, 3, 2, 1], [3, 1, 4, 2], data, k=2)
+    >>> changes
     Churn(1 query: 1.00 of the first 2 results replaced, 1.00 moved, 0% of queries unchanged)
-    >>> found.example(7).rows()
+    >>> changes.example(7).rows()
     [('c', 3, 1, 2.0), ('a', 1, 2, 0.0), ('b', 2, 4, 1.0)]
     """
     import polars as pl
@@ -157,16 +157,16 @@ def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any
         "old_rank": ranks[0][seen],
         "new_rank": ranks[1][seen],
     }
-    found = parse(measure)
+    parsed = parse(measure)
     sort = ["replaced", "moved"]
     if data.y is not None:
         documents["label"] = data.labels[seen]
-        values = [found.per_query(Scored(data, each)) for each in scores]
+        values = [parsed.per_query(Scored(data, each)) for each in scores]
         frame = frame.with_columns(
             pl.Series("old", values[0]), pl.Series("new", values[1]), pl.Series("difference", values[1] - values[0])
         ).with_columns(pl.col("old", "new", "difference").fill_nan(None))
     frame = frame.sort(sort, descending=True, maintain_order=True)
-    return Churn(frame, pl.DataFrame(documents), int(k), str(found))
+    return Churn(frame, pl.DataFrame(documents), int(k), str(parsed))
 
 
 def top_ranks(data: RankingDataset, scores: np.ndarray) -> np.ndarray:

@@ -106,13 +106,13 @@ def compare_evaluations(
 
 def _doubts(evaluations: Mapping[str, Any], values: dict[str, np.ndarray]) -> dict[str, str]:
     """Why a measure does not distinguish the systems: it never could, or their values are the same."""
-    said: dict[str, str] = {}
+    doubts: dict[str, str] = {}
     for evaluation in evaluations.values():
-        said |= getattr(evaluation, "doubts", {})
+        doubts |= getattr(evaluation, "doubts", {})
     for name, columns in values.items():
-        if name not in said and (np.abs(columns - columns[:, :1])[~np.isnan(columns).any(axis=1)] <= TOLERANCE).all():
-            said[name] = f"all systems have the same {name} on every query."
-    return said
+        if name not in doubts and (np.abs(columns - columns[:, :1])[~np.isnan(columns).any(axis=1)] <= TOLERANCE).all():
+            doubts[name] = f"all systems have the same {name} on every query."
+    return doubts
 
 
 def _kept(values: np.ndarray, measure: Measure) -> np.ndarray:

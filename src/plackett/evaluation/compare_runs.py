@@ -49,8 +49,8 @@ def compare_runs(
     """
     parsed = parse_all(measures)
     rules: dict[str, Any] = {"complete": True, "subtopics": subtopics, "random_state": random_state, "n_jobs": n_jobs}
-    found = {
+    evaluations = {
         name: evaluate_run(qrels, run, parsed, preset=preset, **rules)
         for name, run in named_systems(runs, "runs").items()
     }
-    return compare_evaluations(found, random_state=random_state, **options)
+    return compare_evaluations(evaluations, random_state=random_state, **options)

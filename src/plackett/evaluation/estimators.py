@@ -104,15 +104,15 @@ def takes_dataset(ranker: Any) -> bool:
 
 
 def fit_parameters(ranker: Any) -> dict[str, inspect.Parameter]:
-    """Parameters of ``fit``; where it hands ``**arguments`` on, also those of the method that it extends."""
-    found = dict(inspect.signature(ranker.fit).parameters)
+    """Parameters of ``fit``; if it passes ``**arguments`` on, also those of the method that it extends."""
+    parameters = dict(inspect.signature(ranker.fit).parameters)
     above = [kind.__dict__["fit"] for kind in type(ranker).__mro__ if "fit" in kind.__dict__]
     for method in above[1:]:
-        if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in found.values()):
+        if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
             break
-        found = {name: one for name, one in found.items() if one.kind is not inspect.Parameter.VAR_KEYWORD}
-        found = dict(inspect.signature(method).parameters) | found
-    return found
+        parameters = {name: one for name, one in parameters.items() if one.kind is not inspect.Parameter.VAR_KEYWORD}
+        parameters = dict(inspect.signature(method).parameters) | parameters
+    return parameters
 
 
 def last_step(ranker: Any) -> Any:

@@ -99,5 +99,12 @@ def evaluate_run(
         subtopics = bool(PRESETS.get(preset or "", {}).get("subtopics", False))
     joined = join_run(qrels, run, complete=complete, subtopics=subtopics)
     scored = Scored(joined.data, joined.scores, joined.retrieved, random_state=random_state, n_jobs=n_jobs)
-    found = measure_scored(scored, parsed, preset)
-    return RunEvaluation(found.measures, found.qids, found.values, joined.missing, joined.unjudged, doubts=found.doubts)
+    evaluation = measure_scored(scored, parsed, preset)
+    return RunEvaluation(
+        evaluation.measures,
+        evaluation.qids,
+        evaluation.values,
+        joined.missing,
+        joined.unjudged,
+        doubts=evaluation.doubts,
+    )

@@ -157,10 +157,10 @@ def _worth(data: RankingDataset, measure: str | Measure | Loss, random_state: in
         raise DataError("the data have no labels to measure features with")
     if not isinstance(measure, (str, Measure)):
         return lambda scores: -float(measure(scores, data))
-    found = parse(measure)
+    parsed = parse(measure)
 
     def worth(scores: np.ndarray) -> float:
-        return found.worth(found.mean(found.per_query(Scored(data, scores, random_state=random_state))))
+        return parsed.worth(parsed.mean(parsed.per_query(Scored(data, scores, random_state=random_state))))
 
     return worth
 
@@ -209,10 +209,10 @@ class _Shuffled:
             self.table[:, j] = self.X[order, j]
             self.last = j
             return self.table
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)  # row i of the new column is row order[i] of the old one
+        new_row = np.empty_like(order)
+        new_row[order] = np.arange(order.size)  # row i of the new column is row order[i] of the old one
         changed = self.table.copy()
         of_column = slice(*changed.indptr[j : j + 2])
-        changed.indices[of_column] = place[changed.indices[of_column]]
+        changed.indices[of_column] = new_row[changed.indices[of_column]]
         changed.has_sorted_indices = False
         return changed.tocsr()

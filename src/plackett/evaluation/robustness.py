@@ -71,7 +71,7 @@ def switch_probability(
 
 @dataclass(frozen=True, eq=False)
 class Robustness:
-    """What `robustness` found.
+    """Result of `robustness`.
 
     Attributes
     ----------
@@ -93,8 +93,8 @@ class Robustness:
         return {name: np.nan if value is None else float(value) for name, value in means.items()}  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        words = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
-        return f"Robustness({self.measure}: {words})"
+        means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
+        return f"Robustness({self.measure}: {means})"
 
 
 @fulfils("robust.metric", paper="Liu 2011, Learning to rank for information retrieval, 20.7")
@@ -129,7 +129,7 @@ def robustness(
     measure
         The measure.
     noise, relative
-        s, 0 or more; see `switch_probability`. 0 is no noise.
+        s, 0 or more; see `switch_probability`. 0 means no noise.
     label_noise
         Probability that a label is wrong.
     rho
@@ -155,8 +155,8 @@ def robustness(
         raise DataError(f"label_noise={label_noise!r}, rho={rho!r}; give numbers from 0 to 1")
     if n_samples < 1:
         raise DataError(f"n_samples={n_samples!r}; give a whole number of 1 or more")
-    found, values = parse(measure), _scores(data, scores)
-    plain = found.per_query(Scored(data, values, random_state=random_state))
+    parsed, values = parse(measure), _scores(data, scores)
+    plain = parsed.per_query(Scored(data, values, random_state=random_state))
     size = np.zeros(data.n_queries) if noise == 0 else _size(data, values, noise, relative)
     switch = _switches(data, values, size, None)[1] if noise else np.zeros(data.n_queries)
     # noise is drawn by rank, so that the order of the rows in a query does not matter
@@ -170,8 +170,8 @@ def robustness(
         part = data
         if label_noise:
             part = data.replace(y=_wrong_labels(data.labels, label_noise, order, rng))
-        samples[t] = found.per_query(Scored(part, values + spread * drawn, random_state=random_state))
-    worst = samples.min(axis=0) if found.worth(1.0) > 0 else samples.max(axis=0)
+        samples[t] = parsed.per_query(Scored(part, values + spread * drawn, random_state=random_state))
+    worst = samples.min(axis=0) if parsed.worth(1.0) > 0 else samples.max(axis=0)
     ids = data.qids.tolist() if data.qids.dtype.kind == "T" else data.qids
     columns = {
         "value": plain,
@@ -179,10 +179,10 @@ def robustness(
         "std": samples.std(axis=0),
         "worst": worst,
         "switch": switch,
-        "penalised": plain - found.worth(1.0) * rho * switch * np.abs(plain),
+        "penalised": plain - parsed.worth(1.0) * rho * switch * np.abs(plain),
     }
     frame = pl.DataFrame({"qid": ids} | columns).with_columns(pl.col(list(columns)).fill_nan(None))
-    return Robustness(frame, str(found))
+    return Robustness(frame, str(parsed))
 
 
 def _scores(data: RankingDataset, scores: Any) -> np.ndarray:
@@ -214,7 +214,7 @@ def _switches(
     rank = np.arange(data.n_rows) - data.offsets[query]  # from 0
     upper = np.flatnonzero((query[:-1] == query[1:]) & (rank[:-1] < (np.inf if k is None else k)))
     gap, s = ordered[upper] - ordered[upper + 1], size[query[upper]]
-    # 0/0: all scores of the data are equal, and noise relative to their spread is none; a tie still is one
+    # 0/0: all scores of the data are equal, so noise relative to their spread is 0; a tie is still a tie
     z = np.divide(gap, s * np.sqrt(2.0), out=np.zeros(gap.size), where=gap > 0)
     p = ndtr(-z)
     weight = 1.0 / np.log2(2.0 + rank[upper])
@@ -236,7 +236,7 @@ def _wrong_labels(labels: np.ndarray, share: float, order: np.ndarray, rng: np.r
     if grades.size < 2:
         return labels
     wrong &= labels >= 0
-    found = np.array(labels)
-    place = (np.searchsorted(grades, labels[wrong]) + shift[wrong]) % grades.size
-    found[wrong] = grades[place]
-    return found
+    noisy = np.array(labels)
+    new_grade = (np.searchsorted(grades, labels[wrong]) + shift[wrong]) % grades.size
+    noisy[wrong] = grades[new_grade]
+    return noisy

@@ -63,7 +63,7 @@ def blended_cells(
     for cell in cells:
         if cell.validation is not None and cell.model_path is not None:  # some parameters cannot be saved
             by_fold.setdefault((cell.dataset, cell.fold), []).append(cell)
-    found = []
+    blends = []
     for (dataset, fold), candidates in by_fold.items():
         best = sorted(candidates, key=lambda cell: -protocol.select.worth(cell.validation or 0.0))[: row.n_best]
         if len(best) < 2:
@@ -75,8 +75,8 @@ def blended_cells(
         cell = cell.measured(split.test, measures, preset, protocol.random_state)
         if kept is None or cell.measures != kept.measures or cell.ranker != kept.ranker:
             folder.write(cell)
-        found.append(cell)
-    return found
+        blends.append(cell)
+    return blends
 
 
 def _blended(

@@ -57,14 +57,14 @@ def components(ranker: Ranker) -> Components:
 
     The approach comes from the ranker's folder in the package (the loss's folder, for `GradientRanker`), the hypothesis
     space from the scorer it trains; if the ranker is not fitted, a copy is trained on a few documents to find out.
-    Whether the loss is a sum over documents, over pairs or over whole lists is found by computing it
+    Whether the loss is a sum over documents, over pairs or over whole lists is determined by computing it
     (`decomposition`): lambda gradients, for example, are pairwise in form but depend on whole lists.
 
     Examples
     --------
     >>> from plackett.rankers import ListNet
-    >>> found = components(ListNet())
-    >>> found.approach, found.hypothesis, found.loss, found.sum_over
+    >>> listnet = components(ListNet())
+    >>> listnet.approach, listnet.hypothesis, listnet.loss, listnet.sum_over
     ('listwise', 'linear scoring functions', 'ListNet()', 'lists')
     """
     loss = ranker.make_loss() if isinstance(ranker, GradientTrained) else None

@@ -83,19 +83,19 @@ def contestants(
     [('LinearRegression', ['alpha']), ('MART(num_leaves=7)', ['learning_rate', 'min_child_samples'])]
     """
     named = rankers.items() if isinstance(rankers, Mapping) else _with_names(rankers)
-    found: dict[str, Contestant] = {}
+    by_name: dict[str, Contestant] = {}
     for name, given in named:
-        if str(name) in found:
+        if str(name) in by_name:
             raise DataError(
                 f"two rankers are called {name!r}; list each only once, or pass a dict with names of your own"
             )
-        found[str(name)] = _contestant(str(name), given, random_state)
-    if not found:
+        by_name[str(name)] = _contestant(str(name), given, random_state)
+    if not by_name:
         raise DataError("no ranker given; `plackett list --kind ranker` shows what there is")
-    unknown = sorted(set(spaces or {}) - set(found))
+    unknown = sorted(set(spaces or {}) - set(by_name))
     if unknown:
-        raise DataError(f"a search space is given for {unknown[0]!r}, but the rankers are {', '.join(found)}")
-    return [_searching(entry, (spaces or {}).get(entry.name)) for entry in found.values()]
+        raise DataError(f"a search space is given for {unknown[0]!r}, but the rankers are {', '.join(by_name)}")
+    return [_searching(entry, (spaces or {}).get(entry.name)) for entry in by_name.values()]
 
 
 def _with_names(rankers: Any) -> Iterable[tuple[str, Any]]:

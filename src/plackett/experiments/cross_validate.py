@@ -102,10 +102,10 @@ def cross_validate(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((60, 2))
     >>> data = RankingDataset.from_arrays(X, (X[:, 0] > 0.5).astype(int), qid=np.repeat(np.arange(15), 4))
-    >>> found = cross_validate(data, Ridge(), ["nDCG@3"], settings={"alpha": [0.1, 1e4]}, select="nDCG")
-    >>> found.folds.columns
+    >>> validated = cross_validate(data, Ridge(), ["nDCG@3"], settings={"alpha": [0.1, 1e4]}, select="nDCG")
+    >>> validated.folds.columns
     ['fold', 'setting', 'validation', 'nDCG@3', 'seconds']
-    >>> len(found.best_settings), found.per_query.height
+    >>> len(validated.best_settings), validated.per_query.height
     (5, 15)
     """
     parsed = parse_all(measures)

@@ -37,19 +37,19 @@ def folds_by_dataset(data: Any, folds: Any = 5, *, validation: bool = True) -> F
     {'mine': [1, 2, 3, 4, 5]}
     """
     named = data if isinstance(data, Mapping) else {_name(data): data}
-    found: Folds = {}
+    folds_of: Folds = {}
     for name, given in named.items():
         try:
             splits, _ = named_folds(_splits(given), folds, validation=validation)
-            found[str(name)] = dict(splits)
+            folds_of[str(name)] = dict(splits)
         except DataError as error:
             known = isinstance(given, str)  # errors about a public dataset already name it
             raise DataError(f"{name}: {error}" if isinstance(data, Mapping) and not known else str(error)) from None
-        if not found[str(name)]:
+        if not folds_of[str(name)]:
             raise DataError(f"{name} has no folds")
-    if not found:
+    if not folds_of:
         raise DataError("data is an empty dict; give at least one dataset")
-    return found
+    return folds_of
 
 
 def _name(data: Any) -> str:

@@ -50,7 +50,7 @@ def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
 
 def _labels(experiment: Experiment, dataset: str) -> list[str]:
     """Parts without a relevant document (a label above 0), and data without an irrelevant one."""
-    said, lowest = [], []
+    sentences, lowest = [], []
     for role, meaning in _WITHOUT.items():
         parts = {name: getattr(fold, role, None) for name, fold in experiment.folds[dataset].items()}
         judged = {name: part for name, part in parts.items() if part is not None and part.y is not None}
@@ -58,16 +58,18 @@ def _labels(experiment: Experiment, dataset: str) -> list[str]:
         if bare:
             where = f"fold {bare[0]}" if len(bare) == 1 else f"folds {', '.join(bare)}"
             kind = {"valid": "validation", "train": "training"}.get(role, role)
-            said.append(f"Beware: no document of the {kind} part of {where} of {dataset} is relevant, so {meaning}.")
+            sentences.append(
+                f"Beware: no document of the {kind} part of {where} of {dataset} is relevant, so {meaning}."
+            )
         lowest += [part.labels[part.labels >= 0].min(initial=np.inf) for part in judged.values()]
     least = min(lowest, default=0.0)
     if 1 <= least < np.inf:
-        said.append(
+        sentences.append(
             f"Beware: the labels of {dataset} start at {least:g}, and labels of 1 or more count as relevant, so every "
             f"document is relevant: AP, P, RR and similar measures are the same for any ranking. Set the lowest "
             f"relevant label, as in AP(rel={least + 1:g}), or subtract {least:g} from the labels."
         )
-    return said
+    return sentences
 
 
 def _constant_measures(experiment: Experiment, dataset: str) -> list[str]:
@@ -103,7 +105,7 @@ def _equal_choice(experiment: Experiment, dataset: str) -> list[str]:
 
 def _equal_scores(experiment: Experiment, dataset: str) -> list[str]:
     """Rankers that give all documents of each test query the same score in some fold."""
-    said = []
+    sentences = []
     for ranker in experiment.rankers:
         cells = [
             cell
@@ -112,8 +114,8 @@ def _equal_scores(experiment: Experiment, dataset: str) -> list[str]:
         ]
         if cells:
             where = f"fold {cells[0].fold}" if len(cells) == 1 else f"folds {', '.join(str(c.fold) for c in cells)}"
-            said.append(f"Beware: in {where} of {dataset} {ranker} gives all documents of a query the same score.")
-    return said
+            sentences.append(f"Beware: in {where} of {dataset} {ranker} gives all documents of a query the same score.")
+    return sentences
 
 
 def _all_tied(cell: Any, test: Any) -> bool:

@@ -145,12 +145,12 @@ def experiment(
     --------
     >>> from plackett.datasets import make_ranking
     >>> data = make_ranking(30, 8, 5, random_state=0)
-    >>> found = experiment(data, ["ListNet", "LinearRegression"], ["nDCG@5", "AP"], folds=3, n_trials=2, n_jobs=1)
-    >>> found.best() in ("ListNet", "LinearRegression")
+    >>> finished = experiment(data, ["ListNet", "LinearRegression"], ["nDCG@5", "AP"], folds=3, n_trials=2, n_jobs=1)
+    >>> finished.best() in ("ListNet", "LinearRegression")
     True
-    >>> found.leaderboard.columns[:5]
+    >>> finished.leaderboard.columns[:5]
     ['dataset', 'ranker', 'measure', 'mean_over_folds', 'mean_over_queries']
-    >>> found.trials.height  # 2 rankers, 3 folds, 2 trials
+    >>> finished.trials.height  # 2 rankers, 3 folds, 2 trials
     12
     """
     parsed = parse_all(measures)
@@ -184,7 +184,7 @@ def experiment(
             protocol,
             tuple(parsed),
             preset,
-            cell_key(entry, digests[name][fold], protocol.select, protocol.words()),
+            cell_key(entry, digests[name][fold], protocol.select, protocol.to_json()),
             digests[name][fold],
             folder.path,
         )
@@ -201,7 +201,7 @@ def experiment(
             folder.forget(task.key for task in tasks)
         folder.write_manifest(manifest)
         run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None, cluster=cluster)
-        with Board([task.place for task in tasks], str(protocol.select), verbose=verbose) as board:
+        with Board([task.names for task in tasks], str(protocol.select), verbose=verbose) as board:
             run.run(board)
         cells = [run.cell(task) for task in tasks if task.key in run.cells]
         if blended is not None:
@@ -220,7 +220,7 @@ def experiment(
         measures={str(measure): with_preset(measure, preset) for measure in parsed},
         select=str(protocol.select),
         preset=preset,
-        protocol=protocol.words(),
+        protocol=protocol.to_json(),
         versions=versions(),
         folder=folder.path,
         _owner=owner,
@@ -286,7 +286,7 @@ def _manifest(
         "measures": [str(measure) for measure in measures],
         "preset": preset,
         "select": str(protocol.select),
-        "protocol": protocol.words(),
+        "protocol": protocol.to_json(),
         "rankers": {entry.name: describe(entry.ranker) for entry in entries},
         "folds": [
             {"dataset": name, "fold": fold, **parts} for name, named in digests.items() for fold, parts in named.items()

@@ -24,11 +24,11 @@ def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tu
     there is a validation part.
     """
     if isinstance(data, RankingDataset):
-        found: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
+        splits: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
     else:
-        found = data
-    named = found.items() if isinstance(found, Mapping) else enumerate(found, 1)
-    number = len(found) if hasattr(found, "__len__") else None
+        splits = data
+    named = splits.items() if isinstance(splits, Mapping) else enumerate(splits, 1)
+    number = len(splits) if hasattr(splits, "__len__") else None
     return ((name, _checked(name, fold, validation)) for name, fold in named), number
 
 

@@ -20,10 +20,10 @@ class Board:
     manager, it starts and ends the display; without ``verbose`` nothing is shown.
     """
 
-    def __init__(self, places: list[tuple[str, Any, str]], select: str, *, verbose: bool) -> None:
+    def __init__(self, cells: list[tuple[str, Any, str]], select: str, *, verbose: bool) -> None:
         self.select = select
         self.verbose = verbose
-        self.state: dict[tuple[str, Any, str], str] = dict.fromkeys(places, "waiting")
+        self.state: dict[tuple[str, Any, str], str] = dict.fromkeys(cells, "waiting")
         self.trials: dict[tuple[str, Any, str], int] = {}
         self.best: dict[tuple[str, Any, str], float | None] = {}
         self.began: dict[tuple[str, Any, str], float] = {}
@@ -82,15 +82,15 @@ class Board:
             rows.setdefault((cell[0], cell[2]), []).append(cell)
         shown = sorted(rows, key=lambda row: not any(self.state[cell] == "running" for cell in rows[row]))[:ROWS]
         for dataset, ranker in (row for row in rows if row in shown):
-            places = rows[dataset, ranker]
-            values = [value for cell in places if (value := self.best.get(cell)) is not None]
+            cells = rows[dataset, ranker]
+            values = [value for cell in cells if (value := self.best.get(cell)) is not None]
             table.add_row(
                 dataset,
                 ranker,
-                " ".join(SIGNS[self.state[cell]] for cell in places),
-                str(sum(self.trials.get(cell, 0) for cell in places) or ""),
+                " ".join(SIGNS[self.state[cell]] for cell in cells),
+                str(sum(self.trials.get(cell, 0) for cell in cells) or ""),
                 f"{sum(values) / len(values):.4f}" if values else "",
-                f"{sum(map(self._spent, places)):.1f}",
+                f"{sum(map(self._spent, cells)):.1f}",
             )
         finished = sum(state not in ("waiting", "running") for state in self.state.values())
         table.caption = f"{finished} of {len(self.state)} cells; " + ", ".join(f"{s} {n}" for n, s in SIGNS.items())

@@ -105,20 +105,20 @@ class Experiment(Renderable):
         return tuple(self.folds)
 
     @cached_property
-    def _by_place(self) -> dict[tuple[str, str, Any], Cell]:
+    def _by_names(self) -> dict[tuple[str, str, Any], Cell]:
         return {(cell.dataset, cell.ranker, cell.fold): cell for cell in self.cells}
 
     def cell(self, ranker: str, fold: Any, dataset: str | None = None) -> Cell:
         """The cell of a ranker in a fold."""
-        place = self._dataset(dataset), ranker, fold
-        if place not in self._by_place:
-            raise DataError(f"no finished cell of {ranker!r} in fold {fold!r} of {place[0]!r}")
-        return self._by_place[place]
+        names = self._dataset(dataset), ranker, fold
+        if names not in self._by_names:
+            raise DataError(f"no finished cell of {ranker!r} in fold {fold!r} of {names[0]!r}")
+        return self._by_names[names]
 
     def of(self, dataset: str, ranker: str) -> list[Cell]:
         """The finished cells of a ranker on a dataset, in the order of the folds."""
-        places = ((dataset, ranker, fold) for fold in self.folds[dataset])
-        return [self._by_place[place] for place in places if place in self._by_place]
+        wanted = ((dataset, ranker, fold) for fold in self.folds[dataset])
+        return [self._by_names[names] for names in wanted if names in self._by_names]
 
     def complete(self, dataset: str) -> list[str]:
         """The rankers that are finished in every fold of a dataset."""
@@ -197,7 +197,7 @@ class Experiment(Renderable):
 
     @cached_property
     def trials(self) -> pl.DataFrame:
-        """One row per trial: place, ``setting``, validation value, seconds, ``share`` of the effort, ``selected``."""
+        """One row per trial: cell, ``setting``, validation value, seconds, ``share`` of the effort, ``selected``."""
         return frames.trials(self)
 
     @cached_property
@@ -228,8 +228,8 @@ class Experiment(Renderable):
         queries = np.concatenate([[f"{fold}/{q}" for q in c.qids.tolist()] for fold, c in self._tested(dataset)])
         plain = [name for name, measure in self.measures.items() if type(measure).mean is Measure.mean]
         systems = {
-            ranker: Evaluation({n: self.measures[n] for n in plain}, queries, {n: found.values[n] for n in plain})
-            for ranker, found in evaluations.items()
+            ranker: Evaluation({n: self.measures[n] for n in plain}, queries, {n: evaluation.values[n] for n in plain})
+            for ranker, evaluation in evaluations.items()
         }
         return compare_evaluations(systems, **({"random_state": self.protocol["random_state"]} | options))
 

@@ -35,8 +35,8 @@ def _at(function: Any, x: np.ndarray) -> np.ndarray:
 
 def _trees(scorer: Any, X: np.ndarray, background: np.ndarray) -> tuple[np.ndarray, float]:
     """LightGBM's TreeSHAP (Lundberg et al. 2018); the base is the mean over the training documents of each node."""
-    found = scorer.booster.predict(X, pred_contrib=True)
-    return found[:, :-1], float(found[0, -1])
+    contributions = scorer.booster.predict(X, pred_contrib=True)
+    return contributions[:, :-1], float(contributions[0, -1])
 
 
 #: By the kind of scorer: contributions of documents × features, and the base, which together give the scores.

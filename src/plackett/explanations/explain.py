@@ -64,8 +64,8 @@ def explain(
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]], [0, 1, 2], [7, 7, 7])
-    >>> found = explain(pk.rankers.ListNet().fit(data), data, 7)
-    >>> found.method, found.pair(2, 0)["feature"][0]
+    >>> explanation = explain(pk.rankers.ListNet().fit(data), data, 7)
+    >>> explanation.method, explanation.pair(2, 0)["feature"][0]
     ('linear', '1')
     """
     if of_own_steps(ranker):
@@ -88,7 +88,7 @@ def explain(
     scores = ranker.predict(query)
     most = min(data.n_rows, _LIST_AWARE_VALUES if ranker.scorer_.list_aware else _BACKGROUND)
     everything = _dense(data.X[np.sort(rng.choice(data.n_rows, most, replace=False))])
-    found: dict[str, Any] = {
+    common: dict[str, Any] = {
         "qid": query.qids[0],
         "documents": list(range(query.n_rows)) if query.docids is None else query.docids.tolist(),
         "feature_names": names,
@@ -102,12 +102,12 @@ def explain(
         parts, base = EXACT[kind](ranker.scorer_, dense, around)
         # a ranker may do more with its model's scores (several outputs, a transformation): then they do not add up
         if parts.shape == dense.shape and np.allclose(parts.sum(axis=1) + base, scores, rtol=1e-5, atol=1e-6):
-            return Explanation(**found, contributions=parts, base=np.full(scores.size, base), method=kind)
+            return Explanation(**common, contributions=parts, base=np.full(scores.size, base), method=kind)
     orders, starts = draw_orders(around, n_orders, rng)
     draws = np.array([sampled_contributions(_of(score, i), x, orders, starts) for i, x in enumerate(dense)])
     parts = draws.mean(axis=1)
     return Explanation(
-        **found,
+        **common,
         contributions=parts,
         base=scores - parts.sum(axis=1),
         method="sampling",
@@ -137,10 +137,10 @@ def _query(data: RankingDataset, qid: Any) -> RankingDataset:
         if data.n_queries != 1:
             raise DataError(f"the data have {data.n_queries} queries; choose one with qid=…")
         return data
-    places = np.flatnonzero(np.array(data.qids.tolist(), dtype=str) == str(qid))  # the command line has ids as text
-    if places.size == 0:
+    numbers = np.flatnonzero(np.array(data.qids.tolist(), dtype=str) == str(qid))  # the command line has ids as text
+    if numbers.size == 0:
         raise DataError(f"the data have no query {qid!r}; the first ones are {data.qids[:3].tolist()}")
-    return data.select(places[:1])
+    return data.select(numbers[:1])
 
 
 def _dense(X: Any) -> np.ndarray:

@@ -42,10 +42,10 @@ def model_importance(ranker: Any, data: RankingDataset) -> pl.DataFrame | None:
     import polars as pl
 
     scorer = getattr(ranker, "scorer_", None)
-    found = _OWN.get(getattr(scorer, "kind", ""))
-    if found is None:
+    own = _OWN.get(getattr(scorer, "kind", ""))
+    if own is None:
         return None
-    kind, function = found
+    kind, function = own
     importance = function(scorer, data)
     if importance.shape != (data.n_features,):
         return None

@@ -69,7 +69,7 @@ def ways_to_pass(
 def _scores(
     score: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], x: np.ndarray, feature: np.ndarray, value: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of the document with one feature changed, and of the other document beside it."""
+    """Scores of the document with one feature changed, and of the other document with it."""
     scored = []
     for lo in range(0, feature.size, _BATCH_ROWS):
         columns = feature[lo : lo + _BATCH_ROWS]

@@ -47,9 +47,9 @@ def sampled_contributions(
     per_batch = max(1, _BATCH_ROWS // (d + 1))
     for lo in range(0, 2 * n_orders, per_batch):
         some = orders[lo : lo + per_batch]
-        place = np.argsort(some, axis=1)  # when each feature is replaced
+        turn = np.argsort(some, axis=1)  # when each feature is replaced
         step = np.arange(d + 1)[None, :, None]
-        rows = np.where(place[:, None, :] < step, x, starts[lo : lo + per_batch, None, :])
+        rows = np.where(turn[:, None, :] < step, x, starts[lo : lo + per_batch, None, :])
         scores = score(rows.reshape(-1, d).astype(x.dtype)).reshape(len(some), d + 1)
         np.put_along_axis(estimates[lo : lo + per_batch], some, np.diff(scores, axis=1), axis=1)
     return 0.5 * (estimates[:n_orders] + estimates[n_orders:])

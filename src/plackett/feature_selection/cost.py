@@ -33,7 +33,7 @@ __public__ = ["CheapestSelector", "feature_frontier"]
 
 @dataclass(frozen=True)
 class FeatureFrontier:
-    """What `feature_frontier` found.
+    """Result of `feature_frontier`.
 
     Attributes
     ----------
@@ -82,9 +82,9 @@ def feature_frontier(
     ``exact``       none: all sets are tried, so the chosen one is the cheapest there is (2^F trainings, F up to 15)
     ==============  ==================================================================================================
 
-    A growing set need not contain the cheapest good one: a dear feature that was best alone may be needless beside
-    others. ``prune`` looks for that, ``exact`` knows. Of equal features the cheaper one is added, then the first. A
-    free feature counts as the cheapest of the others divided by 1000.
+    A growing set need not contain the cheapest good one: an expensive feature that was best alone may be redundant once
+    others are added. ``prune`` looks for such features, ``exact`` misses none. Among equal features the cheaper one
+    is added, then the first. A free feature counts as the cheapest of the others divided by 1000.
 
     Parameters
     ----------
@@ -94,11 +94,11 @@ def feature_frontier(
         Data to train and to measure on.
     costs
         Cost of each feature, in any unit: a number for each, or a mapping of names or numbers (from 0) to costs, where
-        the others cost 1. None is 1 for all.
+        the others cost 1. None means 1 for all.
     epsilon
         How much of the measure may be lost.
     budget
-        Highest cost of a set; None is no limit.
+        Highest cost of a set; None means no limit.
     measure
         The measure.
     method
@@ -108,8 +108,8 @@ def feature_frontier(
     --------
     >>> import plackett as pk
     >>> train, valid = (pk.datasets.make_ranking(30, 8, 4, random_state=seed) for seed in (0, 1))
-    >>> found = feature_frontier("LinearRegression", train, valid, costs=[5, 1, 1, 1], epsilon=0.02)
-    >>> found.frame.columns
+    >>> frontier = feature_frontier("LinearRegression", train, valid, costs=[5, 1, 1, 1], epsilon=0.02)
+    >>> frontier.frame.columns
     ['n_features', 'added', 'features', 'cost', 'value', 'frontier', 'chosen']
 
     References
@@ -127,7 +127,7 @@ def feature_frontier(
     price = feature_costs(train, costs, 1.0)
     if budget is not None and not budget >= price.min():
         raise DataError(f"budget={budget!r} is below the cost of the cheapest feature, {price.min():g}")
-    base, found = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker, parse(measure)
+    base, parsed = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker, parse(measure)
 
     seen: dict[frozenset[int], float] = {}
 
@@ -138,16 +138,16 @@ def feature_frontier(
             with warnings.catch_warnings():  # a set of useless features is a result, not a surprise
                 warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
                 scores = predict(fit(clone(base), part), other)
-            seen[key] = float(found.worth(found.mean(found.per_query(Scored(other, scores)))))
+            seen[key] = float(parsed.worth(parsed.mean(parsed.per_query(Scored(other, scores)))))
         return seen[key]
 
     limit = np.inf if budget is None else budget
     # sums of prices carry rounding errors
-    search = _Search(train, price, limit * (1.0 + 1e-12), value, found, epsilon, verbose)
+    search = _Search(train, price, limit * (1.0 + 1e-12), value, parsed, epsilon, verbose)
     sets = METHODS[method](search)
     cost, worth = search.costs(sets), np.array([value(each) for each in sets])
     if np.isnan(worth).all():
-        raise DataError(f"{found} has no value on the validation data; do they have queries with relevant documents?")
+        raise DataError(f"{parsed} has no value on the validation data; do they have queries with relevant documents?")
     best = search.cheapest(sets)
     order = np.lexsort((-worth, cost))
     ranked = worth[order]
@@ -163,13 +163,13 @@ def feature_frontier(
             ],
             "features": [[names[j] for j in each] for each in sets],
             "cost": cost,
-            "value": [found.worth(each) for each in worth],  # a second change of sign undoes the first
+            "value": [parsed.worth(each) for each in worth],  # a second change of sign undoes the first
             "frontier": frontier,
             "chosen": np.arange(len(sets)) == best,
         },
         schema_overrides={"added": pl.String},
     )
-    return FeatureFrontier(np.array(sets[best], np.int64), frame, str(found))
+    return FeatureFrontier(np.array(sets[best], np.int64), frame, str(parsed))
 
 
 class CheapestSelector(FeatureSelector):
@@ -358,7 +358,7 @@ def _prune(search: _Search) -> list[list[int]]:
 
 
 def _cheaper(search: _Search, now: list[int], floor: float) -> list[int] | None:
-    """The set without one feature, or with a cheaper one in its place, that saves most and is good enough."""
+    """The set without one feature, or with one replaced by a cheaper one, that saves most and is good enough."""
     price = search.price
     others = [[k for k in now if k != j] for j in now if len(now) > 1]
     for j in now:

@@ -27,7 +27,7 @@ _STEPS = (-0.3, -0.1, 0.1, 0.3)
 
 @dataclass(frozen=True)
 class EfficientWeights:
-    """What `efficient_weights` found.
+    """Result of `efficient_weights`.
 
     Attributes
     ----------
@@ -83,20 +83,20 @@ def efficient_weights(
     costs
         Cost of each feature, as in `feature_frontier`.
     rate
-        a, how fast efficiency falls with cost; None is 1 over the cost of all features.
+        a, how fast efficiency falls with cost; None means 1 over the cost of all features.
     beta
         Weight of quality; above 1 it counts more than the cost.
     measure
         The measure; larger is better.
     max_sweeps, tol
-        Most sweeps over all weights, and the gain of a sweep below which the ascent ends.
+        Maximum number of sweeps over all weights, and the gain of a sweep below which the ascent ends.
 
     Examples
     --------
     >>> import plackett as pk
     >>> data = pk.datasets.make_ranking(30, 8, 4, random_state=0)
-    >>> found = efficient_weights(pk.ListNet().fit(data), data, costs=[50, 1, 1, 1])
-    >>> found.cost < 50  # the dear feature is not worth it
+    >>> efficient = efficient_weights(pk.ListNet().fit(data), data, costs=[50, 1, 1, 1])
+    >>> efficient.cost < 50  # the expensive feature is not worth it
     True
 
     References
@@ -115,7 +115,7 @@ def efficient_weights(
     a = (1.0 / total if total > 0 else 0.0) if rate is None else float(rate)
     target = parse(measure)
     if not target.ascending:
-        raise DataError(f"{target} is better if it is lower; the trade-off needs a measure from 0 to 1, 1 being best")
+        raise DataError(f"{target} is better if lower; the trade-off needs a measure from 0 to 1, 1 being best")
     X = np.asarray(data.dense(), np.float64)
     if not np.isfinite(X).all():
         raise DataError("the features must be finite; fill the missing ones in")
@@ -133,7 +133,7 @@ def efficient_weights(
     if not quality(scores).size:
         raise DataError(f"{target} has no value on any query of the data")
     history = [goal(scores, weights)]
-    order = np.lexsort((np.arange(price.size), -price))  # the dearest first
+    order = np.lexsort((np.arange(price.size), -price))  # the most expensive first
     for _ in range(max_sweeps):
         now = history[-1]
         size = max(float(scores.std()), 1e-12)

@@ -26,7 +26,7 @@ class GreedySelector(FeatureSelector):
     .. math:: \sum_{i \in S} w_i - c \sum_{i \in S} \sum_{j \in S, j \ne i} e_{ij}
 
     greedily: take the feature with the largest weight k, replace the others' :math:`w_j` by
-    :math:`w_j - 2 c\, e_{kj}`, and go on with the rest. The weight is the measure of ranking by the feature alone
+    :math:`w_j - 2 c\, e_{kj}`, and continue with the rest. The weight is the measure of ranking by the feature alone
     (`single_feature_importance`), in its better direction; e is the `feature_similarity` after all features are turned
     in this direction. Of equal weights, the first feature is taken. A feature that is constant in every query ranks
     nothing, yet has the measure of a random order and no similarity: such features come last, if no others are left.
@@ -36,14 +36,14 @@ class GreedySelector(FeatureSelector):
     n_features
         t, the number of features to keep: a whole number, or a share between 0 and 1. Default: half.
     redundancy
-        c, how much similarity costs; 0 keeps the t most important features. None is 1 / t, which balances t
+        c, how much similarity costs; 0 keeps the t most important features. None means 1 / t, which balances t
         importances against t (t − 1) similarities.
     measure
         Measure or loss of ranking by one feature.
     scale
         Similarity from −1 to 1 (``"tau"``), or from 0 to 1 (``"agreement"``).
     n_jobs
-        Number of threads; None is all cores.
+        Number of threads; None means all cores.
 
     Attributes
     ----------
@@ -88,12 +88,12 @@ class GreedySelector(FeatureSelector):
         self.n_jobs = n_jobs
 
     def _choose(self, data: RankingDataset) -> np.ndarray:
-        found = single_feature_importance(data, self.measure)
+        by_importance = single_feature_importance(data, self.measure)
         # back in the order of the columns
-        place = {name: k for k, name in enumerate(found["feature"].to_list())}
-        order = [place[name] for name in feature_names(data)]
-        self.importances_ = found["importance"].to_numpy()[order]
-        self.directions_ = np.where(found["direction"].to_numpy()[order] == "high first", 1, -1)
+        row_of = {name: k for k, name in enumerate(by_importance["feature"].to_list())}
+        order = [row_of[name] for name in feature_names(data)]
+        self.importances_ = by_importance["importance"].to_numpy()[order]
+        self.directions_ = np.where(by_importance["direction"].to_numpy()[order] == "high first", 1, -1)
         self.similarities_ = feature_similarity(data, self.directions_, scale=self.scale, n_jobs=self.n_jobs)
         self.constant_ = _constant(data)
         chosen, self.objective_ = greedy_choice(

@@ -18,7 +18,7 @@ __all__ = ["feature_similarity"]
 __public__ = ["feature_similarity"]
 
 #: Words of 64 document pairs that are compared at a time, so that the signs of all features stay in the cache.
-_WORDS = 64
+_N_WORDS = 64
 #: Lists longer than this are compared by sorting, O(n log n), rather than by 64 pairs at a time, O(n² / 64).
 _LONG = 1024
 #: Parts of the queries that are added up separately; a fixed number, so that threads do not change the result.
@@ -46,12 +46,12 @@ def feature_similarity(
     data
         The features. A missing value is ranked last, whatever the direction.
     directions
-        1 for each feature whose large values come first, -1 where small ones do; None is 1 for all.
+        1 for each feature whose large values come first, -1 where small ones do; None means 1 for all.
     scale
         ``"tau"``: τ, from −1 to 1. ``"agreement"``: (1 + τ) / 2, from 0 to 1; without ties this is the share of pairs
         in the same order.
     n_jobs
-        Number of threads; None is all cores. The result does not depend on it.
+        Number of threads; None means all cores. The result does not depend on it.
 
     Returns
     -------
@@ -126,12 +126,12 @@ def _similarities(offsets, X, total, count):  # type: ignore[no-untyped-def]
 @kernel
 def _by_bits(X, agree, untied):  # type: ignore[no-untyped-def]
     m, f = X.shape
-    first, second = np.empty(64 * _WORDS, np.int64), np.empty(64 * _WORDS, np.int64)
-    above, differ = np.empty((f, _WORDS), np.uint64), np.empty((f, _WORDS), np.uint64)
+    first, second = np.empty(64 * _N_WORDS, np.int64), np.empty(64 * _N_WORDS, np.int64)
+    above, differ = np.empty((f, _N_WORDS), np.uint64), np.empty((f, _N_WORDS), np.uint64)
     left, right = 0, 0
     while left < m - 1:
         n = 0
-        while n < 64 * _WORDS and left < m - 1:
+        while n < 64 * _N_WORDS and left < m - 1:
             right += 1
             if right == m:
                 left += 1
@@ -139,21 +139,21 @@ def _by_bits(X, agree, untied):  # type: ignore[no-untyped-def]
                 continue
             first[n], second[n] = left, right
             n += 1
-        words = (n + 63) // 64
+        n_words = (n + 63) // 64
         for j in range(f):
-            for w in range(words):
+            for w in range(n_words):
                 up, unequal = np.uint64(0), np.uint64(0)
                 for k in range(64 * w, min(64 * w + 64, n)):
                     x, y = X[first[k], j], X[second[k], j]
-                    place = np.uint64(k - 64 * w)
-                    up |= np.uint64(x > y) << place
-                    unequal |= np.uint64(x != y) << place
+                    bit = np.uint64(k - 64 * w)
+                    up |= np.uint64(x > y) << bit
+                    unequal |= np.uint64(x != y) << bit
                 above[j, w], differ[j, w] = up, unequal
                 untied[j] += count_bits(unequal)
         for i in range(f):
             for j in range(i):
                 both, opposite = 0, 0
-                for w in range(words):
+                for w in range(n_words):
                     shared = differ[i, w] & differ[j, w]
                     both += count_bits(shared)
                     opposite += count_bits((above[i, w] ^ above[j, w]) & shared)
@@ -168,11 +168,11 @@ def _by_sorting(X, agree, untied):  # type: ignore[no-untyped-def]
     level = np.empty((f, m), np.int64)
     for j in range(f):
         order = np.argsort(X[:, j])
-        place = 0
+        first = 0
         for k in range(m):
             if k > 0 and X[order[k], j] != X[order[k - 1], j]:
-                place = k
-            level[j, order[k]] = place
+                first = k
+            level[j, order[k]] = first
         untied[j] = pairs - _tied(np.sort(level[j]))
     other, spare = np.empty(m, np.int64), np.empty(m, np.int64)
     for i in range(f):

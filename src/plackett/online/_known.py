@@ -34,8 +34,8 @@ def id_number(id: Any) -> int:
 class KnownIds:
     """A set of 64-bit numbers in sorted files, with the latest ones in memory.
 
-    Files are merged as they grow, up to 32 MB; a look-up is a binary search in each. They only save reading the whole
-    journal when it is opened, and can be made again from it.
+    Files are merged as they grow, up to 32 MB; a look-up is a binary search in each. They only make opening a journal
+    faster, and can be rebuilt from it.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -14,7 +14,7 @@ __all__ = [
 
 @kernel
 def uniform(state):  # type: ignore[no-untyped-def]
-    """The next number in (0, 1) of the sequence that ``state[0]`` stands in."""
+    """The next number in (0, 1) of the sequence whose state is ``state[0]``."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     return (np.float64(mix(state[0]) >> np.uint64(12)) + 0.5) * 2.0**-52
 
@@ -43,7 +43,7 @@ def scores_of(w, X, rows, n, parameters, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def best_first(keys, n, k, order):  # type: ignore[no-untyped-def]
-    """Numbers of the k largest keys, the first of equal ones first; the keys are used up. Returns how many."""
+    """Numbers of the k largest keys, equal ones in order; overwrites the keys. Returns how many there are."""
     k = min(k, n)
     for i in range(k):
         best = 0
@@ -57,7 +57,7 @@ def best_first(keys, n, k, order):  # type: ignore[no-untyped-def]
 
 @kernel
 def draw_list(scores, n, k, state, keys, order):  # type: ignore[no-untyped-def]
-    """The first k of a Plackett–Luce list with strengths exp(score). Returns how many."""
+    """The first k of a Plackett–Luce list with strengths exp(score). Returns how many there are."""
     for j in range(n):
         keys[j] = scores[j] - np.log(-np.log(uniform(state)))
     return best_first(keys, n, k, order)

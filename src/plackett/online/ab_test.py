@@ -1,4 +1,4 @@
-"""A/B tests by user, with less variance through what was known of the users before."""
+"""A/B tests by user, with variance reduced by what was known of the users before."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class ABTest:
     Attributes
     ----------
     difference
-        Mean of B less that of A.
+        Mean of B minus mean of A.
     standard_error
         Of the difference.
     p
-        If the test is looked at once, at an end that was set before.
+        p-value for a single look, at an end that was fixed in advance.
     p_any_time, lower, upper
-        If it may be looked at any time: always-valid p-value and confidence sequence. Nothing is rejected, and the
-        interval is infinite, before both groups have 15 users.
+        For looks at any time: always-valid p-value and confidence sequence. Nothing is rejected, and the interval is
+        infinite, before both groups have 15 users.
     variance_removed
-        Share of the variance that the values from before took away.
+        Share of the variance removed by the values from before the experiment.
     """
 
     difference: float
@@ -102,11 +102,11 @@ def ab_test(
 
 
 def _values(values: Any, name: str, size: int | None = None) -> np.ndarray:
-    found = np.asarray(values, np.float64).ravel()
-    if size is not None and found.size != size:
-        raise DataError(f"{name} has {found.size} values, the group has {size} users")
-    if found.size < 2:
-        raise DataError(f"{name}: at least two users are needed, {found.size} given")
-    if not np.isfinite(found).all():
-        raise DataError(f"{name}[{int(np.argmin(np.isfinite(found)))}] is missing or infinite")
-    return found
+    per_user = np.asarray(values, np.float64).ravel()
+    if size is not None and per_user.size != size:
+        raise DataError(f"{name} has {per_user.size} values, the group has {size} users")
+    if per_user.size < 2:
+        raise DataError(f"{name}: at least two users are needed, {per_user.size} given")
+    if not np.isfinite(per_user).all():
+        raise DataError(f"{name}[{int(np.argmin(np.isfinite(per_user)))}] is missing or infinite")
+    return per_user

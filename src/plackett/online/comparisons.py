@@ -27,7 +27,7 @@ def _pages(  # type: ignore[no-untyped-def]
     lo, hi, starts, seeds, pairs, top, sizes, plan_at, plan_rows, plan_gap, plan_cumulated, attraction, stop, look,
     right, wrong, leave, marks, stats,
 ):  # fmt: skip
-    """Pages of each pair; ``make`` fills a page and what a click on each place is worth, ``worth`` sums it up."""
+    """Pages of each pair; ``make`` fills a page and what a click at each rank is worth, ``worth`` sums it up."""
     k, n_queries = top.shape[2], top.shape[1]
     page, every = np.empty(k, np.int64), np.arange(k)
     first, second, clicks = np.empty(k), np.empty(k), np.zeros(k, np.bool_)
@@ -273,7 +273,7 @@ def simulate_comparisons(
     k
         Documents shown.
     pages, marks
-        Pages of each pair and method, and the number of times, equally spaced in their logarithms, that are kept.
+        Pages of each pair and method, and the number of marks, logarithmically spaced, at which results are kept.
     most_lists
         Of `Optimised`, which solves a linear program for every pair and query.
 
@@ -282,8 +282,8 @@ def simulate_comparisons(
     >>> from plackett.datasets import make_ranking
     >>> data = make_ranking(n_queries=20, docs_per_query=12, random_state=0)
     >>> rankers = [data.labels, -data.labels]
-    >>> found = simulate_comparisons(data, rankers, [(0, 1)], methods=["team-draft"], pages=2000)
-    >>> float(found.mean["team-draft"][0, -1]) > 0.3  # the first one is better
+    >>> simulated = simulate_comparisons(data, rankers, [(0, 1)], methods=["team-draft"], pages=2000)
+    >>> float(simulated.mean["team-draft"][0, -1]) > 0.3  # the first one is better
     True
     """
     scores, pairs = np.atleast_2d(np.asarray(scores, np.float64)), np.asarray(pairs, np.int64).reshape(-1, 2)

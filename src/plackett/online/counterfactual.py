@@ -1,4 +1,4 @@
-"""Counterfactual comparison on line: pages are chosen so that the difference of two rankers is known soonest."""
+"""Counterfactual online comparison: pages are chosen so that the difference of two rankers is known soonest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plackett.online.sequential import Sequential, mean_sequence
 
 __all__ = ["CounterfactualComparison", "LoggingPolicy", "logging_policy"]
 
-#: Share of the pages that are drawn uniformly: every list keeps a chance, so that no weight is huge.
+#: Share of the pages that are drawn uniformly: every list remains possible, so that no weight is huge.
 _UNIFORM = 0.05
 
 
@@ -36,7 +36,7 @@ class LoggingPolicy:
     value
         λ_d / ω_d of each document: what a click on it adds to the estimate of the difference.
     difference
-        λ_d, the chance of being looked at in the first ranker's list less that in the second's.
+        λ_d, the probability of being looked at in the first ranker's list minus that in the second's.
     """
 
     lists: np.ndarray
@@ -120,7 +120,7 @@ def second_moment(p, seen, difference, relevance, value, gradient):  # type: ign
 
 @kernel
 def _least_variance(seen, difference, relevance, steps, p, value):  # type: ignore[no-untyped-def]
-    """Exponentiated gradient descent; a step that does not help is halved, one that does grows."""
+    """Exponentiated gradient descent; the step is halved when it does not help, and grows when it does."""
     m = p.size
     soft, tried, moved = np.full(m, 1.0 / m), np.empty(m), np.empty(m)
     gradient, other = np.empty(m), np.empty(m)
@@ -142,9 +142,9 @@ def _least_variance(seen, difference, relevance, steps, p, value):  # type: igno
         for i in range(m):
             tried[i] /= whole
             moved[i] = (1.0 - _UNIFORM) * tried[i] + _UNIFORM / m
-        found = second_moment(moved, seen, difference, relevance, value, other)
-        if found < least:
-            least = found
+        moment = second_moment(moved, seen, difference, relevance, value, other)
+        if moment < least:
+            least = moment
             soft[:], p[:], gradient[:] = tried, moved, other
             rate *= 1.5
         else:
@@ -172,9 +172,10 @@ class CounterfactualComparison:
 
     is an unbiased estimate of the difference of their clicks per page, whatever the draw, if users look at rank i with
     probability ``look[i]`` and click what they find relevant. The draw may therefore change from page to page: the
-    probabilities minimise the variance of x under the relevance estimated so far, query by query, and are made anew
+    probabilities minimise the variance of x under the relevance estimated so far, query by query, and are recomputed
     each time the number of a query's pages has doubled. Unlike interleaving, it estimates what an A/B test does. For
-    rankers with similar lists it needs far fewer pages than one, for lists with little in common it may need more.
+    rankers with similar lists it needs far fewer pages than an A/B test; for lists with little in common it may need
+    more.
 
     Parameters
     ----------
@@ -182,7 +183,7 @@ class CounterfactualComparison:
         Probability that each rank is looked at, for as many ranks as are shown (see `plackett.clicks` for how to
         estimate it). Where it is wrong, the estimate is biased.
     relevance
-        Guess to begin with, for all documents, and ``weight``, its weight in looks.
+        Initial guess for all documents; ``weight`` is its weight in looks.
     most_lists
         Lists to choose among on each page.
     update
@@ -232,7 +233,7 @@ class CounterfactualComparison:
         k = len(self.look)
         for name, each in (("first", first), ("second", second)):
             if len(each) < min(k, max(len(first), len(second))) or len(set(each)) != len(each):
-                raise DataError(f"query {query!r}: the {name} list must have {k} documents, as the other, each once")
+                raise DataError(f"query {query!r}: the {name} list must have {k} distinct documents, like the other")
         if not len(first):
             return Interleaved([], [])
         pool = list(dict.fromkeys([*first[:k], *second[:k]]))
@@ -278,7 +279,7 @@ class CounterfactualComparison:
         return self
 
     def result(self, *, alpha: float = 0.05, best_at: float = 1000.0) -> Sequential:
-        """Estimate of the first ranker's clicks per page less the second's; may be looked at at any time."""
+        """Estimate of the first ranker's clicks per page minus the second's; may be read at any time."""
         mean = self._sum / max(self.n, 1)
         variance = (self._squares - self.n * mean**2) / (self.n - 1) if self.n > 1 else 1.0
         return mean_sequence(mean, max(variance, 0.0), self.n, alpha=alpha, best_at=best_at)

@@ -51,14 +51,14 @@ class Journal:
     short was never acknowledged and is removed. One process may write at a time, others are refused; the threads of
     that process take turns.
 
-    Ids are remembered for ever. Those since the latest snapshot are in memory, the others in files of 8 bytes per id (a
+    Ids are never forgotten. Those since the latest snapshot are in memory, the others in files of 8 bytes per id (a
     64-bit hash; a new event is taken for a known one with probability n / 2⁶⁴ after n events). Events themselves
     are never removed: start a new folder, with `state` of the old learner, when the old one becomes too large.
 
     Parameters
     ----------
     folder
-        Made if it does not exist.
+        Created if it does not exist.
     learner
         A new learner with the settings of the old one; its state is replaced.
     snapshot_every
@@ -134,7 +134,7 @@ class Journal:
             self._count, self._end = number, end
         self._known.tidy()
         self._file = path.open("r+b", buffering=0)
-        self._file.truncate(self._end)  # what a crash cut short
+        self._file.truncate(self._end)  # the line that a crash cut short
         self._file.seek(self._end)
         if not latest and not self._count:
             self.snapshot()  # the weights to begin with are part of the state
@@ -263,9 +263,9 @@ if hasattr(os, "register_at_fork"):
 
 @fulfils("online.stability")
 def restore(folder: str | os.PathLike[str], learner: Learner, *, before: float) -> int:
-    """Give a learner the state that it had at a time (seconds since 1970); returns the number of events behind it.
+    """Give a learner the state that it had at a time (seconds since 1970); returns the number of events up to then.
 
-    The folder is only read: yesterday's model can be looked at, or served, while today's goes on learning.
+    The folder is only read: yesterday's model can be looked at, or served, while today's continues to learn.
     """
     folder = Path(folder)
     path, latest = folder / _EVENTS, _latest(folder, before)
@@ -274,7 +274,7 @@ def restore(folder: str | os.PathLike[str], learner: Learner, *, before: float) 
     known, seen = KnownIds(folder), set()
     if latest:
         learner.set_state(latest["state"])
-        known.load(latest["ids"])  # of an old snapshot they may be gone; reading the whole journal would take too long
+        known.load(latest["ids"])  # those of an old snapshot may be gone; reading the whole journal would take too long
     for number, entry, _ in _entries(path, count, end):
         if entry["stored"] > before:
             break
@@ -298,7 +298,7 @@ def _latest(folder: Path, before: float | None) -> dict[str, Any] | None:
     """The latest good snapshot made before a time."""
     for path in sorted(folder.glob("snapshot-*.json"), reverse=True):
         body = _checked(path.read_bytes())
-        # a damaged one is not needed: an older one and more of the journal do as well
+        # a damaged one is not needed: an older one and more of the journal give the same state
         if isinstance(body, dict) and "end" in body and (before is None or body["stored"] <= before):
             return body
     return None
@@ -309,7 +309,7 @@ def _check_end(path: Path, count: int, end: int) -> None:
     with path.open("rb") as file:
         file.seek(max(end - 1, 0))
         if end and file.read(1) != b"\n":
-            raise DataError(f"{path}: a snapshot was made after {count} events, but they are not all there")
+            raise DataError(f"{path}: a snapshot was made after {count} events, but some of them are missing")
 
 
 def _line(entry: dict[str, Any]) -> bytes:

@@ -15,14 +15,14 @@ __all__ = ["power", "sample_size"]
 def power(
     effect: float, n: float, *, deviation: float = 1.0, groups: int = 1, alpha: float = 0.05, any_time: bool = False
 ) -> float:
-    """Probability that a true effect is found with n observations.
+    """Probability of detecting a true effect with n observations.
 
     Parameters
     ----------
     effect
         True mean, or true difference of two groups.
     n
-        Observations in all: pages with a preference for interleaving, users for an A/B test.
+        Total number of observations: pages with a preference for interleaving, users for an A/B test.
     deviation
         Standard deviation of one observation; about 1 for wins and losses (±1).
     groups
@@ -62,7 +62,7 @@ def sample_size(
     power: float = 0.8,
     any_time: bool = False,
 ) -> int:
-    """Observations needed to find an effect with some power; the parameters are those of `power`.
+    """Observations needed to detect an effect with some power; the parameters are those of `power`.
 
     Examples
     --------

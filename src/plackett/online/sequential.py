@@ -20,7 +20,7 @@ class Sequential:
     Attributes
     ----------
     estimate
-        The mean, or the share of wins less that of losses.
+        The mean, or the share of wins minus that of losses.
     lower, upper
         Bounds of the confidence sequence: with probability 1 − alpha they hold at all times.
     p
@@ -33,7 +33,7 @@ class Sequential:
     p: Any
 
     def running(self) -> Sequential:
-        """The intersection of all intervals so far, for arrays in order of time: never wider than the day before."""
+        """The intersection of all intervals so far, for arrays in order of time: never wider than an earlier one."""
         lower, upper = np.maximum.accumulate(self.lower), np.minimum.accumulate(self.upper)
         return Sequential(self.estimate, lower, upper, np.minimum.accumulate(self.p))
 
@@ -46,15 +46,15 @@ def sign_sequence(wins: Any, losses: Any, *, alpha: float = 0.05, prior: float =
 
         Λ = 2^n B(prior + wins, prior + losses) / B(prior, prior),
 
-    is a martingale that starts at 1, so that it ever reaches 1/alpha with probability alpha at most (Ville). The
-    p-value is 1/Λ, the interval holds those p that are not rejected, given as 2p − 1. Ties are left out.
+    is a martingale that starts at 1, so the probability that it ever reaches 1/alpha is at most alpha (Ville). The
+    p-value is 1/Λ, the interval contains those p that are not rejected, given as 2p − 1. Ties are left out.
 
     Parameters
     ----------
     wins, losses
         Counts so far; arrays for several times or rankers.
     prior
-        The larger, the sooner small differences are found, and the later large ones.
+        The larger, the sooner small differences are detected, and the later large ones.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def sign_sequence(wins: Any, losses: Any, *, alpha: float = 0.05, prior: float =
 
     won, lost = np.asarray(wins, np.float64), np.asarray(losses, np.float64)
     if np.any(won < 0) or np.any(lost < 0):
-        raise DataError("wins and losses are counts: none may be negative")
+        raise DataError("wins and losses are counts: they must not be negative")
     _check(alpha)
     mixture, n = _mixture(won, lost, prior), won + lost
 
@@ -131,7 +131,7 @@ def mean_sequence(
     _check(alpha)
     mean, variance, n = (np.asarray(each, np.float64) for each in (mean, variance, n))
     if np.any(variance < -1e-6 * mean**2) or not best_at > 0:  # rounding may leave a little below 0
-        raise DataError("the variance is not negative, and best_at is positive")
+        raise DataError("the variance must not be negative, and best_at must be positive")
     v = np.maximum(variance, 1e-300) / np.maximum(n, 1)
     ratio = _ratio(alpha) * n / best_at  # τ² / v
     log_ratio = -0.5 * np.log1p(ratio) + mean**2 / v * ratio / (1 + ratio) / 2

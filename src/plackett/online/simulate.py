@@ -57,14 +57,14 @@ def _runs(  # type: ignore[no-untyped-def]
                 if n == 0:
                     continue
                 size = show(w, kept, X, rows, n, k, parameters, state, work, order, team)  # type: ignore[name-defined]  # noqa: F821
-                found = click(
+                n_clicks = click(
                     rows, order, size, attraction[phase], stop[phase], look, right, wrong, leave, state, clicks
                 )
-                clicked[run] += found
+                clicked[run] += n_clicks
                 for j in range(n):
                     work[0, j] = gains[phase, rows[j]]
                 shown = dcg(rows, order, size, gains[phase])
-                if found > 0:
+                if n_clicks > 0:
                     learn(w, kept, X, rows, n, size, parameters, state, work, order, team, clicks)  # type: ignore[name-defined]  # noqa: F821
                 for j in range(n):
                     work[0, j] = gains[phase, rows[j]]
@@ -75,7 +75,7 @@ def _runs(  # type: ignore[no-untyped-def]
                 pages += 1
             online[run, mark] = seen / max(pages, 1)
             phase = min(t * phases // total, phases - 1)
-            good, changed, places = 0.0, 0, 0
+            good, changed, n_shown = 0.0, 0, 0
             for q in range(n_test):
                 n = test_offsets[q + 1] - test_offsets[q]
                 for j in range(n):
@@ -88,7 +88,7 @@ def _runs(  # type: ignore[no-untyped-def]
                     for j in range(size):
                         same |= before[q, j] == order[i]
                     changed += not same
-                places += size
+                n_shown += size
                 before[q, :size] = order[:size]
                 for j in range(n):
                     work[0, j] = test_gains[phase, rows[j]]
@@ -97,7 +97,7 @@ def _runs(  # type: ignore[no-untyped-def]
                 if best > 0.0:
                     good += shown / best
             offline[run, mark] = good / max(n_test, 1)
-            churn[run, mark] = changed / max(places, 1) if mark > 0 else 0.0
+            churn[run, mark] = changed / max(n_shown, 1) if mark > 0 else 0.0
 
 
 @cache
@@ -114,11 +114,11 @@ class OnlineCurves:
     marks
         Number of interactions at each mark.
     online
-        Mean nDCG of the pages that users saw since the mark before.
+        Mean nDCG of the pages that users saw since the previous mark.
     offline
         nDCG of the model's own order on the test queries.
     churn
-        Share of the documents at the top of the test queries that were not there at the mark before.
+        Share of the documents at the top of the test queries that were not there at the previous mark.
     clicks
         Clicks of each run.
     weights
@@ -192,7 +192,7 @@ def simulate_online(
         Further labels for ``data``, one array per phase: relevance changes after equal parts of the run. The test
         queries must then be those of ``data``.
     arrival
-        For each document the interaction from which on it exists.
+        The first interaction at which each document exists.
 
     Examples
     --------
@@ -228,10 +228,12 @@ def simulate_online(
 
     models += [user_model(users, replace(data, y=each), learner.k) for each in labels[1:]]
     gains = np.array([np.exp2(np.maximum(each, 0.0)) - 1 for each in labels])[:, served]
-    there = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)
-    if there.shape != (data.n_rows,):
-        raise DataError(f"arrival has shape {there.shape}; one number per document ({data.n_rows}) was expected")
-    there = there[served]
+    available_from = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)
+    if available_from.shape != (data.n_rows,):
+        raise DataError(
+            f"arrival has shape {available_from.shape}; one number per document ({data.n_rows}) was expected"
+        )
+    available_from = available_from[served]
     if test is None:
         test_X, test_offsets, test_gains = X, data.offsets, gains
     else:
@@ -250,7 +252,7 @@ def simulate_online(
     over_queries(
         _kernel_for(kind), np.arange(runs + 1), seeds, X, np.asarray(data.offsets, np.int64), gains,
         np.array([each.attraction for each in models])[:, served], np.array([each.stop for each in models])[:, served],
-        first.look, first.right, first.wrong, float(first.leave), there, learner.k, at, test_X,
+        first.look, first.right, first.wrong, float(first.leave), available_from, learner.k, at, test_X,
         np.asarray(test_offsets, np.int64), test_gains, learner.parameters(), curves.weights, memory,
         curves.online, curves.offline, curves.churn, curves.clicks, n_jobs=n_jobs, rows_per_thread=1,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Updates that users do not notice as breakage."""
+"""Updates that change only a little of what users see."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def bounded_update(
     if not 0 <= most <= 1 or steps < 1:
         raise DataError(f"most={most}, steps={steps}: most is between 0 and 1, steps at least 1")
     for step in range(steps, 0, -1):
-        found = old + step / steps * (new - old)
-        if rank_change(X, old, found, offsets, k) <= most:
-            return found
+        between = old + step / steps * (new - old)
+        if rank_change(X, old, between, offsets, k) <= most:
+            return between
     return old.copy()

@@ -1,4 +1,4 @@
-"""Users for simulations on line: when they look, click, stop and leave."""
+"""Users for online simulations: when they look, click, stop and leave."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def user_model(users: str | SimulatedUsers | ClickModel | UserModel, data: Ranki
     if isinstance(users, UserModel):
         rows, ranks = (users.attraction, users.stop), (users.look, users.right, users.wrong)
         if any(each.shape != (data.n_rows,) for each in rows) or any(each.size < k for each in ranks):
-            raise DataError(f"the users are not made for {data.n_rows} documents of which {k} are shown")
+            raise DataError(f"the users do not fit {data.n_rows} documents of which {k} are shown")
         return users
     if isinstance(users, ClickModel):
         return _fitted(users, data, k)

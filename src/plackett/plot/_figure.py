@@ -21,7 +21,7 @@ def figure(traces: list[dict[str, Any]], layout: dict[str, Any]) -> Any:
     make = optional("plotly.graph_objects", "plots need").Figure
     look = {
         "template": "none",
-        "margin": layout["margin"] | {"t": 40},  # Plotly's buttons stand there
+        "margin": layout["margin"] | {"t": 40},  # room for Plotly's buttons
         "paper_bgcolor": "--bg",
         "plot_bgcolor": "--bg",
         "font": {"family": _FONT, "size": 13, "color": "--ink"},

@@ -66,7 +66,7 @@ def differences(
             for i in order
         ],
     }
-    turned = "" if sign > 0 else " (sign turned: small is good)"
+    turned = "" if sign > 0 else " (sign flipped: small is good)"
     look = layout(
         axis("query, sorted by difference"),
         axis(f"{name}, {first} − {second}{turned}", zerolinecolor="--ink"),

@@ -12,42 +12,42 @@ from plackett.plot._figure import colour, figure
 __all__ = ["feature_frontier"]
 
 
-def feature_frontier(found: FeatureFrontier) -> Any:
+def feature_frontier(frontier: FeatureFrontier) -> Any:
     """Plot the measure against the cost of the features; a diamond marks the chosen set.
 
     Parameters
     ----------
-    found
+    frontier
         What `plackett.feature_frontier` returned.
 
     Examples
     --------
     >>> import plackett as pk
     >>> train, valid = (pk.datasets.make_ranking(20, 8, 3, random_state=seed) for seed in (0, 1))
-    >>> found = pk.feature_frontier("LinearRegression", train, valid)
-    >>> pk.plot.feature_frontier(found).layout.xaxis.title.text
+    >>> frontier = pk.feature_frontier("LinearRegression", train, valid)
+    >>> pk.plot.feature_frontier(frontier).layout.xaxis.title.text
     'cost of the features'
     """
-    if not isinstance(found, FeatureFrontier):
-        raise DataError(f"a {type(found).__name__} has no costs; give what plackett.feature_frontier returned")
-    words = [
+    if not isinstance(frontier, FeatureFrontier):
+        raise DataError(f"a {type(frontier).__name__} has no costs; give what plackett.feature_frontier returned")
+    hover = [
         f"{n} features{f', the last is {name}' if name else ''}: cost {cost:g}, {value:.4f}"
-        for n, name, cost, value in found.frame.select("n_features", "added", "cost", "value").rows()
+        for n, name, cost, value in frontier.frame.select("n_features", "added", "cost", "value").rows()
     ]
-    best = found.frame.filter(found.frame["frontier"]).sort("cost")
-    chosen = found.frame["chosen"].to_list()
+    best = frontier.frame.filter(frontier.frame["frontier"]).sort("cost")
+    chosen = frontier.frame["chosen"].to_list()
     trace = {
         "type": "scatter",
         "mode": "markers",
-        "x": found.frame["cost"].to_list(),
-        "y": found.frame["value"].to_list(),
+        "x": frontier.frame["cost"].to_list(),
+        "y": frontier.frame["value"].to_list(),
         "marker": {
             "color": [colour(1) if each else colour(0) for each in chosen],
             "size": [12 if each else 6 for each in chosen],
             "symbol": ["diamond" if each else "circle" for each in chosen],
         },
         "hoverinfo": "text",
-        "hovertext": words,
+        "hovertext": hover,
     }
     line: dict[str, Any] = {
         "type": "scatter",
@@ -57,5 +57,5 @@ def feature_frontier(found: FeatureFrontier) -> Any:
     }
     line |= {"line": {"color": colour(0)}, "hoverinfo": "skip"}
     return figure(
-        [line, trace], layout(axis("cost of the features"), axis(found.measure), height=420, showlegend=False)
+        [line, trace], layout(axis("cost of the features"), axis(frontier.measure), height=420, showlegend=False)
     )

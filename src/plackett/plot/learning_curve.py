@@ -52,10 +52,10 @@ def learning_curve(rankers: Any) -> Any:
 
 
 def _result(name: str, ranker: Any) -> tuple[str, np.ndarray]:
-    found = getattr(ranker, "evals_result_", None)
-    if not found:
+    by_dataset = getattr(ranker, "evals_result_", None)
+    if not by_dataset:
         raise DataError(
             f"{name} has no values on validation data; give fit an eval_set, or the ranker a validation_fraction"
         )
-    measure, values = next(iter(next(iter(found.values())).items()))
+    measure, values = next(iter(next(iter(by_dataset.values())).items()))
     return str(measure), np.asarray(values, np.float64)

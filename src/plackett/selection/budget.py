@@ -13,7 +13,7 @@ __all__ = ["checked_budget", "proportional", "share"]
 
 
 def checked_budget(budget: Any, available: int, what: str = "unjudged documents") -> int:
-    """The budget as a whole number between 1 and what is available; an error says what is wrong otherwise."""
+    """The budget, checked to be a whole number between 1 and what is available."""
     try:
         number = operator.index(budget)
     except TypeError:
@@ -26,7 +26,7 @@ def checked_budget(budget: Any, available: int, what: str = "unjudged documents"
 
 
 def share(budget: int, available: np.ndarray) -> np.ndarray:
-    """Spread a budget over queries as evenly as what each has allows; what is left over goes to the first queries.
+    """Spread a budget over queries as evenly as their sizes allow; what is left over goes to the first queries.
 
     >>> share(7, np.array([5, 1, 4])).tolist()
     [3, 1, 3]

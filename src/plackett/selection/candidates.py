@@ -37,8 +37,8 @@ class Candidates:
 
     Examples
     --------
-    >>> found = Candidates.from_runs([{"q": {"x": 3, "y": 2}}, {"q": {"y": 9, "z": 5}}], {"q": {"y": 1}})
-    >>> found.docids.tolist(), found.rank.tolist(), found.labels.tolist()
+    >>> candidates = Candidates.from_runs([{"q": {"x": 3, "y": 2}}, {"q": {"y": 9, "z": 5}}], {"q": {"y": 1}})
+    >>> candidates.docids.tolist(), candidates.rank.tolist(), candidates.labels.tolist()
     (['x', 'y', 'z'], [[1, 2, 0], [0, 1, 2]], [nan, 1.0, nan])
     """
 
@@ -69,8 +69,8 @@ class Candidates:
                 raise DataError(f"runs[{i}]: {error}") from None
             queries.append(table.select("qid"))
             ranked = table.sort("score", "docid", descending=True)
-            place = pl.int_range(1, pl.len() + 1).over("qid").alias("rank")
-            parts.append(ranked.select("qid", "docid", place, pl.lit(i).alias("run")))
+            rank_column = pl.int_range(1, pl.len() + 1).over("qid").alias("rank")
+            parts.append(ranked.select("qid", "docid", rank_column, pl.lit(i).alias("run")))
         if not any(part.height for part in parts):
             raise DataError("the runs are empty")
         number = pl.concat(queries).unique(maintain_order=True).with_row_index("query")
@@ -131,8 +131,8 @@ class Candidates:
         return np.bincount(self.query_of_row, chosen, minlength=self.n_queries).astype(np.int64)
 
     def place(self, key: np.ndarray, among: np.ndarray) -> np.ndarray:
-        """Place of each row in its query by descending key, from 0, counting only rows ``among``; others come last."""
+        """Position of each row in its query by descending key, from 0, counting only ``among``; others come last."""
         order = np.lexsort((-key, ~among, self.query_of_row))
-        place = np.empty(self.n_rows, np.int64)
-        place[order] = np.arange(self.n_rows) - self.offsets[self.query_of_row]
-        return place
+        position = np.empty(self.n_rows, np.int64)
+        position[order] = np.arange(self.n_rows) - self.offsets[self.query_of_row]
+        return position

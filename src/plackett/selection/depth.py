@@ -39,7 +39,7 @@ def allocate(budget: int, n_queries: int, *, min_docs: int = 8, max_docs: int | 
     min_docs
         The floor.
     max_docs
-        Documents that a query has; None is no limit.
+        Documents that a query has; None means no limit.
 
     Examples
     --------

@@ -45,7 +45,8 @@ def evaluate_sample(
         `Selection` of `UniformPool`, `APPriorPool` or `DepthPool`, or a table with the columns ``qid``, ``docid``
         and ``inclusion`` of every document that could have been drawn.
     measures
-        Such as ``statAP`` and ``xinfAP``. Measures that know nothing of probabilities take the sample for all there is.
+        Such as ``statAP`` and ``xinfAP``. Measures that do not use probabilities treat the sample as if it were
+        everything.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def _frame(sample: Any) -> pl.DataFrame:
             raise DataError(f"the sample has no column {name!r}; it has {', '.join(frame.columns)}")
     frame = frame.select(id_strings(frame["qid"]), id_strings(frame["docid"]), pl.col("inclusion").cast(pl.Float64))
     if frame["inclusion"].null_count():
-        raise DataError(f"{what} has no inclusion probabilities, so that nothing can be estimated from it")
+        raise DataError(f"{what} has no inclusion probabilities, so nothing can be estimated from it")
     bad = frame.filter((pl.col("inclusion") < 0) | (pl.col("inclusion") > 1) | pl.col("inclusion").is_nan())
     if bad.height:
         raise DataError(f"document {bad['docid'][0]!r} of query {bad['qid'][0]!r}: inclusion {bad['inclusion'][0]}")

@@ -22,7 +22,7 @@ class Selection:
     ----------
     frame
         ``qid``, ``docid``, ``reason``, ``priority`` (larger: judge first) and ``inclusion``, the probability with which
-        the strategy chooses the document: 1 where there is no chance in it, null where the choice depends on earlier
+        the strategy chooses the document: 1 where the choice is not random, null where it depends on earlier
         judgements, so that estimates for samples do not apply.
     method
         Name of the strategy.
@@ -52,8 +52,8 @@ class Selection:
 
         chosen = np.zeros(candidates.n_rows, bool)
         chosen[rows] = True
-        place = candidates.place(priority, chosen)
-        rows = rows[np.lexsort((candidates.query_of_row[rows], place[rows]))]
+        position = candidates.place(priority, chosen)
+        rows = rows[np.lexsort((candidates.query_of_row[rows], position[rows]))]
 
         def columns(at: np.ndarray) -> list[pl.Series]:
             return [

@@ -31,7 +31,7 @@ class Caution:
     Attributes
     ----------
     warnings
-        What may mislead, in words; empty if nothing was found.
+        What may mislead, in sentences; empty if there is nothing to report.
     by_rank
         By best rank in any run: number of candidates, share that is judged or chosen, share of the judged ones that are
         relevant.
@@ -59,7 +59,7 @@ def caution(
     top
         How many first documents of a run matter.
     gap
-        Difference between runs, in the share of their first documents that is judged, from which to warn.
+        Warn if the shares of judged documents among the first of two runs differ by at least this much.
 
     Examples
     --------

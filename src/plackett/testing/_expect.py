@@ -1,4 +1,4 @@
-"""How checks report what they found, without bare assertions or pytest."""
+"""How checks report failures, without bare assertions or pytest."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def differences(function: Callable[[np.ndarray], float], scores: np.ndarray, ste
 
 
 def check_curvature(loss: Loss, rng: np.random.Generator) -> None:
-    """The diagonal of the Hessian where it is exact, something of the right sign where it serves in its place."""
+    """The diagonal of the Hessian where it is exact, and of the right sign where it is a substitute."""
     kinds = ("exact", "surrogate", "none")
     require(loss.curvature in kinds, f"curvature is {loss.curvature!r}; it must be one of {kinds}")
     data = lists(rng)
@@ -230,7 +230,7 @@ def check_curvature(loss: Loss, rng: np.random.Generator) -> None:
         return
     require((curvature >= -1e-12).all(), f"the curvature is negative somewhere: {curvature.min()}")
     if loss.curvature == "surrogate":
-        # whoever is pushed has a curvature, or a Newton step would have no length
+        # a score with a gradient has a curvature, or a Newton step would have no length
         stuck = int(((np.abs(gradient) > 1e-9) & ~(curvature > 0)).sum())
         require(stuck == 0, f"{stuck} scores have a gradient but no curvature")
         return
@@ -276,7 +276,7 @@ def check_one_relevant_document_alone(loss: Loss, rng: np.random.Generator) -> N
 
 
 def check_far_scores(loss: Loss, rng: np.random.Generator, definition: Definition | None = None) -> None:
-    """Right, and not just finite, for scores up to 10,000 apart from 0; the exponential loss is clipped there."""
+    """Right, and not just finite, for scores of up to ±10,000; the exponential loss is clipped there."""
     for spread in (250.0, 450.0, 1e4):
         data = lists(rng, (8, 2, 30, 5))
         scores = random_scores(loss, data, rng, levels=2)
@@ -288,7 +288,7 @@ def check_far_scores(loss: Loss, rng: np.random.Generator, definition: Definitio
 
 
 def check_huge_scores(loss: Loss, rng: np.random.Generator) -> None:
-    """Finite for scores as far apart as numbers go: they count as ±1e100, and squares of that are numbers."""
+    """Finite for scores as far apart as numbers allow: they count as ±1e100, whose squares are finite."""
     data = lists(rng, (8, 2, 30, 5))
     signs = 2 * random_scores(loss, data, rng, levels=2) - 1
     for scores in (1e300 * signs, 1e100 * random_scores(loss, data, rng), 1e45 * random_scores(loss, data, rng)):
@@ -300,7 +300,7 @@ def check_huge_scores(loss: Loss, rng: np.random.Generator) -> None:
 
 def check_row_order(loss: Loss, rng: np.random.Generator) -> None:
     """Rows of a query in another order: the same loss, and gradients that go with their documents."""
-    # longer lists may be looked at by orders drawn once, which belong to places
+    # longer lists may use orders that are drawn once, and belong to positions
     data = lists(rng, [min(n, getattr(loss, "max_exact", n)) for n in SIZES])
     scores = random_scores(loss, data, rng)
     rows = np.concatenate([rng.permutation(np.arange(*data.offsets[q : q + 2])) for q in range(data.n_queries)])
@@ -333,7 +333,7 @@ def check_alone(loss: Loss, rng: np.random.Generator) -> None:
     scores = random_scores(loss, data, rng)
     value, gradient, curvature = evaluate(loss, data, scores)
     settled = loss.settle(data)
-    kept = []  # memory comes from another place each time
+    kept = []  # so that memory comes from a different address each time
     for q in [*range(data.n_queries)] * 5:
         alone = evaluate(settled, data.select(np.array([q])), scores[part(data, q)])
         kept.append(np.empty(rng.integers(1, 50)))
@@ -369,7 +369,7 @@ def check_query_weight(loss: Loss, rng: np.random.Generator) -> None:
 
 
 def check_sample_weight(loss: Loss, rng: np.random.Generator) -> None:
-    """Weights of 1 are no weights; a pair weighs the product of its two, a pointwise term its own."""
+    """Weights of 1 change nothing; a pair weighs the product of its two weights, a pointwise term its own."""
     data = lists(rng, weighted=False)
     scores = random_scores(loss, data, rng)
     ones = dataclasses.replace(data, sample_weight=np.ones(data.n_rows))
@@ -379,7 +379,7 @@ def check_sample_weight(loss: Loss, rng: np.random.Generator) -> None:
         heavy = dataclasses.replace(data, sample_weight=np.full(data.n_rows, 3.0))
         heavier, plain = evaluate(loss, heavy, scores)[1], evaluate(loss, data, scores)[1]
         close(heavier, 9.0 * plain, "with sample weights of 3 a pair must weigh 9 times as much")
-        # a document of weight 0 might as well not be there
+        # a document of weight 0 might as well be absent
         weights = rng.choice([0.0, 1.0], data.n_rows)
         light = dataclasses.replace(data, sample_weight=weights)
         gone = dataclasses.replace(data, y=np.where(weights > 0, data.labels, -1.0))
@@ -394,10 +394,10 @@ def check_without_value(loss: Loss, rng: np.random.Generator) -> None:
     bound = loss.bind(data)
     value, gradient, curvature = bound.evaluate(scores)
     _, again, curved = bound.evaluate(scores, value=False)
-    equal(again, gradient, "evaluate(…, value=False) has another gradient")
-    equal(curved, curvature, "evaluate(…, value=False) has another curvature")
+    equal(again, gradient, "evaluate(…, value=False) has a different gradient")
+    equal(curved, curvature, "evaluate(…, value=False) has a different curvature")
     for name, alone, expected in zip(PARTS[1:], loss.gradient(scores, data), (gradient, curvature), strict=True):
-        equal(alone, expected, f"loss.gradient(scores, data) has another {name} than evaluate")
+        equal(alone, expected, f"loss.gradient(scores, data) has a different {name} than evaluate")
     if loss.has_value:
         total = loss(scores, data)
         require(total == value.sum(), f"loss(scores, data) is {total}, but the queries sum to {value.sum()}")
@@ -426,7 +426,7 @@ def check_threads(loss: Loss, rng: np.random.Generator) -> None:
     scores = random_scores(loss, data, rng)
     one, two = (evaluate(loss, data, scores, n_jobs=n_jobs) for n_jobs in (1, 2))
     for name, first, second in zip(PARTS, one, two, strict=True):
-        equal(second, first, f"two threads give another {name} than one")
+        equal(second, first, f"two threads give a different {name} than one")
 
 
 def check_long_list(loss: Loss, rng: np.random.Generator) -> None:
@@ -451,7 +451,7 @@ def check_long_list(loss: Loss, rng: np.random.Generator) -> None:
 
 
 def peak_memory() -> int:
-    """Largest resident memory of the process so far, in bytes; 0 where the system does not tell."""
+    """Largest resident memory of the process so far, in bytes; 0 where the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -565,7 +565,7 @@ def check_shape(loss: Loss, rng: np.random.Generator) -> None:
 def check_copies(loss: Loss, rng: np.random.Generator) -> None:
     """A frozen value: equal to its copy, usable as a key."""
     copy = loss.replace()
-    require(copy == loss and hash(copy) == hash(loss), "replace() without parameters gives another loss")
+    require(copy == loss and hash(copy) == hash(loss), "replace() without parameters gives a different loss")
     require(str(loss).startswith(f"{loss.name}("), f"str(loss) is {str(loss)!r}; it must start with {loss.name!r}")
 
 

@@ -113,7 +113,7 @@ def variants(measure: Measure) -> Iterator[Measure]:
             try:
                 yield measure(**{field.name: value})
             except ValueError:
-                continue  # the same word takes other values there
+                continue  # the parameter of the same name takes other values there
 
 
 def random_lists(
@@ -167,7 +167,7 @@ def check_definition(measure: Measure, rng: np.random.Generator, definition: Def
         values = measure.per_query(case.scored)
         kept = [float(value) for value in values if not math.isnan(value)]
         mean = MEANS.get(measure.name, lambda numbers: sum(numbers) / len(numbers))
-        close(measure.mean(values), mean(kept) if kept else math.nan, "the mean over queries is another", **CLOSE)
+        close(measure.mean(values), mean(kept) if kept else math.nan, "the mean over queries differs", **CLOSE)
 
 
 def _against_definition(
@@ -242,7 +242,7 @@ def _orders(scored: Scored, q: int, ties: str) -> list[RankedList]:
         ranked.sort(key=lambda i: str(data.docids[i]), reverse=True)  # type: ignore[index]
     ranked.sort(key=lambda i: -scores[i])  # keeps the order among equals
     blocks = [list(block) for _, block in itertools.groupby(ranked, key=lambda i: scores[i])]
-    # the other rules leave no ties but among those that were not retrieved
+    # the other rules leave ties only among documents that were not retrieved
     ties_left = blocks if ties == "expected" else [[i] for i in ranked]
     tie_of = {i: number for number, block in enumerate([*ties_left, behind]) for i in block}
     orders: Any = [ranked]
@@ -279,9 +279,9 @@ def check_string(measure: Measure, rng: np.random.Generator) -> None:
         try:
             read = parse(str(written))
         except ValueError as error:
-            raise CheckFailed(f"parse({str(written)!r}) does not know it: {error}") from error
+            raise CheckFailed(f"parse({str(written)!r}) fails: {error}") from error
         require(read == written, f"parse({str(written)!r}) is {read!r} of {type(read)}, not equal to the measure")
-        require(hash(read) == hash(written), f"parse({str(written)!r}) has another hash")
+        require(hash(read) == hash(written), f"parse({str(written)!r}) has a different hash")
 
 
 def check_bounds(measure: Measure, rng: np.random.Generator) -> None:
@@ -332,7 +332,7 @@ def _every_order(measure: Measure, data: RankingDataset, scores: np.ndarray, ret
 
 
 def check_tie_rules_order(measure: Measure, rng: np.random.Generator) -> None:
-    """A mean over orders lies between the least and the largest value of any order."""
+    """A mean over orders lies between the smallest and the largest value of any order."""
     for _ in range(5):
         data, scores = random_lists(rng, [6], levels=3)
         retrieved = np.ones(6, bool)
@@ -353,7 +353,7 @@ def check_tie_rules_order(measure: Measure, rng: np.random.Generator) -> None:
 
 
 def _grows_with_labels(measure: Measure) -> bool:
-    """Whether moving larger labels up never makes it worse: so for all that have swap deltas and a gain that grows."""
+    """Whether moving larger labels up never makes it worse: true if it has swap deltas and an increasing gain."""
     return measure.swaps and isinstance(getattr(measure, "gain", ""), str)
 
 
@@ -368,7 +368,7 @@ def check_row_order(measure: Measure, rng: np.random.Generator) -> None:
             continue
         values = per_query(measure(ties=ties, empty="skip"), data, scores)
         again = per_query(measure(ties=ties, empty="skip"), shuffled, shuffled.from_input_order(scores[rows]))
-        what = f"ties={ties!r}: other values for the same rows in another order"
+        what = f"ties={ties!r}: different values for the same rows in another order"
         if not measure.reads_subtopics:
             equal(again[back], values, what)
         elif measure.exact_ties or ties == "trec":  # documents of one label differ, and are added in another order
@@ -426,7 +426,7 @@ def check_threads(measure: Measure, rng: np.random.Generator) -> None:
     """Equal to the last bit for any number of threads."""
     data, scores = random_lists(rng, rng.integers(1, 100, 450), levels=20)  # enough rows for a second thread
     one, two = (per_query(measure(empty="skip"), data, scores, n_jobs=n_jobs) for n_jobs in (1, 2))
-    equal(two, one, "two threads give other values than one")
+    equal(two, one, "two threads give different values than one")
 
 
 def check_fractional_labels(measure: Measure, rng: np.random.Generator) -> None:
@@ -453,11 +453,11 @@ def check_evaluate(measure: Measure, rng: np.random.Generator) -> None:
     data, scores = random_lists(rng, rng.integers(1, 8, 12))
     result = evaluate(data, scores, [measure])
     values = per_query(measure, data, scores)
-    equal(result.values[str(measure)], values, "`evaluate` gives other values than `per_query`")
+    equal(result.values[str(measure)], values, "`evaluate` gives different values than `per_query`")
     table = result.per_query
     right = table.columns == ["qid", str(measure)] and table.height == data.n_queries
     require(right, f"the table per query has the columns {table.columns} and {table.height} rows")
-    equal(result.mean[str(measure)], measure.mean(values), "`evaluate` gives another mean than the measure")
+    equal(result.mean[str(measure)], measure.mean(values), "`evaluate` gives a different mean than the measure")
 
 
 def check_swaps(measure: Measure, rng: np.random.Generator) -> None:

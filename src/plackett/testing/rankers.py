@@ -63,7 +63,7 @@ def check_ranker(ranker: Any, *, skip: Sequence[str] = ()) -> None:
     ----------
     ranker
         A ranker class, a ranker, or a `functools.partial` of a class with parameters. A class is checked with small
-        settings (few rounds, small trees), so that it takes seconds; the others are checked unchanged.
+        settings (few rounds, small trees), so that it takes seconds; everything else is checked unchanged.
     skip
         Names of rules to leave out, in addition to those in the class's ``_test_skips``.
 
@@ -151,7 +151,7 @@ def ndcg(scores: np.ndarray, y: np.ndarray, qid: np.ndarray, measure: str = "nDC
 
 
 def check_learns(make: Make) -> None:
-    """It learns an easy task: on new queries most of what chance leaves; `score` is the measure of `predict`."""
+    """It learns an easy task: on new queries it gains most of what equal scores miss; `score` agrees with `predict`."""
     X, y, qid = easy_task()
     ranker = make().fit(X, y, qid=qid)
     new_X, new_y, new_qid = easy_task(seed=1)
@@ -193,11 +193,11 @@ def check_order_of_input(make: Make) -> None:
         (rng.permutation(y.size), names[qid].astype(object)),
     ):
         ranker = make().fit(X[rows], y[rows], qid=ids[rows], sample_weight=weight[rows])
-        equal(ranker.predict(X, qid=qid), expected, "other scores after the same rows in another order")
+        equal(ranker.predict(X, qid=qid), expected, "different scores after the same rows in another order")
 
 
 def check_deterministic(make: Make) -> None:
-    """The same for a seed, for any number of threads, and wherever in memory things happen to lie."""
+    """The same for a seed, for any number of threads, and wherever arrays happen to be in memory."""
     X, y, qid = easy_task(n_queries=40)
     rng = np.random.default_rng(0)
     memory, scores = [], []
@@ -206,7 +206,7 @@ def check_deterministic(make: Make) -> None:
         memory += [np.empty(size) for size in rng.integers(1, 200, 50)]
         del memory[::3]
     for again in scores[1:]:
-        equal(again, scores[0], "other scores from the same data, seed and parameters, but for n_jobs")
+        equal(again, scores[0], "different scores from the same data, seed and parameters, except n_jobs")
 
 
 def check_refit(make: Make) -> None:
@@ -271,13 +271,13 @@ def check_nothing_to_learn(make: Make) -> None:
 
 
 def check_real_labels(make: Make) -> None:
-    """Labels that are no grades, and huge ones: learned from, or refused by the name of the label."""
+    """Labels that are not grades, and huge ones: learned from, or refused with a message that names the labels."""
     X, y, qid = easy_task()
     for labels in (y / 3 + 0.1, np.where(y == 2, 100.0, y), np.where(y == 2, 2e12, y)):
         try:
             ranker = make().fit(X, labels, qid=qid)
         except ValueError as error:
-            require("label" in str(error), f"labels up to {labels.max():g} are refused without a word of them: {error}")
+            require("label" in str(error), f"labels up to {labels.max():g} are refused, but not by name: {error}")
             continue
         scores = ranker.predict(X, qid=qid)
         require(np.isfinite(scores).all(), f"scores that are not finite for labels up to {labels.max():g}")
@@ -363,22 +363,22 @@ def check_forms_of_input(make: Make) -> None:
         frames += [frame.to_pandas()[["qid", *columns]], frame.to_arrow()]
     for given in frames:
         ranker = make().fit(given, y)
-        equal(ranker.predict(given), expected, f"a {type(given).__module__} frame gives other scores than arrays")
+        equal(ranker.predict(given), expected, f"a {type(given).__module__} frame gives different scores than arrays")
         names_in = ranker.feature_names_in_.tolist()
         require(names_in == list(columns), f"feature_names_in_ is {names_in}, the columns are {list(columns)}")
     turned = frame.select("f3", "qid", "f2", "f1", "f0")
-    equal(ranker.predict(turned), expected, "columns in another order give other scores")
-    require(ranker.score(turned, y) == ranker.score(frame, y), "columns in another order give another `score`")
+    equal(ranker.predict(turned), expected, "columns in another order give different scores")
+    require(ranker.score(turned, y) == ranker.score(frame, y), "columns in another order give a different `score`")
     with refuses(ValueError, "X lacks the column 'f2' and has the column 'f9'", "a column of another name"):
         ranker.predict(frame.rename({"f2": "f9"}))
     with refuses(ValueError, "column 'f1'", "a column of text"):
         make().fit(frame.with_columns(f1=pl.lit("text")), y)
     data = RankingDataset.from_arrays(X, y, qid)
-    equal(make().fit(data).predict(data), expected, "a dataset gives other scores than arrays")
+    equal(make().fit(data).predict(data), expected, "a dataset gives different scores than arrays")
     grouped = make().fit(X.tolist(), y.tolist(), group=np.bincount(qid))
-    equal(grouped.predict(X, qid=qid), expected, "lists and group sizes give other scores than arrays and qid")
+    equal(grouped.predict(X, qid=qid), expected, "lists and group sizes give different scores than arrays and qid")
     sparse = make().fit(csr_matrix(X), y, qid=qid).predict(csr_matrix(X), qid=qid)
-    close(sparse, expected, "a sparse matrix gives other scores than a dense one", rtol=1e-3, atol=1e-3)
+    close(sparse, expected, "a sparse matrix gives different scores than a dense one", rtol=1e-3, atol=1e-3)
     with warns(PlackettWarning, "without qid", "fit without query ids"):
         make().fit(X, y)
 
@@ -401,7 +401,7 @@ def check_predict_alone(make: Make) -> None:
     together = ranker.predict(X, qid=qid)
     for q in (0, 7):
         alone = ranker.predict(X[qid == q], qid=qid[qid == q])
-        equal(alone, together[qid == q], "a query scored alone has other scores than among others")
+        equal(alone, together[qid == q], "a query scored alone has different scores than among others")
     shape = ranker.predict(np.empty((0, X.shape[1])), qid=[]).shape
     require(shape == (0,), f"no documents have scores of shape {shape}, not (0,)")
 
@@ -433,14 +433,14 @@ def check_query_weight(make: Make) -> None:
 def _one_batch(make: Make) -> Make | None:
     """The same without a draw: all queries in a step, bins and leaves that do not count rows; None where impossible."""
     known = make().get_params()
-    if getattr(make(), "one_at_a_time", False):  # a pass sees what weighs twice as much in other places
+    if getattr(make(), "one_at_a_time", False):  # a query given twice is seen at two different times
         return None
     if known.get("boosting") in ("forest", "bagged"):  # queries are drawn
         return None
     if hasattr(make(), "make_loss") and make().make_loss().drawn:  # by scores, whose last bits differ
         return None
     if "lightgbm_params" in known:
-        # few trees: LightGBM guesses the rows of a leaf from rounded curvatures, and may leave out a split for it
+        # few trees: LightGBM estimates the rows of a leaf from rounded curvatures, and may skip a split because of it
         few = {"n_estimators": 4} if "n_estimators" in known else {}
         return partial(make, **few, lightgbm_params={"min_data_in_bin": 1})
     if "max_epochs" in known or getattr(make(), "model", "linear") != "linear":
@@ -449,7 +449,7 @@ def _one_batch(make: Make) -> Make | None:
 
 
 def check_weights_of_one(make: Make) -> None:
-    """Weights of 1 are no weights, exactly."""
+    """Weights of 1 are exactly the same as no weights."""
     X, y, qid = easy_task(n_queries=8)
     expected = make().fit(X, y, qid=qid).predict(X, qid=qid)
     weighted = make().fit(X, y, qid=qid, sample_weight=np.ones(y.size), query_weight=np.ones(8, int))
@@ -457,7 +457,7 @@ def check_weights_of_one(make: Make) -> None:
 
 
 def check_sample_weight(make: Make) -> None:
-    """Documents of weight 0 teach nothing: labels that contradict the rest do no harm then."""
+    """Nothing is learned from documents of weight 0: with it, labels that contradict the rest do no harm."""
     X, y, qid = easy_task()
     wrong = np.arange(y.size) % 3 == 0
     y_wrong = np.where(wrong, 2 - y, y)
@@ -484,11 +484,11 @@ def check_eval_set(make: Make) -> None:
     noted = ranker.card_["validation"]["value"]
     require(noted == best, f"the card has the value {noted}, the best of history_ is {best}")
     again = make().fit(X, y, qid=qid, eval_set=RankingDataset.from_arrays(valid_X, valid_y, valid_qid))
-    require(again.history_ == ranker.history_, "an eval_set given as a dataset has another history_")
+    require(again.history_ == ranker.history_, "an eval_set given as a dataset has a different history_")
 
 
 def check_parameters_count(make: Make) -> None:
-    """What every ranker takes is used: the measure, the share set aside, the calibration; or it is refused."""
+    """The parameters that every ranker has are used, or refused: measure, validation share, calibration."""
     X, y, qid = easy_task()
     valid_X, valid_y, valid_qid = easy_task(seed=5, n_queries=10)
     valid = {"eval_set": (valid_X, valid_y), "eval_group": np.bincount(valid_qid)}
@@ -498,8 +498,8 @@ def check_parameters_count(make: Make) -> None:
         right = ranker.best_score_ == {"valid_0": {measure: best}}
         require(right, f"best_score_ is {ranker.best_score_}, the card has {best} for {measure}")
         if ranker.best_iteration_:  # 0 is the model that training began with
-            there = ranker.evals_result_["valid_0"][measure][ranker.best_iteration_ - 1]
-            require(there == best, f"evals_result_ has {there} at best_iteration_, the best value is {best}")
+            at_best = ranker.evals_result_["valid_0"][measure][ranker.best_iteration_ - 1]
+            require(at_best == best, f"evals_result_ has {at_best} at best_iteration_, the best value is {best}")
         measured = sign * ranker.score(valid_X, valid_y, qid=valid_qid)
         close(best, measured, f"eval_measure={measure!r}: the noted value is not that of `score`", rtol=1e-9)
     whole = make().fit(X, y, qid=qid)
@@ -508,7 +508,7 @@ def check_parameters_count(make: Make) -> None:
     require(queries == (24, 12), f"trained on {queries} of 24 queries with validation_fraction None and 0.5")
     require(part.best_iteration_ is not None, "best_iteration_ is None with validation data")
     nothing = whole.best_iteration_ is None and whole.best_score_ == whole.evals_result_ == {}
-    require(nothing, "best_iteration_, best_score_ or evals_result_ has something without validation data")
+    require(nothing, "best_iteration_, best_score_ or evals_result_ is not empty without validation data")
     with refuses(ValueError, "calibration needs validation data", "calibration without validation data"):
         make(calibration="logistic").fit(X, y, qid=qid)
     calibrated = make(calibration="logistic").fit(X, y, qid=qid, **valid)
@@ -522,7 +522,7 @@ def check_parameters_count(make: Make) -> None:
 
 
 def check_callbacks(make: Make) -> None:
-    """Called once per round, with the values that are noted; one that says so ends the training."""
+    """Callbacks are called once per round, with the recorded values; one that returns True ends the training."""
     X, y, qid = easy_task()
     valid = {"eval_set": (X, y), "eval_qid": qid}
     seen: list[Any] = []
@@ -567,11 +567,11 @@ def check_early_stopping(make: Make) -> None:
         ended = len(values) - 1
         require(ended - best <= 1, f"early_stopping_rounds=1: best round {best + 1}, but it ended after {ended + 1}")
         better = (np.diff(values[: best + 1]) > 0).all()
-        require(better, f"early_stopping_rounds=1: it went on after a round that was no better: {ranker.history_}")
+        require(better, f"early_stopping_rounds=1: it continued after a round that was no better: {ranker.history_}")
 
 
 def check_interrupt(make: Make) -> None:
-    """Ctrl-C keeps the best model so far, with a warning; before the first round there is none, and it goes on."""
+    """Ctrl-C keeps the best model so far, with a warning; before the first round there is none, so it is raised."""
     X, y, qid = easy_task()
     update = Monitor.update
     for after in (0, 2):
@@ -603,12 +603,12 @@ def check_interrupt(make: Make) -> None:
 
 
 def check_verbose(make: Make) -> None:
-    """``verbose=True`` changes nothing, inside a progress display of the caller's too."""
+    """``verbose=True`` changes nothing, not even inside a progress display of the caller."""
     from rich.progress import Progress
 
     X, y, qid = easy_task(n_queries=6)
     expected = make().fit(X, y, qid=qid).predict(X, qid=qid)
-    with Progress():  # a display of the caller's must not get in the way
+    with Progress():  # a display of the caller must not interfere
         scores = make(verbose=True).fit(X, y, qid=qid).predict(X, qid=qid)
     equal(scores, expected, "verbose=True changes the scores")
 
@@ -622,7 +622,7 @@ def check_copies(make: Make, folder: Path) -> None:
     ranker = make(validation_fraction=0.3).fit(X, y, qid=qid)
     expected = ranker.predict(X, qid=qid)
     require(not hasattr(clone(ranker), "scorer_"), "sklearn.base.clone keeps what was learned")
-    equal(clone(ranker).fit(X, y, qid=qid).predict(X, qid=qid), expected, "a clone learns something else")
+    equal(clone(ranker).fit(X, y, qid=qid).predict(X, qid=qid), expected, "a clone learns something different")
     path = folder / "model.plackett"
     ranker.save(path)
     copies = {
@@ -639,7 +639,7 @@ def check_copies(make: Make, folder: Path) -> None:
             ("card_", copied.card_, ranker.card_),
         ):
             require(copy_has == kept, f"{way}: {name} differ:\n{copy_has}\n{kept}")
-        equal(copied.fit(X, y, qid=qid).predict(X, qid=qid), expected, f"{way}: it learns something else")
+        equal(copied.fit(X, y, qid=qid).predict(X, qid=qid), expected, f"{way}: it learns something different")
     with refuses(NotFittedError, "", "save before fit"):
         make().save(path)
 
@@ -664,7 +664,7 @@ def check_atomic_save(make: Make, folder: Path) -> None:
 
 
 def check_declared(make: Make) -> None:
-    """The class says what the catalogue and scikit-learn read, and documents its parameters."""
+    """The class declares what the catalogue and scikit-learn read, and documents its parameters."""
     ranker = make()
     cls = type(ranker)
     require(isinstance(cls.paper, str), f"paper is {cls.paper!r}; give a text")

@@ -65,8 +65,8 @@ def good_turing(counts: np.ndarray, *, smooth: bool = True) -> np.ndarray:
 def discount_clicks(log: ClickLog, *, smooth: bool = True) -> pl.DataFrame:
     """Clicks of shown pairs, discounted so that pairs without a click get their share: query, document, label, weight.
 
-    Counts of clicks are those of a sample: a pair that was shown and not clicked is not worth nothing. `good_turing`
-    moves as much to these pairs as there are pairs with one click. The sum of all clicks stays the same.
+    A log is a sample: a pair that was shown but not clicked may still deserve some clicks. `good_turing` moves as many
+    clicks to these pairs as there are pairs with one click. The sum of all clicks stays the same.
 
     Examples
     --------

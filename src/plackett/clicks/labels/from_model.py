@@ -65,12 +65,12 @@ def model_preferences(model: ClickModel, *, confidence: float = 0.9, most_per_qu
     """Pairs of documents of a query of which one is probably more relevant: query, winner, loser, weight.
 
     The relevances of two documents are taken as independent and normal with the variance of their posteriors;
-    ``weight`` is the probability that the winner is the better one. Of each pair at most one direction is emitted.
+    ``weight`` is the probability that the winner is the better one. At most one direction of each pair is returned.
 
     Parameters
     ----------
     confidence
-        Least probability of a pair, above a half.
+        Minimum probability of a pair, above .5.
     most_per_query
         Keep the surest pairs of each query.
     """
@@ -84,7 +84,7 @@ def model_preferences(model: ClickModel, *, confidence: float = 0.9, most_per_qu
     order = np.argsort(query, kind="stable")
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, order.size), bool), np.diff(query[order]) > 0)))
     sizes = np.diff(np.append(starts, order.size))
-    # all ordered pairs of places inside each query
+    # all ordered pairs of positions within each query
     first = np.repeat(np.arange(order.size), np.repeat(sizes, sizes))
     within = np.arange(first.size) - np.repeat(np.concatenate(([0], np.cumsum(sizes**2)))[:-1], sizes**2)
     second = np.repeat(starts, sizes**2) + within % np.repeat(sizes, sizes**2)

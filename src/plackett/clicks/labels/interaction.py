@@ -44,8 +44,8 @@ def interaction_features(
 ) -> tuple[np.ndarray, list[str]]:
     """What users did with each pair of a log, as deviations from what they do at the same rank with any document.
 
-    An observation is background and relevance, o(q, d, p) = C(p) + rel: the mean C(p) over all pages at rank p is taken
-    off, so that features no longer depend on where a document was shown.
+    An observation is background plus relevance, o(q, d, p) = C(p) + rel: the mean C(p) over all pages at rank p is
+    subtracted, so that features no longer depend on where a document was shown.
 
     Parameters
     ----------
@@ -99,10 +99,10 @@ def _deviation(log: ClickLog, values: np.ndarray) -> np.ndarray:
 
 def _text_overlap(log: ClickLog, query_text: Mapping[Any, str] | None, document_text: Mapping[Any, str]) -> np.ndarray:
     texts = {} if query_text is None else query_text
-    words = [set(str(texts.get(q, q)).lower().split()) for q in log.queries.tolist()]
-    bags = [set(str(document_text.get(d, "")).lower().split()) for d in log.documents.tolist()]
+    query_words = [set(str(texts.get(q, q)).lower().split()) for q in log.queries.tolist()]
+    document_words = [set(str(document_text.get(d, "")).lower().split()) for d in log.documents.tolist()]
     pairs = zip(log.pair_query.tolist(), log.pair_document.tolist(), strict=True)
-    return np.array([len(words[q] & bags[d]) / max(len(words[q]), 1) for q, d in pairs])
+    return np.array([len(query_words[q] & document_words[d]) / max(len(query_words[q]), 1) for q, d in pairs])
 
 
 class InteractionModel:

@@ -138,7 +138,7 @@ def dataset_preferences(pairs: Any, data: RankingDataset) -> tuple[RankingDatase
     query = ids_array(pairs["query"].to_numpy(), "query")
     rows = [table.find(query, ids_array(pairs[side].to_numpy(), side)) for side in ("winner", "loser")]
     known = (rows[0] >= 0) & (rows[1] >= 0)
-    found: Preferences = Preferences(
+    preferences: Preferences = Preferences(
         rows[0][known], rows[1][known], None, pairs["weight"].to_numpy()[known].astype(np.float64)
     ).regrouped(None, data.offsets)
-    return data.replace(preferences=found), int((~known).sum())
+    return data.replace(preferences=preferences), int((~known).sum())

@@ -87,10 +87,10 @@ def query_clusters(
     Parameters
     ----------
     threshold
-        Least similarity of neighbours.
+        Minimum similarity of neighbours.
     min_queries
-        Least number of neighbours, the query itself included, of the core of a cluster. Queries without a cluster have
-        −1.
+        Minimum number of neighbours of a query in the core of a cluster, including itself. Queries without a cluster
+        have −1.
 
     Examples
     --------
@@ -133,11 +133,11 @@ def click_bicliques(
     Parameters
     ----------
     min_clicks
-        Fewer clicks on a pair of query and document are no edge of the graph.
+        Pairs of query and document with fewer clicks are not edges of the graph.
     min_queries, min_documents
         Smaller groups are left out.
     max_degree
-        Documents clicked for more queries are left out: they say little, and cost their square.
+        Documents clicked for more queries are left out: they say little, and their cost is quadratic.
 
     Returns
     -------
@@ -188,8 +188,8 @@ def click_bicliques(
     kept = np.flatnonzero(members >= min_queries)
     kept = kept[np.lexsort((-clicks[kept], -(members * sizes)[kept]))]
     lists = []
-    for name, ids, found in (("queries", log.queries, inside), ("documents", log.documents, sets)):
-        chosen = found[kept]
+    for name, ids, membership in (("queries", log.queries, inside), ("documents", log.documents, sets)):
+        chosen = membership[kept]
         chosen.sort_indices()
         group = np.repeat(np.arange(kept.size), np.diff(chosen.indptr))
         table = pl.DataFrame([pl.Series("group", group), id_series(name, ids).gather(chosen.indices)])
@@ -225,8 +225,8 @@ def similarity_over_time(log: ClickLog, query: Any, other: Any, n_slices: int = 
         raise DataError(f"the log does not have the query {(query, other)[int(np.argmax(at < 0))]!r}")
     edges = np.linspace(np.nanmin(log.times), np.nanmax(log.times), n_slices + 1)
     slot = np.clip(np.searchsorted(edges, log.times, side="right") - 1, 0, n_slices - 1)
-    found = [
+    similarities = [
         float(query_similarity(log.select((slot == i) & ~np.isnan(log.times)), **options)[at[0], at[1]])
         for i in range(n_slices)
     ]
-    return pl.DataFrame({"start": edges[:-1], "similarity": found})
+    return pl.DataFrame({"start": edges[:-1], "similarity": similarities})

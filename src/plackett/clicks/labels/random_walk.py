@@ -47,7 +47,7 @@ def query_walk(clicks: Any, *, steps: int = 1, top_k: int | None = None, max_deg
     top_k
         Keep the most probable queries of each row, and normalise it again.
     max_degree
-        Documents clicked for more queries are left out of the walk: they say little, and cost their square.
+        Documents clicked for more queries are left out of the walk: they say little, and their cost is quadratic.
     """
     from scipy.sparse import csr_matrix
 
@@ -72,8 +72,8 @@ def _largest(matrix: Any, k: int) -> Any:
 
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((-matrix.data, row))
-    place = np.arange(order.size) - matrix.indptr[:-1][row[order]]
-    kept = order[place < k]
+    position = np.arange(order.size) - matrix.indptr[:-1][row[order]]
+    kept = order[position < k]
     return csr_matrix((matrix.data[kept], (row[kept], matrix.indices[kept])), shape=matrix.shape)
 
 

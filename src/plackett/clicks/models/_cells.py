@@ -91,7 +91,7 @@ class CellCounts:
         return part_starts(self.starts)
 
 
-#: How the cell of a row is found: it is given, it is the rank, or it depends on the rank and the last click.
+#: How the cell of a row is determined: it is given, it is the rank, or it depends on the rank and the last click.
 GIVEN, RANK, BROWSING = range(3)
 
 
@@ -158,11 +158,11 @@ def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_
             for p in range(n_pairs):
                 ends[p + 1] += ends[p]
             for i in range(m):
-                place = ends[local[i]]
+                sorted_row = ends[local[i]]
                 ends[local[i]] += 1
-                sorted_code[place] = code[i]
+                sorted_code[sorted_row] = code[i]
                 if weighted:
-                    sorted_mass[place] = mass[i]
+                    sorted_mass[sorted_row] = mass[i]
             i = 0
             for p in range(n_pairs):
                 begin = n
@@ -222,7 +222,7 @@ def count_browsing(log: ClickLog, n_ranks: int, n_jobs: int | None = None) -> Ce
 
 
 def _locked(values: np.ndarray) -> np.ndarray:
-    """A view that cannot be written to, as the arrays of a log: one kind of array less to compile for."""
+    """A read-only view, like the arrays of a log: one array type fewer to compile for."""
     view = values.view()
     view.flags.writeable = False
     return view
@@ -232,7 +232,7 @@ def _counted(log: ClickLog, kind: int, cell: np.ndarray, n_cells: int, n_ranks: 
     n_rows, n_pairs = log.n_rows, log.n_pairs
     part_queries, part_rows = part_starts(log.query_rows)
     n_parts = part_rows.size - 1
-    # memory that is not written to is not taken: what the parts leave free costs nothing
+    # memory that is never written to is not allocated: what the parts leave free costs nothing
     entries = np.empty(n_rows, np.uint16), np.empty(n_rows), np.empty(n_rows)
     by_pair = np.empty(n_pairs, np.int64), np.empty(n_pairs), np.empty(n_pairs)
     by_cell = np.zeros((n_parts, n_cells)), np.zeros((n_parts, n_cells))

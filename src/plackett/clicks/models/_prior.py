@@ -26,8 +26,8 @@ _SAMPLE = 50_000
 class BetaPrior(NamedTuple):
     """Prior of a probability, as counts: ``a`` imagined clicks and ``b`` imagined skips.
 
-    They are added to the counts of a pair, so the estimate of a pair without data is ``mean``. (0, 0) is no prior: then
-    estimates are those of maximum likelihood.
+    They are added to the counts of a pair, so the estimate of a pair without data is ``mean``. (0, 0) means no prior:
+    estimates are then those of maximum likelihood.
     """
 
     a: float
@@ -140,8 +140,8 @@ def latent_prior(hits: np.ndarray, skips: np.ndarray, look: np.ndarray) -> BetaP
         return -float(np.log(mass).mean()), -np.array([a * slope_a, b * slope_b])
 
     start = np.log(np.clip(estimate_prior(hits, hits + skips * look), 0.2, 50.0))
-    found = minimize(value, start, jac=True, method="L-BFGS-B", bounds=[(np.log(0.05), np.log(1e3))] * 2)
-    a, b = np.exp(found.x)
+    optimum = minimize(value, start, jac=True, method="L-BFGS-B", bounds=[(np.log(0.05), np.log(1e3))] * 2)
+    a, b = np.exp(optimum.x)
     return BetaPrior(float(a), float(b))
 
 

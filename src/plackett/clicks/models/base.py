@@ -52,11 +52,11 @@ class ClickModel:
     Parameters
     ----------
     prior
-        Prior of the attraction of a pair, as imagined counts: ``"estimated"`` finds the ones under which the log is
-        most probable, so that rare pairs are drawn to the mean as much as pairs are alike; (a, b) sets them; None is
-        none, plain maximum likelihood.
+        Prior of the attraction of a pair, as imagined counts. ``"estimated"`` chooses those under which the log is most
+        probable: the more alike pairs are, the more rare ones are pulled towards the mean. (a, b) sets them. None uses
+        no prior, that is, plain maximum likelihood.
     max_iter
-        Most passes over the log.
+        Maximum number of passes over the log.
     tol
         Stop when the log-likelihood of a page grows by less than this on average.
     n_jobs
@@ -84,7 +84,7 @@ class ClickModel:
     several_clicks: ClassVar[bool] = True
     #: Whether only documents shown at several ranks tell the rank from the relevance.
     needs_moves: ClassVar[bool] = False
-    #: Names of the fitted arrays that a file keeps, besides those of the base.
+    #: Names of the fitted arrays that a file keeps, in addition to those of the base.
     _arrays: ClassVar[tuple[str, ...]] = ()
     #: Names of the parameters of a pass with one entry per pair, and of those that pairs share.
     _by_pair: ClassVar[tuple[str, ...]] = ("attraction_",)
@@ -180,14 +180,14 @@ class ClickModel:
             raise DataError(f"{self.name} is fitted in one pass over one log, not by sums over blocks")
 
     def partial_fit(self, log: ClickLog, *, decay: float = 1.0) -> Self:
-        """Fit to one more part of a log. What was seen before counts too, as distinct pages with counts.
+        """Fit to one more part of a log. Earlier parts still count; they are kept as distinct pages with counts.
 
         The result is that of `fit` on all parts together; memory grows with distinct pages, not with pages.
 
         Parameters
         ----------
         decay
-            Weight of all former parts from now on: below 1 old pages are forgotten.
+            Weight of all earlier parts from now on: below 1, old pages are gradually forgotten.
         """
         if not 0 < decay <= 1:
             raise DataError(f"decay={decay}; give a weight above 0, at most 1")
@@ -394,7 +394,7 @@ class ClickModel:
         _storage.write(path, arrays, {"kind": "click model", "model": self.name, "header": text})
 
     def _numbers(self) -> dict[str, Any]:
-        """Fitted numbers that are no arrays."""
+        """Fitted values that are not arrays."""
         return {}
 
     def _restore(self, path: Any, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Self:
@@ -405,10 +405,10 @@ class ClickModel:
         self.n_iter_ = len(self.log_likelihoods_)
         for name in ("attraction_", "clicks_", "examined_", "shown_", "informed_"):
             if name in arrays:
-                found = arrays[name]
-                if found.dtype != np.float64 or found.shape != (len(self.pairs_),):
-                    raise DataError(f"{name} has shape {found.shape} for {len(self.pairs_)} pairs")
-                setattr(self, name, found)
+                per_pair = arrays[name]
+                if per_pair.dtype != np.float64 or per_pair.shape != (len(self.pairs_),):
+                    raise DataError(f"{name} has shape {per_pair.shape} for {len(self.pairs_)} pairs")
+                setattr(self, name, per_pair)
         for name in self._arrays:
             if name not in arrays or arrays[name].dtype != np.float64:
                 raise DataError(f"{name} is missing")

@@ -28,7 +28,7 @@ __all__ = ["DBN", "SDBN", "SDBNCounting"]
 
 @dataclass(kw_only=True, eq=False)
 class _Satisfying(ChainModel):
-    """Users stop when a clicked document satisfied them, and otherwise go on with probability γ."""
+    """Users stop when a clicked document satisfied them, and otherwise read on with probability γ."""
 
     _arrays: ClassVar[tuple[str, ...]] = ("satisfaction_", "satisfaction_variance_")
 
@@ -76,14 +76,14 @@ class DBN(_Satisfying):
 
     .. math:: P(A=1) = a_u, \quad P(S=1 \mid C=1) = s_u, \quad P(E_{i+1}=1 \mid E_i=1, S_i=0) = \gamma
 
-    A click needs examination and attraction; who is satisfied stops. The relevance of a document is
+    A click needs examination and attraction; a satisfied user stops. The relevance of a document is
     :math:`a_u s_u`. Fitted by EM, exact maximum likelihood (with the prior, of the posterior).
 
     Parameters
     ----------
     gamma
         Probability of reading on when not satisfied; None estimates it along with the rest. A wrong value biases the
-        attraction: with 1 in place of .85, by .13.
+        attraction: with 1 instead of .85, by .13.
 
     Attributes
     ----------
@@ -172,8 +172,8 @@ class SDBNCounting(_Satisfying):
     .. math:: a_u = \frac{\#\text{clicks}}{\#\text{impressions at or above the last click}}, \qquad
               s_u = \frac{\#\text{last clicks}}{\#\text{clicks}}
 
-    It takes every last click for a satisfied user. Who was not satisfied, read the rest and clicked nothing is
-    overlooked: on data of the model itself s came out too high by .21 on average. `SDBN` is exact.
+    Every last click is taken as that of a satisfied user. Users who were not satisfied, read the rest and clicked
+    nothing are overlooked: on data of the model itself s came out too high by .21 on average. `SDBN` is exact.
 
     References
     ----------

@@ -20,7 +20,7 @@ __all__ = ["MixtureModel", "PBMMixture"]
 
 @dataclass(kw_only=True, eq=False)
 class MixtureModel(ClickModel):
-    r"""Mixture model: a user clicks for what a document is, or else blindly for where it stands.
+    r"""Mixture model: a user clicks because of the document, or blindly because of its rank.
 
     .. math:: P(C = 1 \mid d, i) = \lambda\, r_d + (1 - \lambda)\, b_i
 

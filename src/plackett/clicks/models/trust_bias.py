@@ -116,7 +116,7 @@ class TrustBias(ClickModel):
         Parameters
         ----------
         smallest
-            Spans ζ⁺ − ζ⁻ below this count as this.
+            Smaller spans ζ⁺ − ζ⁻ are raised to this value.
         """
         rank = rank_cells(log, self.n_ranks_)
         span = np.maximum(self.relevant_ - self.irrelevant_, smallest)

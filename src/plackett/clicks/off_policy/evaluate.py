@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "OffPolicyEstimate", "compare_off_policy", "evaluate_off_policy", "safe_choices"]
 
-#: Below this effective number of pages an answer is not to be trusted.
+#: An answer from fewer effective pages should not be trusted.
 FEW_PAGES = 100
 
 
@@ -40,7 +40,7 @@ class OffPolicyEstimate:
     effective_pages
         Pages that would carry as much information if they had been shown by the new ranker: (Σw)² / Σw².
     matched
-        Share of the places of the new lists at which the log has shown the same document at least once.
+        Share of the entries of the new lists whose document the log has shown at the same rank at least once.
     doubts
         Why the answer may be wrong; empty if nothing speaks against it.
     """
@@ -74,15 +74,15 @@ class _Case:
         return (self.new.row_rank == self.log.rank) & (self.log.rank <= self.k)
 
     def chances(self, kind: str) -> np.ndarray:
-        found = getattr(self.log, kind)
-        if found is None:
+        propensities = getattr(self.log, kind)
+        if propensities is None:
             others = {"propensities": "item-position", "conditional_propensities": "cascade"}
             ways = [f"'{method}'" for other, method in others.items() if getattr(self.log, other, None) is not None]
             raise DataError(
                 f"this method needs {kind} of the logging ranker, which the log does not have; log them, or use the "
                 f"method {' or '.join([*ways, repr('model')])}"
             )
-        return np.maximum(found, self.clip)
+        return np.maximum(propensities, self.clip)
 
     def page_sum(self, values: np.ndarray) -> np.ndarray:
         return np.bincount(self.log.page, values, minlength=self.log.n_pages)
@@ -218,7 +218,7 @@ def evaluate_off_policy(
         Divide by the sum of the weights of each rank instead of the number of pages (self-normalised): a little bias
         for much less variance. For the methods without a click model.
     clip
-        Propensities below this count as this.
+        Smaller propensities are raised to this value.
     level
         Probability that the interval has the true value; normal approximation over pages. The interval of ``"model"``
         takes the click model as given: it says how queries vary, not how wrong the model may be, and is too short.
@@ -235,8 +235,8 @@ def evaluate_off_policy(
     >>> log = simulate_log(data, n_pages=4000, k=4, random_state=0)  # random lists: propensities are known
     >>> run = {str(q): {str(d): float(data.y[d]) for d in range(*data.offsets[i : i + 2])}
     ...        for i, q in enumerate(data.qids)}
-    >>> found = evaluate_off_policy(log, run)
-    >>> found.value > found.logged
+    >>> estimate = evaluate_off_policy(log, run)
+    >>> estimate.value > estimate.logged
     True
 
     References
@@ -321,7 +321,7 @@ def _effective_pages(case: _Case, weight: np.ndarray) -> float:
 
 
 def _matched(case: _Case) -> float:
-    """Share of new places, weighted by pages of the query, that the log has shown."""
+    """Share of entries of the new lists, weighted by pages of the query, that the log has shown at the same rank."""
     log, new = case.log, case.new
     n, m = log.documents.size, case.k + 1
     within = log.rank <= case.k
@@ -335,28 +335,28 @@ def _matched(case: _Case) -> float:
 def _doubts(
     case: _Case, method: str, effective: float, matched: float, lost: int, pages: int, example: Any
 ) -> list[str]:
-    said = []
+    doubts = []
     if lost:
-        said.append(f"{lost} of {pages} pages have a query without a new list, such as {example!r}")
+        doubts.append(f"{lost} of {pages} pages have a query without a new list, such as {example!r}")
     if "model" in method or "robust" in method:
         below = int(case.new.rank.max(initial=0))
         if below > case.log.longest:
-            said.append(
+            doubts.append(
                 f"the log shows ranks up to {case.log.longest}, the new lists go down to {below}: the click model "
                 f"extrapolates (k={case.log.longest} leaves those out)"
             )
     if method == "model":
         if matched < 0.5:
-            said.append(f"only {matched:.0%} of the new places were ever shown: the click model extrapolates")
-        return said
+            doubts.append(f"only {matched:.0%} of the new lists was ever shown: the click model extrapolates")
+        return doubts
     if effective < FEW_PAGES:
-        said.append(f"it has the information of {effective:.0f} pages only")
+        doubts.append(f"it has the information of {effective:.0f} pages only")
     if method in ("item-position", "cascade", "list") and matched < 0.9:
-        said.append(
-            f"{1 - matched:.0%} of the new places were never shown: their clicks are missing from the estimate, "
+        doubts.append(
+            f"{1 - matched:.0%} of the new lists was never shown: these clicks are missing from the estimate, "
             "which is too low"
         )
-    return said
+    return doubts
 
 
 @fulfils()
@@ -375,14 +375,14 @@ def compare_off_policy(
     import polars as pl
     from scipy.special import ndtri
 
-    found = {name: evaluate_off_policy(log, run, method, **options) for name, run in runs.items()}
-    first = next(iter(found.values()))
-    if not all(np.array_equal(each.pages, first.pages) for each in found.values()):
+    estimates = {name: evaluate_off_policy(log, run, method, **options) for name, run in runs.items()}
+    first = next(iter(estimates.values()))
+    if not all(np.array_equal(each.pages, first.pages) for each in estimates.values()):
         raise DataError("the runs have lists for different queries of the log; give them the same queries")
     half = float(ndtri((1 + options.get("level", 0.95)) / 2))
     weight = log.page_weight[first.pages]
     rows = []
-    for name, each in found.items():
+    for name, each in estimates.items():
         gap = each.page_values - first.page_values
         mean = float((weight * gap).sum() / weight.sum())
         error = _error(gap, weight)
@@ -423,11 +423,11 @@ def safe_choices(
 
     from plackett.data._tables import id_series
 
-    found = evaluate_off_policy(log, run, method, warn=False, **options)
-    pages = log.select(found.pages)
+    estimate = evaluate_off_policy(log, run, method, warn=False, **options)
+    pages = log.select(estimate.pages)
     gains = pages.actions if options.get("reward") == "actions" else pages.clicked
     own = np.bincount(pages.page, gains * (pages.rank <= options.get("k", 10)), minlength=pages.n_pages)
-    gap = found.page_values - own
+    gap = estimate.page_values - own
 
     def per_query(values: np.ndarray) -> np.ndarray:
         return np.bincount(pages.query, values * pages.page_weight, minlength=pages.n_queries)
@@ -439,7 +439,7 @@ def safe_choices(
     square = per_query(gap**2)[asked] / n
     spread = np.sqrt(np.maximum(square - mean**2, 0.0) / np.maximum(n - 1, 1))
     # without a single page that supports the new order the spread is 0 by chance: no evidence
-    support = per_query(found.page_values != 0)[asked]
+    support = per_query(estimate.page_values != 0)[asked]
     lower = np.where((n > 1) & (support > 1), mean - stdtrit(np.maximum(n - 1, 1), confidence) * spread, -np.inf)
     return pl.DataFrame(
         [

@@ -61,8 +61,8 @@ def exposure_bound(
               - \sqrt{\frac Z n\, \frac{1 - \delta}{\delta}\, d_2(\rho \| \rho_0)}, \qquad
               d_2 = \mathbf{E}_q \sum_d \rho(d)^2 / \rho_0(d)
 
-    A ranker that exposes documents as the log did has :math:`d_2 = 1`: it may stay with few pages. The further it
-    moves, the more pages it needs, and documents that were never exposed are no evidence at all. The bound assumes the
+    A ranker that exposes documents as the log did has :math:`d_2 = 1`: few pages suffice. The further it moves, the
+    more pages it needs, and documents that were never exposed provide no evidence at all. The bound assumes the
     position-based model with these propensities.
 
     Parameters
@@ -119,9 +119,9 @@ def exposure_bound(
     key = log.pair_query.astype(np.int64) * log.documents.size + log.pair_document
     order = np.argsort(key, kind="stable")
     wanted = new.query.astype(np.int64) * log.documents.size + new.document
-    place = np.minimum(np.searchsorted(key[order], wanted), max(key.size - 1, 0))
-    known = (new.document >= 0) & (key[order][place] == wanted)
-    before = np.where(known, exposed[order][place], 0.0)
+    candidate = np.minimum(np.searchsorted(key[order], wanted), max(key.size - 1, 0))
+    known = (new.document >= 0) & (key[order][candidate] == wanted)
+    before = np.where(known, exposed[order][candidate], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(look > 0, look**2 / before, 0.0)
     total = np.bincount(new.query, look, minlength=log.n_queries)

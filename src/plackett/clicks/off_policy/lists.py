@@ -90,14 +90,14 @@ def new_lists(log: ClickLog, run: Any, k: int) -> NewLists:
     order = np.lexsort((np.arange(query.size), -score, query))
     query, document = query[order], document[order]
     starts = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=log.n_queries))))
-    place = np.arange(query.size) - starts[query]
-    top = place < k
-    query, document, place = query[top], document[top], place[top]
+    position = np.arange(query.size) - starts[query]
+    top = position < k
+    query, document, position = query[top], document[top], position[top]
     offsets = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=log.n_queries)))).astype(np.int64)
     n = log.documents.size
     key = query.astype(np.int64) * (n + 1) + np.where(document >= 0, document, n)
     by_key = np.argsort(key, kind="stable")
     wanted = log.query[log.page].astype(np.int64) * (n + 1) + log.document
     at = np.minimum(np.searchsorted(key[by_key], wanted), max(key.size - 1, 0))
-    row_rank = np.where(key[by_key][at] == wanted, place[by_key][at] + 1, 0)
+    row_rank = np.where(key[by_key][at] == wanted, position[by_key][at] + 1, 0)
     return NewLists(offsets, document, row_rank, np.diff(offsets)[log.query] > 0)

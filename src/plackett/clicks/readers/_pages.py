@@ -48,14 +48,14 @@ class Pages:
 
     def add(self, line: int, query: Any, documents: list[Any], clicked: list[Any], **page: Any) -> None:
         """Add a page; clicks on documents that it does not show are left out and noted."""
-        places = {document: i for i, document in enumerate(documents)}
-        if len(places) < len(documents):
+        row_of = {document: i for i, document in enumerate(documents)}
+        if len(row_of) < len(documents):
             self.bad.add("a document is shown twice on one page", line, ",".join(map(str, documents)))
             return
         counts, order, dwell = [0] * len(documents), [0] * len(documents), [float("nan")] * len(documents)
         moments = page.get("click_times")
         for number, document in enumerate(clicked):
-            i = places.get(document)
+            i = row_of.get(document)
             if i is None:
                 self.bad.note("a click on a document that the page does not show", line, document)
                 continue

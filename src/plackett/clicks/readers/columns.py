@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "iter_table", "log_of_frame", "read_table", "role_columns", "table_frame"]
 
-#: A session is taken for a page if no other column is: it may have several, and then the error says so.
+#: A session column serves as the page if there is no better one. If a session has several pages, the error says so.
 SESSIONS = ("session", "session_id")
 #: Usual names of the columns; case, ``_``, ``-`` and blanks do not matter.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -45,7 +45,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "conditional_propensity": ("conditional_propensity", "conditional_propensities"),
     "weight": ("weight",),
 }
-#: A number of seconds above this (the year 5138) is one of milliseconds.
+#: A larger number (as seconds, the year 5138) is in milliseconds.
 MILLISECONDS = 1e11
 #: Name of the column made of several.
 JOINED = "__page__"
@@ -104,7 +104,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
         if suffix in (".jsonl", ".ndjson", ".json"):
             return _json_lines(path, bad), bad
         separator = separator or _separator(path, suffix)
-        # everything as text first: a value that is no number is reported with its line, not turned into a missing one
+        # everything as text first: a value that is not a number is reported with its line, not silently made missing
         with _plain_file(path) as plain_path:
             options: dict[str, Any] = {"separator": separator, "infer_schema": False, "encoding": "utf8-lossy"}
             try:
@@ -161,11 +161,11 @@ def _too_long(path: Path, separator: str) -> list[int]:
 
 def role_columns(table: pl.DataFrame, roles: Iterable[str]) -> dict[str, str]:
     """The column for each role, by its usual names; all are needed."""
-    found = {role: _column(table, role, None) for role in roles}
-    for role, name in found.items():
+    column_of = {role: _column(table, role, None) for role in roles}
+    for role, name in column_of.items():
         if name is None:
             raise DataError(f"no column for the {role}; {look(table)}")
-    return {role: str(name) for role, name in found.items()}
+    return {role: str(name) for role, name in column_of.items()}
 
 
 @contextmanager
@@ -200,7 +200,7 @@ def _damaged(path: Any, error: Exception, separator: str | None) -> DataError:
 
 
 def _separator(path: Any, suffix: str) -> str:
-    """What stands between the columns of the first line."""
+    """The separator between the columns of the first line."""
     from plackett.clicks.readers._pages import lines
 
     first = "\t" if suffix in (".tsv", ".tab") else ","
@@ -307,11 +307,11 @@ class _Parts:
 
 
 class _NoPagesError(DataError):
-    """Nothing is left of a table without its bad lines."""
+    """No usable lines are left of a table."""
 
 
 class _PagesDone:
-    """Pages that were handed out, as hashes: none of them may come back."""
+    """Hashes of the pages returned so far: none of them may appear again."""
 
     def __init__(self) -> None:
         self.runs: list[np.ndarray] = []  # sorted, each less than half as long as the one before
@@ -399,11 +399,11 @@ def log_of_frame(
     if unknown:
         raise DataError(f"there is no column role {sorted(unknown)[0]!r}; the roles are {', '.join(COLUMNS)}")
     table, names, parts = _joined_page(table, names)
-    found = {role: _column(table, role, names.get(role)) for role in COLUMNS}
-    missing = [role for role in NEEDED if found[role] is None]
+    column_of = {role: _column(table, role, names.get(role)) for role in COLUMNS}
+    missing = [role for role in NEEDED if column_of[role] is None]
     if missing:
         raise DataError(f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}")
-    chosen = {role: name for role, name in found.items() if name is not None}
+    chosen = {role: name for role, name in column_of.items() if name is not None}
     bad.columns = chosen | ({"page": ",".join(parts)} if parts else {})
     bad.unused = [name for name in table.columns if name not in {*chosen.values(), *parts, "__line__", JOINED, LONG}]
     line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
@@ -455,7 +455,7 @@ def _are_ids(data: pl.DataFrame) -> bool:
 
 
 def _clicks_of_ids(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
-    """Numbers of clicks in place of lists of clicked documents, and their order."""
+    """Replace lists of clicked documents by numbers of clicks, and their order."""
     import polars as pl
 
     hits = data.select("page", "line", document="clicks").explode("document").drop_nulls("document")
@@ -563,11 +563,11 @@ def _assemble(
         lost = pl.col("wrong").is_null() & pl.col("page").is_in(pages.implode())
         left = pl.concat([left, data.filter(lost).with_columns(wrong=pl.lit(""))])
         for (reason,), rows in left.group_by("wrong", maintain_order=True):
-            said = f"{reason} (its page is left out)" if reason else "another line of its page is wrong"
-            said = str(reason) if reason == no_page else said
+            full_reason = f"{reason} (its page is left out)" if reason else "another line of its page is wrong"
+            full_reason = str(reason) if reason == no_page else full_reason
             for number, text in rows.select("line", "document").head(3).rows():
-                bad.add(said, number, "no document" if text is None else f"document {text}", 0)
-            bad.counts[said] += rows.height
+                bad.add(full_reason, number, "no document" if text is None else f"document {text}", 0)
+            bad.counts[full_reason] += rows.height
         data = data.filter(pl.col("wrong").is_null() & ~lost)
         if left["wrong"].str.contains("twice|two documents").any():
             bad.hint = _about_page(bad)
@@ -617,7 +617,7 @@ def _assemble(
 
 
 def _dwell_times(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
-    """Missing in place of dwell times that are not seconds, which are noted; an empty cell is missing anyway."""
+    """Replace dwell times that are not seconds by missing values, and note them; an empty cell is missing anyway."""
     import polars as pl
 
     value = pl.col("dwell_number")
@@ -636,7 +636,7 @@ def _from_one(data: pl.DataFrame, bad: BadLines, first_rank: int | None) -> pl.D
     """Ranks that count from 1."""
     import polars as pl
 
-    if first_rank is None:  # zeros on most pages are no mistakes
+    if first_rank is None:  # zeros on most pages are not mistakes
         tops = data.group_by("page").agg((pl.col("rank_number") == 0).any().alias("zero"))["zero"]
         first_rank = 0 if tops.len() and tops.sum() > 0.5 * tops.len() else 1
         if first_rank == 0:

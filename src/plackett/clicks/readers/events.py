@@ -138,7 +138,7 @@ def _collect(
 ) -> dict[str, _Page]:
     """Events by page."""
     kept = {form.shown, form.click, *form.actions}
-    found: dict[str, _Page] = {}
+    pages: dict[str, _Page] = {}
     for number, text in numbered:
         if not text.strip():
             continue
@@ -153,12 +153,12 @@ def _collect(
         if not _usable(name) or not _usable(item):
             bad.add(f"no {form.page if not _usable(name) else form.document}", number, text)
             continue
-        group = found.setdefault(str(name), _Page(number))
+        group = pages.setdefault(str(name), _Page(number))
         own = _field(event, form.event) if form.event else None
         own = event.get(ENVELOPE) if own is None else own
         if _usable(own):
             if own in group.events:
-                bad.add("an event that was there before, by its id", number, text)
+                bad.add("an event whose id was seen before", number, text)
                 continue
             group.events.add(own)
         moment = _seconds(_field(event, form.time)) if form.time else math.nan
@@ -171,16 +171,16 @@ def _collect(
             group.time = moment
         item = str(item)
         if kind == form.shown:
-            place = _field(event, form.rank)
-            if not _is_rank(place):
+            rank = _field(event, form.rank)
+            if not _is_rank(rank):
                 bad.add(f"{form.rank} is not a whole number up to {MAX_RANK}", number, text)
-            elif group.shown.setdefault(item, int(place)) != int(place):
+            elif group.shown.setdefault(item, int(rank)) != int(rank):
                 bad.note("a document is shown twice on one page; the first rank counts", number, text)
         elif kind == form.click:
             group.clicks.append((moment, number, item))
         else:
             group.actions.append((item, form.actions[kind], number))
-    return found
+    return pages
 
 
 @fulfils()
@@ -244,9 +244,9 @@ def _ubi_form(application: str | None, actions: Mapping[str, float] | None) -> _
     )
 
 
-def _one_application(path: Any, found: set[Any], application: str | None) -> None:
-    if application is None and len(found) > 1:
-        names = ", ".join(sorted(map(str, found)))
+def _one_application(path: Any, applications: set[Any], application: str | None) -> None:
+    if application is None and len(applications) > 1:
+        names = ", ".join(sorted(map(str, applications)))
         raise DataError(
             f"{path}: impressions of several applications ({names}), which may number ranks differently; "
             "choose one with application=… (on the command line --application)"
@@ -325,8 +325,8 @@ def _parts(
                     if event is not None and _field(event, form.action) == form.shown:
                         applications.add(event.get("application"))
                         if all(_field(event, each) == value for each, value in form.where.items()):
-                            place = _field(event, form.rank)
-                            lowest = min(lowest, int(place)) if _is_rank(place) else lowest
+                            rank = _field(event, form.rank)
+                            lowest = min(lowest, int(rank)) if _is_rank(rank) else lowest
                     name = None if event is None else _field(event, form.page)
                     part = zlib.crc32(str(name).encode("utf-8", "replace")) % n_files
                     kind = "e" if source == path else "q"
@@ -357,19 +357,19 @@ def _sorted_part(
 
 
 def _log(
-    found: dict[str, _Page], form: _Form, bad: BadLines, first_rank: int | None, key: bytes | str | None
+    pages: dict[str, _Page], form: _Form, bad: BadLines, first_rank: int | None, key: bytes | str | None
 ) -> ClickLog | None:
     """The log of the pages, or None if no page is complete."""
-    places = [place for page in found.values() for place in page.shown.values()]
-    base = min(places, default=1) if first_rank is None else first_rank
+    ranks_as_logged = [rank for page in pages.values() for rank in page.shown.values()]
+    base = min(ranks_as_logged, default=1) if first_rank is None else first_rank
     if base not in (0, 1):
         bad.note(f"ranks begin at {base}; they are taken to count from {min(base, 1)}", 0, "")
         base = min(max(base, 0), 1)
     columns: dict[str, list[Any]] = {n: [] for n in ("query", "documents", "lengths", "clicks", "order", "ranks")}
     columns |= {"actions": [], "users": [], "times": []}
-    for name, page in found.items():
+    for name, page in pages.items():
         ranked = sorted(page.shown.items(), key=lambda pair: pair[1])
-        ranks = [place - base + 1 for _, place in ranked]
+        ranks = [rank - base + 1 for _, rank in ranked]
         if not ranked:
             bad.add("a page with clicks and no impressions", page.line, name)
             continue

@@ -31,7 +31,7 @@ class Agreement:
     ----------
     value
         Probability that the ranker prefers a clicked document to one that was skipped at the same rank of the same
-        query; .5 is no relation. NaN if no two documents shared a rank.
+        query; .5 means no relation. NaN if no two documents shared a rank.
     error
         Standard error of the value, over queries.
     right, pairs
@@ -196,7 +196,7 @@ def guarded_choice(
     n_folds
         Number of parts of the log. Few are better: pages are compared with others of the same part only.
     confidence
-        Probability with which nothing is taken that is no better than the baseline.
+        Probability of not choosing a learner that is no better than the baseline.
 
     Examples
     --------
@@ -210,8 +210,8 @@ def guarded_choice(
     ...         return pk.GradientRanker(loss="Square", model="linear").fit(clicks.labelled_dataset(labels, data).data)
     ...     return learn
     >>> ways = {"clicks": learner(clicks.IndependentClickModel), "PBM": learner(clicks.PBM)}
-    >>> found = clicks.guarded_choice(log, data, ways)
-    >>> found.name in ("clicks", "PBM")
+    >>> choice = clicks.guarded_choice(log, data, ways)
+    >>> choice.name in ("clicks", "PBM")
     True
     """
     import polars as pl
@@ -232,20 +232,20 @@ def guarded_choice(
     fold = np.random.default_rng(random_state).permutation(log.n_pages) % n_folds
     parts = [(log.select(fold != i), log.select(fold == i)) for i in range(n_folds)]
     judges = [EqualRanks(rest, data) for _, rest in parts]
-    found: dict[str, Agreement | None] = {}
+    agreements: dict[str, Agreement | None] = {}
     for name, learn in learners.items():
         try:
-            found[name] = _joined(
+            agreements[name] = _joined(
                 [judge.agreement(learn(part).predict(data)) for (part, _), judge in zip(parts, judges, strict=True)]
             )
         except DataError:  # there are logs that a way cannot learn from
             if name == safe:
                 raise
-            found[name] = None
-    base: Any = found[safe]
+            agreements[name] = None
+    base: Any = agreements[safe]
     nothing = float("nan"), float("nan")
-    gains = {name: nothing if each is None else each.gain(base) for name, each in found.items()}
-    rows = [(name, None if each is None else each.value, *gains[name]) for name, each in found.items()]
+    gains = {name: nothing if each is None else each.gain(base) for name, each in agreements.items()}
+    rows = [(name, None if each is None else each.value, *gains[name]) for name, each in agreements.items()]
     frame = pl.DataFrame(rows, schema=["method", "agreement", "gain", "error"], orient="row").fill_nan(None)
     sure = float(ndtri(1.0 - (1.0 - confidence) / len(others)))
     lower = {name: np.nan_to_num(gains[name][0] - sure * gains[name][1], nan=-np.inf) for name in others}

@@ -1,4 +1,4 @@
-"""How likely each rank is examined, relative to the first: from randomised pages, and from pages that happened."""
+"""How likely each rank is to be examined, relative to the first: from randomised pages, and from ordinary logs."""
 
 from __future__ import annotations
 

@@ -128,19 +128,19 @@ def two_phase(
     if scores.shape != (data.n_rows,):
         raise DataError(f"first_phase has shape {scores.shape} for {data.n_rows} rows")
     order = np.lexsort((-scores, data.query_of_row))
-    place = np.empty(data.n_rows, np.int64)
-    place[order] = np.arange(data.n_rows) - data.offsets[:-1][data.query_of_row]
-    chosen = place < k
-    draws = np.where(chosen & (place >= pool_depth), rng.random(data.n_rows), np.inf)
+    position = np.empty(data.n_rows, np.int64)
+    position[order] = np.arange(data.n_rows) - data.offsets[:-1][data.query_of_row]
+    chosen = position < k
+    draws = np.where(chosen & (position >= pool_depth), rng.random(data.n_rows), np.inf)
     tail_order = np.lexsort((draws, data.query_of_row))
-    tail_place = np.empty(data.n_rows, np.int64)
-    tail_place[tail_order] = np.arange(data.n_rows) - data.offsets[:-1][data.query_of_row]
-    pooled = (place < min(pool_depth, k)) | ((tail_place < tail) & np.isfinite(draws))
+    tail_position = np.empty(data.n_rows, np.int64)
+    tail_position[tail_order] = np.arange(data.n_rows) - data.offsets[:-1][data.query_of_row]
+    pooled = (position < min(pool_depth, k)) | ((tail_position < tail) & np.isfinite(draws))
     relevant = data.labels > 0
-    total = np.bincount(data.query_of_row, relevant, minlength=data.n_queries)
-    found = np.bincount(data.query_of_row, relevant & chosen, minlength=data.n_queries)
+    n_relevant = np.bincount(data.query_of_row, relevant, minlength=data.n_queries)
+    n_relevant_chosen = np.bincount(data.query_of_row, relevant & chosen, minlength=data.n_queries)
     with np.errstate(invalid="ignore", divide="ignore"):
-        recall = found / total
+        recall = n_relevant_chosen / n_relevant
     X = _features(data)
     spread = np.maximum(X[chosen].std(axis=0), 1e-12)
     return TwoPhase(

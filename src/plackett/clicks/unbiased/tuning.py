@@ -30,7 +30,7 @@ class TunedByClicks:
     name
         The chosen candidate.
     ranker
-        It, fitted to all labels.
+        The chosen candidate, fitted to all labels.
     table
         Agreement of each candidate with the clicks of other queries, and its standard error.
     """
@@ -107,16 +107,16 @@ def tune_by_clicks(
         raise DataError(f"n_folds={n_folds}; give 2 to the number of queries with labels ({train.n_queries})")
     fold = np.random.default_rng(random_state).permutation(data.n_queries) % n_folds
     judge = EqualRanks(log, data)
-    found: dict[str, Agreement] = {}
+    agreements: dict[str, Agreement] = {}
     for name, ranker in rankers.items():
-        found[name] = judge.agreement(out_of_fold(ranker, train, data, fold))
-    values = {name: np.nan_to_num(each.value, nan=0.0) for name, each in found.items()}
+        agreements[name] = judge.agreement(out_of_fold(ranker, train, data, fold))
+    values = {name: np.nan_to_num(each.value, nan=0.0) for name, each in agreements.items()}
     best = max(values, key=lambda name: values[name])
     table = pl.DataFrame(
         {
-            "ranker": list(found),
-            "agreement": [each.value for each in found.values()],
-            "error": [each.error for each in found.values()],
+            "ranker": list(agreements),
+            "agreement": [each.value for each in agreements.values()],
+            "error": [each.error for each in agreements.values()],
         }
     )
     return TunedByClicks(best, deepcopy(rankers[best]).fit(train), table)

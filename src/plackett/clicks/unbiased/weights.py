@@ -49,7 +49,7 @@ def ips_weights(log: ClickLog, propensities: Any, *, clip: float | None = 0.05, 
     propensities
         `Propensities`, or the examination of each rank.
     clip
-        Propensities below this count as this: less variance for some bias. None does not clip.
+        Smaller propensities are raised to this value: less variance for some bias. None does not clip.
     normalise
         Scale the weights of clicked rows so that their mean is 1 (self-normalised).
     """
@@ -108,7 +108,7 @@ def ips_labels(
         ``"doubly-robust"``: :math:`\hat r + \frac1n \sum (c - \theta \hat r)/\theta`, right if either the
         propensities or ``expected`` are.
     clip
-        Propensities below this count as this in divisions.
+        Smaller propensities are raised to this value in divisions.
     expected
         :math:`\hat r` of each pair of the log, such as the attraction of a model with features.
 

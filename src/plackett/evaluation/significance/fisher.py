@@ -60,10 +60,12 @@ def fisher(
     exact = moved.size < 63 and 2**moved.size <= n_permutations
     draws = 2**moved.size if exact else n_permutations
     sums = np.full(draws, -moved.sum())
-    words = -(-moved.size // 64)
+    n_words = -(-moved.size // 64)
     # Sums over a random half of the differences, from tables of the sums of all 256 subsets of eight of them.
-    tables = _subset_sums(2.0 * np.append(moved, np.zeros(words * 64 - moved.size)))
-    over_queries(_flip, np.arange(draws + 1) * (8 * words), tables, np.uint64(random_state), exact, sums, n_jobs=n_jobs)
+    tables = _subset_sums(2.0 * np.append(moved, np.zeros(n_words * 64 - moved.size)))
+    over_queries(
+        _flip, np.arange(draws + 1) * (8 * n_words), tables, np.uint64(random_state), exact, sums, n_jobs=n_jobs
+    )
     p = p_value(sums, total, alternative, rounding(given), exact=exact)
     return PairedTest(total / given.size, total / given.size, p, given.size)
 
@@ -77,11 +79,11 @@ def _subset_sums(values: np.ndarray) -> np.ndarray:
 @kernel
 def _flip(lo, hi, offsets, tables, seed, exact, sums):  # type: ignore[no-untyped-def]
     """Add to each sum the subset of the values that the bits of its draw, or its own number, choose."""
-    words = tables.shape[0] // 8
+    n_words = tables.shape[0] // 8
     start = mix(seed)
-    for word in range(words):
+    for word in range(n_words):
         for draw in range(lo, hi):
-            bits = np.uint64(draw) if exact else mix(start + np.uint64(draw) * np.uint64(words) + np.uint64(word))
+            bits = np.uint64(draw) if exact else mix(start + np.uint64(draw) * np.uint64(n_words) + np.uint64(word))
             total = 0.0
             for byte in range(8):
                 total += tables[word * 8 + byte, np.int64(bits & np.uint64(255))]

@@ -39,5 +39,5 @@ def wilcoxon(a: Any, b: Any, *, alternative: str = "two-sided", random_state: in
     direction(alternative)
     if not d.any():
         return PairedTest(0.0, 0.0, 1.0, d.size)
-    found = signed_rank(d, alternative=alternative)
-    return PairedTest(float(d.mean()), float(found.statistic), float(found.pvalue), d.size)
+    test = signed_rank(d, alternative=alternative)
+    return PairedTest(float(d.mean()), float(test.statistic), float(test.pvalue), d.size)

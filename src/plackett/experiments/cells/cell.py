@@ -42,7 +42,7 @@ class CellTrial:
     error
         Why training failed.
     warnings
-        Warnings of plackett while it was trained.
+        Warnings that plackett gave during training.
     """
 
     setting: dict[str, Any]
@@ -56,7 +56,7 @@ class CellTrial:
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell that failed: its place, the error in one line, and where it happened."""
+    """A cell that failed: its dataset, fold and ranker, the error in one line, and where it happened."""
 
     dataset: str
     fold: Any
@@ -72,7 +72,7 @@ class Cell:
     Attributes
     ----------
     dataset, fold, ranker
-        Its place in the experiment.
+        Which cell of the experiment it is.
     key
         Hash of everything that the result depends on; the name of its file.
     setting
@@ -150,12 +150,12 @@ class Cell:
 
 # ------------------------------------------------------------------------------------------------------------ on disk
 
-_WORDS = ("dataset", "fold", "ranker", "key", "select", "chosen_by", "seconds", "effort", "refit", "versions")
+_PLAIN = ("dataset", "fold", "ranker", "key", "select", "chosen_by", "seconds", "effort", "refit", "versions")
 
 
 def write_cell(cell: Cell, path: str | os.PathLike[str]) -> None:
     """Write a cell to one file, completely or not at all."""
-    header = {name: getattr(cell, name) for name in _WORDS}
+    header = {name: getattr(cell, name) for name in _PLAIN}
     header["setting"] = to_plain(cell.setting, "setting")
     header["trials"] = [asdict(trial) | {"setting": to_plain(trial.setting, "setting")} for trial in cell.trials]
     header["measures"] = {name: str(measure) for name, measure in cell.measures.items()}
@@ -177,14 +177,14 @@ def read_cell(path: str | os.PathLike[str]) -> Cell:
     arrays, metadata = _storage.read(path, kind="cell", mmap=False)
     try:
         header = json.loads(metadata["cell"])
-        words = {name: header[name] for name in _WORDS}
+        plain_fields = {name: header[name] for name in _PLAIN}
         trials = tuple(_trial(t) for t in header["trials"])
         if "qids" in arrays:
             qids = arrays["qids"]
         else:
             qids = Strings(arrays["qids.bytes"], arrays["qids.offsets"]).to_numpy()
         return Cell(
-            **words,
+            **plain_fields,
             setting=from_plain(header["setting"]),
             trials=trials,
             qids=qids,
@@ -200,5 +200,5 @@ def read_cell(path: str | os.PathLike[str]) -> Cell:
 
 
 def _trial(entry: dict[str, Any]) -> CellTrial:
-    said = tuple(str(message) for message in entry.get("warnings", ()))
-    return CellTrial(**(entry | {"setting": from_plain(entry["setting"]), "warnings": said}))
+    warnings = tuple(str(message) for message in entry.get("warnings", ()))
+    return CellTrial(**(entry | {"setting": from_plain(entry["setting"]), "warnings": warnings}))

@@ -56,14 +56,14 @@ class CellFolder:
             raise DataError(f"results cannot be written to the folder {self.path}: {reason}") from None
 
     def refuse_another(self, manifest: dict[str, Any]) -> None:
-        """Raise if the folder holds another experiment or report than the one that these words describe.
+        """Raise if the folder holds an experiment or report other than the one described.
 
         The same data, protocol and rankers with the same parameters are the same experiment; it may have more rankers.
         """
         report = self.path / "report.html"
         if not self.manifest_path.exists():
             if report.exists():
-                raise FolderTakenError(f"{report} exists and belongs to no experiment in this folder")
+                raise FolderTakenError(f"{report} exists, but does not belong to an experiment in this folder")
             return
         stored = self.read_manifest()
         for name, what in (("folds", "other data"), ("protocol", "another protocol"), ("select", "another selection")):
@@ -166,7 +166,7 @@ class CellFolder:
         try:
             manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise DataError(f"{self.path} holds no experiment (there is no experiment.json)") from None
+            raise DataError(f"{self.path} does not hold an experiment (there is no experiment.json)") from None
         except ValueError as error:
             raise DataError(f"{self.manifest_path}: damaged ({error})") from None
         if not isinstance(manifest, dict) or manifest.get("format_version") != FORMAT_VERSION:

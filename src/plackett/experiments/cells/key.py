@@ -72,15 +72,15 @@ def blended_key(cells: Iterable[Cell]) -> str:
 def _modules(ranker: Any, select: Measure) -> tuple[str, ...]:
     """Modules that a result depends on: those of the ranker and its parts, its loss and model, and the measure."""
     rankers = _with_parts(ranker)
-    things = [*rankers, select]
-    things += [getattr(r, make)() for r in rankers for make in ("make_loss", "make_model") if hasattr(r, make)]
-    kinds = [base for thing in things for base in type(thing).__mro__]
+    objects = [*rankers, select]
+    objects += [getattr(r, make)() for r in rankers for make in ("make_loss", "make_model") if hasattr(r, make)]
+    kinds = [base for each in objects for base in type(each).__mro__]
     return tuple(sorted({kind.__module__ for kind in kinds} | {"plackett.experiments.cells.run"}))
 
 
 def _with_parts(ranker: Any) -> list[Any]:
     parts = ranker.parts() if hasattr(ranker, "parts") else [step for _, step in getattr(ranker, "steps", ())]
-    return [ranker, *(thing for part in parts for thing in _with_parts(part))]
+    return [ranker, *(inner for part in parts for inner in _with_parts(part))]
 
 
 _stamp = functools.cache(source_stamp)  # later edits do not affect this process

@@ -49,7 +49,7 @@ class CellQueue:
             cell = self.cells.get(task.key) or self.folder.finished(task.key)
             if cell is not None:
                 self.cells[task.key] = cell
-                board.note(task.place, "kept", cell.validation, len(cell.trials))
+                board.note(task.names, "kept", cell.validation, len(cell.trials))
             else:
                 todo.setdefault(task.key, task)
         workers = min(self.threads, len(todo))
@@ -70,12 +70,12 @@ class CellQueue:
         different now, or the code of one may have changed.
         """
         finished = self.cells[task.key]
-        place = {"dataset": task.dataset, "fold": task.fold, "ranker": task.contestant.name}
-        cell = replace(finished, **place)
+        names = {"dataset": task.dataset, "fold": task.fold, "ranker": task.contestant.name}
+        cell = replace(finished, **names)
         if task.key not in self.computed:
             test = self.splits[task.dataset][task.fold].test
             cell = cell.measured(test, list(task.measures), task.preset, task.protocol.random_state)
-        if cell.measures != finished.measures or any(getattr(finished, name) != value for name, value in place.items()):
+        if cell.measures != finished.measures or any(getattr(finished, name) != value for name, value in names.items()):
             self.folder.write(cell)
         return cell
 
@@ -90,11 +90,11 @@ class CellQueue:
             self.splits[task.dataset][task.fold] = StoredFold(self.folder, task.parts)
 
     def _here(self, task: CellTask, threads: int, board: Board) -> None:
-        board.note(task.place, "running")
+        board.note(task.names, "running")
         try:
             cell = task.run(
                 threads,
-                lambda number, best: board.note(task.place, "running", best, number),
+                lambda number, best: board.note(task.names, "running", best, number),
                 self.splits[task.dataset][task.fold],
             )
         except Exception as error:
@@ -111,9 +111,9 @@ class CellQueue:
         with closing(run) as events:
             for task, message in events:
                 if message[0] == "begun":
-                    board.note(task.place, "running")
+                    board.note(task.names, "running")
                 elif message[0] == "trial":
-                    board.note(task.place, "running", message[2], message[1])
+                    board.note(task.names, "running", message[2], message[1])
                 else:
                     self._ended(task, message, board)
 
@@ -121,12 +121,12 @@ class CellQueue:
         """Record the end of a cell; if another process computed it, read it from its file."""
         if message[0] == "done" and cell is None:
             cell = self.folder.finished(task.key)
-        places = [other.place for other in self.tasks if other.key == task.key]
+        cell_names = [other.names for other in self.tasks if other.key == task.key]
         if cell is None:
             line, where = message[1:] if message[0] == "failed" else ("the file of the cell is gone", "")
-            self.failures += [Failure(*place, line, where) for place in places]
+            self.failures += [Failure(*names, line, where) for names in cell_names]
         else:
             self.cells[task.key] = cell
             self.computed.add(task.key)
-        for place in places:
-            board.note(place, "failed" if cell is None else "done", None if cell is None else cell.validation)
+        for names in cell_names:
+            board.note(names, "failed" if cell is None else "done", None if cell is None else cell.validation)

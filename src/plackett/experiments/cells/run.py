@@ -23,11 +23,11 @@ __all__ = ["run_cell"]
 
 
 def run_cell(
-    contestant: Contestant, fold: Any, protocol: Protocol, place: dict[str, Any], *, n_jobs: int, notify: Notify
+    contestant: Contestant, fold: Any, protocol: Protocol, names: dict[str, Any], *, n_jobs: int, notify: Notify
 ) -> tuple[Cell, Any]:
     """Compute a cell (with scores, not yet measured) and its fitted ranker.
 
-    ``place`` is its dataset, fold, ranker and key.
+    ``names`` has its dataset, fold, ranker and key.
     """
     _warm_up(contestant, fold.train)
     trials = Trials(contestant, fold, protocol, n_jobs, notify)
@@ -54,7 +54,7 @@ def run_cell(
     score_seconds = time.perf_counter() - start
     done = [replace(trial, selected=i == number) for i, trial in enumerate(trials.done)]
     cell = Cell(
-        **place,
+        **names,
         setting=done[number].setting,
         trials=tuple(done),
         select=str(protocol.select),

@@ -30,18 +30,18 @@ def source_stamp(modules: Iterable[str]) -> str:
 def modules_behind(modules: Iterable[str]) -> set[str]:
     """The modules of the package among these, and all that they import.
 
-    >>> found = modules_behind(["plackett.rankers.listwise.listnet"])
-    >>> "plackett.losses.listwise.listnet" in found, "plackett.rankers.listwise.listmle" in found
+    >>> modules = modules_behind(["plackett.rankers.listwise.listnet"])
+    >>> "plackett.losses.listwise.listnet" in modules, "plackett.rankers.listwise.listmle" in modules
     (True, False)
     """
-    found: set[str] = set()
-    open_ends = [name for name in modules if _path(name) is not None]
-    while open_ends:
-        name = open_ends.pop()
-        if name not in found:
-            found.add(name)
-            open_ends.extend(_imports(name))
-    return found
+    imported: set[str] = set()
+    waiting = [name for name in modules if _path(name) is not None]
+    while waiting:
+        name = waiting.pop()
+        if name not in imported:
+            imported.add(name)
+            waiting.extend(_imports(name))
+    return imported
 
 
 @cache

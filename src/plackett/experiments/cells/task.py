@@ -32,7 +32,7 @@ class CellTask:
     folder: Path
 
     @property
-    def place(self) -> tuple[str, Any, str]:
+    def names(self) -> tuple[str, Any, str]:
         """Dataset, fold and ranker."""
         return self.dataset, self.fold, self.contestant.name
 
@@ -42,8 +42,8 @@ class CellTask:
         folder.clear_leftovers(self.key)
         if fold is None:
             fold = Fold(*(folder.open(self.parts[role]) for role in ("train", "valid", "test")))
-        place = {"dataset": self.dataset, "fold": self.fold, "ranker": self.contestant.name, "key": self.key}
-        cell, ranker = run_cell(self.contestant, fold, self.protocol, place, n_jobs=n_jobs, notify=notify)
+        names = {"dataset": self.dataset, "fold": self.fold, "ranker": self.contestant.name, "key": self.key}
+        cell, ranker = run_cell(self.contestant, fold, self.protocol, names, n_jobs=n_jobs, notify=notify)
         cell = cell.measured(fold.test, list(self.measures), self.preset, self.protocol.random_state)
         cell = replace(cell, model_path=folder.save_model(self.key, ranker))
         folder.write(cell)

@@ -39,7 +39,7 @@ class Protocol:
     early_stopping: bool = True
     random_state: int = 0
 
-    def words(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Everything except the measure, as JSON."""
         names = ("search", "n_trials", "time_budget", "refit", "early_stopping", "random_state")
         return {name: getattr(self, name) for name in names}
@@ -64,19 +64,19 @@ class Trials:
     def __call__(self, setting: dict[str, Any], share: float = 1.0) -> float:
         """Value of a setting on the validation part; −∞ if training fails, which is recorded."""
         start = time.perf_counter()
-        said: list[str] = []
+        messages: list[str] = []
         try:
-            with _collected(said):
+            with _collected(messages):
                 ranker = self.fitted(self.shortened(setting, share), self.data(share))
             seconds = time.perf_counter() - start
             value = None if self.valid is None else self.value(ranker, self.valid)
         except Exception as error:
             self.error = self.error or error
             seconds, line = time.perf_counter() - start, _line(error)
-            self.done.append(CellTrial(setting, None, seconds, share, error=line, warnings=tuple(said)))
+            self.done.append(CellTrial(setting, None, seconds, share, error=line, warnings=tuple(messages)))
             self.notify(len(self.done), self.best_value())
             return -np.inf
-        self.done.append(CellTrial(setting, value, seconds, share, warnings=tuple(said)))
+        self.done.append(CellTrial(setting, value, seconds, share, warnings=tuple(messages)))
         worth = self.worth(value)
         if share == 1.0 and (self.best is None or worth > self.best[0]):
             self.best = worth, len(self.done) - 1, ranker
@@ -149,14 +149,14 @@ class Trials:
 
 
 @contextlib.contextmanager
-def _collected(said: list[str]) -> Iterator[None]:
+def _collected(messages: list[str]) -> Iterator[None]:
     """Collect our warnings instead of giving each of them once per trial; others are passed on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PlackettWarning)
         try:
             yield
         finally:
-            said += [str(each.message) for each in caught if issubclass(each.category, PlackettWarning)]
+            messages += [str(each.message) for each in caught if issubclass(each.category, PlackettWarning)]
     for each in caught:
         if not issubclass(each.category, PlackettWarning):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

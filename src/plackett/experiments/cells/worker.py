@@ -67,5 +67,5 @@ def _define(measures: list[dict[str, Any]]) -> None:
     """Register the user's own measures, which may be used for selection."""
     from plackett.measures.custom import measure
 
-    for words in measures:
-        measure(**words)
+    for definition in measures:
+        measure(**definition)

@@ -173,8 +173,8 @@ class _Worker:
         code = self.process.wait()
         how = f"by signal {-code} (9 often means out of memory)" if code < 0 else f"with exit code {code}"
         self.log.seek(0)
-        said = self.log.read().decode(errors="replace")[-4000:]
-        return "failed", f"the process that computed the cell ended {how}", said
+        output = self.log.read().decode(errors="replace")[-4000:]
+        return "failed", f"the process that computed the cell ended {how}", output
 
     def end(self) -> None:
         """End the process; a running cell is abandoned."""

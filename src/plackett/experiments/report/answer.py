@@ -63,7 +63,7 @@ def _quality(view: View, dataset: str) -> list[str]:
         figure += f" (95 % interval {fixed(row['low'])} to {fixed(row['high'])})"
     if len(rows) == 1:
         return [f"{chosen} is the only ranker; on the test data its {figure}."]
-    said = [f"{chosen} is the best of {len(rows)} on validation data ({view.select} {fixed(row['validation'])})."]
+    sentences = [f"{chosen} is the best of {len(rows)} on validation data ({view.select} {fixed(row['validation'])})."]
     other = next(ranker for ranker in order if ranker != chosen)
     difference = sign * (row["mean_over_queries"] - rows[other]["mean_over_queries"])
     p = rows[other]["p_corrected"] if difference >= 0 else row["p_corrected"]
@@ -71,12 +71,12 @@ def _quality(view: View, dataset: str) -> list[str]:
     where = "better than" if difference >= 0 else "worse than"
     rank = "the next best" if difference >= 0 else "the best there"
     if round(abs(difference), 4) == 0:
-        return [*said, f"On the test data its {figure}, the same as that of {other}."]
-    said.append(f"On the test data its {figure}, {abs(difference):.4f} {where} {rank}, {other}.")
+        return [*sentences, f"On the test data its {figure}, the same as that of {other}."]
+    sentences.append(f"On the test data its {figure}, {abs(difference):.4f} {where} {rank}, {other}.")
     if p is not None:
         verdict = "is significant" if clear else "is not significant: it may well be chance"
-        said.append(f"The difference {verdict} ({p_value(p)}).")
-    return said
+        sentences.append(f"The difference {verdict} ({p_value(p)}).")
+    return sentences
 
 
 def _cost(view: View, dataset: str) -> list[str]:
@@ -86,15 +86,15 @@ def _cost(view: View, dataset: str) -> list[str]:
         return []
     row = rows[ranker]
     documents = sum(cell.scores.size for cell in view.experiment.of(dataset, ranker))
-    said = [
+    sentences = [
         f"It trains in {seconds(row['train_seconds'] / row['n_folds'])} per fold and scores 1,000 documents in "
         f"{seconds(1000 * row['score_seconds'] / max(documents, 1))}."
     ]
     fastest = min(rows, key=lambda name: rows[name]["train_seconds"])
     if fastest != ranker and rows[fastest]["train_seconds"] * 2 < row["train_seconds"]:
         loss = view.experiment.measures[view.first].worth(row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
-        said.append(
+        sentences.append(
             f"The fastest to train is {fastest}, in {seconds(rows[fastest]['train_seconds'] / row['n_folds'])}; its "
             f"{view.first} is {abs(loss):.4f} {'worse' if loss >= 0 else 'better'}."
         )
-    return said
+    return sentences

@@ -40,11 +40,13 @@ def board(view: View) -> Section:
 def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
     experiment = view.experiment
     by_measure = {name: view.rows(dataset, name) for name in experiment.measures}
-    beside = [name for name in experiment.measures if any((dataset, r, name) in published for r in by_measure[name])]
+    with_published = [
+        name for name in experiment.measures if any((dataset, r, name) in published for r in by_measure[name])
+    ]
     folds = len(experiment.folds[dataset])
     header = ["ranker"]
     for name in experiment.measures:
-        header += [name, *([f"published {name}"] if name in beside else [])]
+        header += [name, *([f"published {name}"] if name in with_published else [])]
     header += [f"{view.first} over queries"] if folds > 1 else []
     header += [f"95 % interval of {view.first}", f"validation {view.select}", "train s per fold"]
     rows = []
@@ -54,7 +56,7 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
             entry = by_measure[name][ranker]
             mark = "−" if entry["significantly_worse"] else ""
             cells.append(TableCell(fixed(entry["mean_over_folds"]), bool(entry["best"]), mark))
-            if name in beside:
+            if name in with_published:
                 cells.append(TableCell(fixed(published.get((dataset, ranker, name)), 3)))
         cells += [TableCell(fixed(row["mean_over_queries"]))] if folds > 1 else []
         cells += [
@@ -73,7 +75,7 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
         "correction, p ≤ 0.05). Bold: the best of a column, and the ranker chosen by "
         f"{view.select} on validation data.",
     )
-    rules = other_rules(dataset, experiment.preset) if beside else None
+    rules = other_rules(dataset, experiment.preset) if with_published else None
     if rules is not None:
         notes += (
             f"Published figures follow the rules of {rules}; they are comparable with ours under the preset {rules}.",

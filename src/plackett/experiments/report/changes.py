@@ -64,17 +64,17 @@ def _dataset(view: View, dataset: str) -> list[Block]:
     old = next(each for each in drawn if each != new)
     most = max(range(len(first)), key=lambda i: first[i].per_query["replaced"].max())  # type: ignore[arg-type,return-value]
     for table in first[most].example_tables(_EXAMPLES):
-        words = f"{table.caption}. From {old} to {new}, {dataset}."
-        blocks.append(Tabular(Table(table.header, table.rows, caption=words), folded=True))
+        example_caption = f"{table.caption}. From {old} to {new}, {dataset}."
+        blocks.append(Tabular(Table(table.header, table.rows, caption=example_caption), folded=True))
     return blocks
 
 
 def _folds(view: View, dataset: str, old: str, new: str) -> list[Churn]:
     """Churn on the test part of each fold."""
-    found = []
+    changes = []
     ours, theirs = (view.experiment.of(dataset, ranker) for ranker in (new, old))
     for after, before in zip(ours, theirs, strict=True):
         test = view.experiment.folds[dataset][after.fold].test
         measure = view.experiment.measures[view.first]
-        found.append(churn(before.scores, after.scores, test, k=_SEEN, measure=measure))
-    return found
+        changes.append(churn(before.scores, after.scores, test, k=_SEEN, measure=measure))
+    return changes

@@ -72,7 +72,7 @@ def _figure(view: View, dataset: str, times: dict[str, float], front: list[str],
     order = list(times)
     # the line rises to the right: names on the front go above it
     best = {order.index(ranker): ("top left", "top right") for ranker in front}
-    texts, places = place_names(
+    texts, positions = place_names(
         [math.log10(time) for time in times.values()], list(value.values()), [view.names[r] for r in order], best
     )
     line: dict[str, Any] = {
@@ -89,7 +89,7 @@ def _figure(view: View, dataset: str, times: dict[str, float], front: list[str],
         "x": list(times.values()),
         "y": list(value.values()),
         "text": texts,
-        "textposition": places,
+        "textposition": positions,
         "textfont": {"color": "--ink"},
         "cliponaxis": False,
         "marker": {

@@ -73,23 +73,23 @@ def _sizes(profiles: dict[str, Profile], where: str) -> Table:
 
 def _warnings(profile: Profile) -> str:
     """What users should know before training on the data."""
-    said = []
+    sentences = []
     if profile.constant:
-        said.append(f"Features that are constant in the training part: {_some(profile.constant)}.")
+        sentences.append(f"Features that are constant in the training part: {_some(profile.constant)}.")
     if profile.missing:
         names = [f"{name} ({plural(count, 'value')})" for name, count in profile.missing.items()]
-        said.append(f"Features with missing values in the training part: {_some(names)}.")
+        sentences.append(f"Features with missing values in the training part: {_some(names)}.")
     if profile.queries_of_one_label:
         share = 100 * profile.queries_of_one_label / max(profile.n_queries, 1)
-        said.append(
+        sentences.append(
             f"Nothing can be learnt from {share:.0f} % of the training queries: all their documents have one label."
         )
     if profile.conflicting_rows:
-        said.append(
+        sentences.append(
             f"{plural(profile.conflicting_rows, 'document')} with another's features but a different label in one "
             "query."
         )
-    return " ".join(said) or "No feature of the training part is constant or has missing values."
+    return " ".join(sentences) or "No feature of the training part is constant or has missing values."
 
 
 def _some(names: Any) -> str:

@@ -69,18 +69,18 @@ def end_labels(
     span = (high - low) or 1.0
     gap = span * 17 / max(figure["height"] - 90, 100)
     order = np.argsort(values)
-    places = np.array(values, float)[order]
+    heights = np.array(values, float)[order]
     for _ in range(200):
-        close = places[1:] - places[:-1] < gap * 0.999
+        close = heights[1:] - heights[:-1] < gap * 0.999
         if not close.any():
             break
-        push = (gap - (places[1:] - places[:-1]))[close] / 2
-        places[:-1][close] -= push
-        places[1:][close] += push
+        push = (gap - (heights[1:] - heights[:-1]))[close] / 2
+        heights[:-1][close] -= push
+        heights[1:][close] += push
     figure["margin"] = figure["margin"] | {"r": 16 + int(7.2 * max(map(len, names)))}
     figure.setdefault("annotations", []).extend(
         annotation(names[i], 1.01, float(y), xref="paper", font={"size": 12, "color": colours[i]}, name="end")
-        for i, y in zip(order.tolist(), places.tolist(), strict=True)
+        for i, y in zip(order.tolist(), heights.tolist(), strict=True)
     )
 
 
@@ -106,21 +106,21 @@ def place_names(
     across *= _AREA[0] / (across.max() or 1.0)
     up *= _AREA[1] / (up.max() or 1.0)
     taken = [(a - 7, u - 7, a + 7, u + 7) for a, u in zip(across, up, strict=True)]
-    texts, places = [""] * len(names), ["top center"] * len(names)
+    texts, positions = [""] * len(names), ["top center"] * len(names)
     for i in [*wanted, *(i for i in range(len(names)) if i not in wanted)]:
-        for place in (*wanted.get(i, ()), *_PLACES):
-            box = _name_box(across[i], up[i], 7.0 * len(names[i]), place)
+        for position in (*wanted.get(i, ()), *_POSITIONS):
+            box = _name_box(across[i], up[i], 7.0 * len(names[i]), position)
             inside = box[0] > -40 and box[2] < _AREA[0] + 50
             if inside and not any(_overlap(box, other) for k, other in enumerate(taken) if k != i):
                 taken.append(box)
-                texts[i], places[i] = plain(names[i]), place
+                texts[i], positions[i] = plain(names[i]), position
                 break
-    return texts, places
+    return texts, positions
 
 
 #: Screen distance between the outermost points of a figure, and where a name can be placed.
 _AREA = (720.0, 250.0)
-_PLACES = (
+_POSITIONS = (
     "top center",
     "bottom center",
     "middle right",
@@ -132,9 +132,9 @@ _PLACES = (
 )
 
 
-def _name_box(x: float, y: float, width: float, place: str) -> tuple[float, float, float, float]:
+def _name_box(x: float, y: float, width: float, position: str) -> tuple[float, float, float, float]:
     """Left, lower, right and upper edge of a name."""
-    vertical, horizontal = place.split()
+    vertical, horizontal = position.split()
     low = y + {"top": 5.0, "middle": -8.0, "bottom": -21.0}[vertical]
     left = x + {"center": -width / 2, "right": 9.0, "left": -width - 9.0}[horizontal]
     return left, low, left + width, low + 16.0

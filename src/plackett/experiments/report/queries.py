@@ -126,16 +126,16 @@ def _statistics(
 def _test(row: dict[str, Any], tested: dict[tuple[str, str], dict[str, Any]], n_tested: int, n: int) -> dict[str, Any]:
     """The test of a pair: that of the leaderboard if one of the two is the best ranker there, which it tested already.
 
-    So the same two rankers have the same p-value and the same verdict all over the report.
+    This way two rankers have the same p-value and the same verdict throughout the report.
     """
     ends = [tested.get((row["measure"], row[end]), {}) for end in ("a", "b")]
     for best, other in (ends, ends[::-1]):
         if best.get("p") is None and best.get("best") and other.get("p") is not None:
-            words = {"p": other["p"], "p_corrected": other["p_corrected"]}
+            test = {"p": other["p"], "p_corrected": other["p_corrected"]}
             family = f"the {n_tested - 1} comparisons with the best ranker" if n_tested > 2 else ""
-            return words | {"significant": bool(other["significantly_worse"]), "family": family}
-    words = {name: row[name] for name in ("p", "p_corrected", "significant")}
-    return words | {"family": f"all {n * (n - 1) // 2} pairs" if n > 2 else ""}
+            return test | {"significant": bool(other["significantly_worse"]), "family": family}
+    test = {name: row[name] for name in ("p", "p_corrected", "significant")}
+    return test | {"family": f"all {n * (n - 1) // 2} pairs" if n > 2 else ""}
 
 
 def _lists(view: View, dataset: str, cells: dict[str, list[Cell]], query: int) -> dict[str, Any]:
@@ -148,15 +148,15 @@ def _lists(view: View, dataset: str, cells: dict[str, list[Cell]], query: int) -
     a, b = test.offsets[query], test.offsets[query + 1]
     rows = test.select([query]).docids if test.docids is not None else None
     names = [str(i + 1) for i in range(b - a)] if rows is None else [str(name) for name in rows.tolist()]
-    places: dict[int, int] = {}
+    number_of: dict[int, int] = {}
     orders = []
     for ranked in cells.values():
         scores = ranked[number].scores[a:b]
         order = np.argsort(-scores, kind="stable")[:_DOCUMENTS].tolist()
-        orders.append([[places.setdefault(i, len(places)), tidy(scores[[i]], 4)[0]] for i in order])
+        orders.append([[number_of.setdefault(i, len(number_of)), tidy(scores[[i]], 4)[0]] for i in order])
     labels = test.labels[a:b].tolist()
     best = sorted(labels, reverse=True)[:_DOCUMENTS]
-    return {"docs": [[names[i], labels[i]] for i in places], "orders": orders, "n": int(b - a), "ideal": best}
+    return {"docs": [[names[i], labels[i]] for i in number_of], "orders": orders, "n": int(b - a), "ideal": best}
 
 
 def _table(view: View, dataset: str) -> Table:

@@ -42,9 +42,11 @@ def _figure(view: View, dataset: str, name: str) -> Figure:
         for ranker in view.drawn(dataset)
     }
     firsts = np.array([pairs[0] for pairs in points.values()])
-    places = place_names(firsts[:, 0].tolist(), firsts[:, 1].tolist(), [view.names[ranker] for ranker in points])
+    texts_and_positions = place_names(
+        firsts[:, 0].tolist(), firsts[:, 1].tolist(), [view.names[ranker] for ranker in points]
+    )
     traces = []
-    for (ranker, pairs), text, place in zip(points.items(), *places, strict=True):
+    for (ranker, pairs), text, position in zip(points.items(), *texts_and_positions, strict=True):
         texts = [
             f"{plain(ranker)}<br>fold {plain(cell.fold)}<br>validation {fixed(a)}, test {fixed(b)}<br>"
             + plain(", ".join(f"{key}={value}" for key, value in cell.setting.items()) or "parameters as given")
@@ -53,7 +55,7 @@ def _figure(view: View, dataset: str, name: str) -> Figure:
         traces.append(
             {"type": "scatter", "name": plain(view.names[ranker]), "x": tidy(pairs[:, 0]), "y": tidy(pairs[:, 1])}
             | {"mode": "markers" if several else "markers+text", "hovertext": texts, "hoverinfo": "text"}
-            | {"text": [] if several else [text], "textposition": place}
+            | {"text": [] if several else [text], "textposition": position}
             | {"marker": {"symbol": view.symbol(ranker), "size": 10, "color": view.colour(ranker)}}
             | {"cliponaxis": False}
         )

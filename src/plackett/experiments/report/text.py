@@ -22,7 +22,7 @@ def to_markdown(title: str, sections: list[Section]) -> str:
     for section in sections:
         lines += ["", f"## {section.title}"]
         for block in section.blocks:
-            rendered = _words(block, "### {}", _markdown, FORMATS["markdown"])
+            rendered = _rendered(block, "### {}", _markdown, FORMATS["markdown"])
             lines += ["", rendered] if rendered else []
     return "\n".join(lines) + "\n"
 
@@ -44,14 +44,14 @@ def to_latex(title: str, sections: list[Section]) -> str:
     for section in sections:
         lines += ["", rf"\section{{{latex_text(section.title)}}}"]
         for block in section.blocks:
-            rendered = _words(block, r"\subsection{{{}}}", latex_text, _latex_table)
+            rendered = _rendered(block, r"\subsection{{{}}}", latex_text, _latex_table)
             lines += ["", rendered] if rendered else []
         lines.append(r"\clearpage")
     return "\n".join([*lines, r"\end{document}", ""])
 
 
 def _latex_table(table: Table) -> str:
-    """The table in place, in parts that fit a page, with long texts cut."""
+    """The table, split into parts that fit a page, with long texts cut."""
     starts = range(0, max(len(table.rows), 1), _PAGE_ROWS)
     parts = []
     for start in starts:
@@ -67,7 +67,7 @@ def _cut(cell: TableCell) -> TableCell:
     return cell if len(cell.text) <= _LONGEST else replace(cell, text=cell.text[: _LONGEST - 1] + "…")
 
 
-def _words(block: Block, heading: str, escape: Callable[[str], str], table: Callable[[Table], str]) -> str | None:
+def _rendered(block: Block, heading: str, escape: Callable[[str], str], table: Callable[[Table], str]) -> str | None:
     if isinstance(block, Text):
         return escape(block.text)
     if isinstance(block, Heading):

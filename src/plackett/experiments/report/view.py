@@ -71,21 +71,21 @@ class View:
         return {ranker: name if count[name] == 1 else ranker for ranker, name in bare.items()}
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def _numbers(self) -> dict[str, int]:
         """A number for each ranker, so that those drawn together have different colours."""
         drawn = list(dict.fromkeys(ranker for dataset in self.datasets for ranker in self.drawn(dataset)))
-        return {ranker: place for place, ranker in enumerate([*drawn, *self.experiment.rankers])} | {
-            ranker: place for place, ranker in enumerate(drawn)
+        return {ranker: number for number, ranker in enumerate([*drawn, *self.experiment.rankers])} | {
+            ranker: number for number, ranker in enumerate(drawn)
         }
 
     def colour(self, ranker: str) -> str:
         """The ranker's colour: a name that the page knows for light and dark."""
-        return f"--s{self._places[ranker] % MAX_DRAWN}"
+        return f"--s{self._numbers[ranker] % MAX_DRAWN}"
 
     def symbol(self, ranker: str) -> str:
         """The ranker's marker."""
-        return SYMBOLS[self._places[ranker] % MAX_DRAWN]
+        return SYMBOLS[self._numbers[ranker] % MAX_DRAWN]
 
     def dash(self, ranker: str) -> str:
         """How the ranker's line is drawn."""
-        return DASHES[self._places[ranker] % len(DASHES)]
+        return DASHES[self._numbers[ranker] % len(DASHES)]

@@ -50,8 +50,8 @@ def write_report(
     >>> from plackett.datasets import make_ranking
     >>> from plackett.experiments.experiment import experiment
     >>> data = make_ranking(30, 8, 5, random_state=0)
-    >>> found = experiment(data, ["ListNet", "LinearRegression"], ["AP", "nDCG@5"], folds=3, n_trials=2, n_jobs=1)
-    >>> write_report(found, tempfile.mkdtemp()).name
+    >>> finished = experiment(data, ["ListNet", "LinearRegression"], ["AP", "nDCG@5"], folds=3, n_trials=2, n_jobs=1)
+    >>> write_report(finished, tempfile.mkdtemp()).name
     'report.html'
     """
     from plackett.experiments.report.page import load_extra, to_html

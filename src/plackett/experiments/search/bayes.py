@@ -62,8 +62,8 @@ def _distribution(optuna: Any, choice: Any) -> Any:
     return optuna.distributions.CategoricalDistribution(range(len(choice)))  # values may be of any type
 
 
-def _value(choice: Any, found: Any) -> Any:
-    return found if isinstance(choice, (Real, Integer)) else choice[found]
+def _value(choice: Any, suggested: Any) -> Any:
+    return suggested if isinstance(choice, (Real, Integer)) else choice[suggested]
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def grid(
     if n_trials is not None:
         check_trials({"this grid": space}, n_trials)
         fitting = [_values(space, steps) for steps in range(1, n_trials + 1)]
-        values = [found for found in fitting if math.prod(map(len, found)) <= n_trials][-1]
+        values = [choices for choices in fitting if math.prod(map(len, choices)) <= n_trials][-1]
     for number, setting in enumerate(itertools.product(*values)):
         if number and out_of_time():
             return

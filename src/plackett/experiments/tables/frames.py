@@ -46,8 +46,8 @@ def trials(experiment: Experiment) -> pl.DataFrame:
     import polars as pl
 
     rows = [
-        _place(cell)
-        | {"trial": number, "setting": _words(trial.setting)}
+        _names(cell)
+        | {"trial": number, "setting": _setting_text(trial.setting)}
         | {name: getattr(trial, name) for name in ("validation", "seconds", "share", "selected", "error")}
         for cell in experiment.cells
         for number, trial in enumerate(cell.trials, 1)
@@ -62,7 +62,7 @@ def selection(experiment: Experiment) -> pl.DataFrame:
     """One row per cell, with what was chosen; see `Experiment.selection`."""
     import polars as pl
 
-    rows = [_place(cell) | {"setting": _words(cell.setting)} | cell.chosen_by for cell in experiment.cells]
+    rows = [_names(cell) | {"setting": _setting_text(cell.setting)} | cell.chosen_by for cell in experiment.cells]
     return _frame(rows, {"setting": pl.String} | dict.fromkeys(_PARTS, pl.Float64))
 
 
@@ -71,7 +71,7 @@ def curves(experiment: Experiment) -> pl.DataFrame:
     import polars as pl
 
     frames = [
-        pl.DataFrame(_place(cell) | {"round": np.arange(1, cell.history.size + 1), "value": cell.history})
+        pl.DataFrame(_names(cell) | {"round": np.arange(1, cell.history.size + 1), "value": cell.history})
         for cell in experiment.cells
         if cell.history.size
     ]
@@ -82,11 +82,11 @@ def times(experiment: Experiment) -> pl.DataFrame:
     """One row per cell, with its seconds; see `Experiment.times`."""
     import polars as pl
 
-    rows = [_place(cell) | cell.seconds for cell in experiment.cells]
+    rows = [_names(cell) | cell.seconds for cell in experiment.cells]
     return _frame(rows, dict.fromkeys(_SECONDS, pl.Float64))
 
 
-def _place(cell: Cell) -> dict[str, Any]:
+def _names(cell: Cell) -> dict[str, Any]:
     return {"dataset": cell.dataset, "fold": str(cell.fold), "ranker": cell.ranker}
 
 
@@ -97,5 +97,5 @@ def _frame(rows: list[dict[str, Any]], columns: Mapping[str, Any]) -> pl.DataFra
     return pl.DataFrame(rows, schema={"dataset": pl.String, "fold": pl.String, "ranker": pl.String} | dict(columns))
 
 
-def _words(setting: dict[str, Any]) -> str:
+def _setting_text(setting: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in setting.items())

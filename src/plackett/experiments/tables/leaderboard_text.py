@@ -82,13 +82,13 @@ def _verdicts(experiment: Experiment) -> list[str]:
 
 
 def _chosen(experiment: Experiment) -> list[str]:
-    """Which ranker to take, if there are several: bold type does not show in a file."""
+    """Which ranker was chosen, if there are several: bold type does not show in a file."""
     several = len(experiment.datasets) > 1
     chosen = {
         dataset: experiment.chosen(dataset) for dataset in experiment.datasets if len(experiment.complete(dataset)) > 1
     }
-    said = [f"{ranker} on {dataset}" if several else ranker for dataset, ranker in chosen.items() if ranker]
-    return [f"Chosen by {experiment.select} on validation data: {', '.join(said)}."] if said else []
+    chosen_names = [f"{ranker} on {dataset}" if several else ranker for dataset, ranker in chosen.items() if ranker]
+    return [f"Chosen by {experiment.select} on validation data: {', '.join(chosen_names)}."] if chosen_names else []
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -12,7 +12,7 @@ from plackett.online.learners.base import Page, checked_clicks
 
 __all__ = ["Bandit", "admissible", "checked_look", "checked_relevance", "quality", "within"]
 
-#: Halvings of the exploration before none is left.
+#: Halvings of the exploration before there is none.
 _TRIES = 20
 
 
@@ -24,7 +24,7 @@ def quality(order: Any, gains: np.ndarray, ideal: Any) -> float:
 
 
 def within(make: Callable[[float], np.ndarray], gains: np.ndarray, least: float) -> np.ndarray:
-    """The page of as much exploration (1, ½, ¼, …, 0) as leaves it at ``least`` of the page without."""
+    """The page with the most exploration (1, ½, ¼, …, 0) that keeps the share ``least`` of the page without any."""
     if least <= 0:
         return make(1.0)
     ideal = make(0.0)
@@ -119,8 +119,8 @@ class Bandit:
 
     def state(self) -> dict[str, Any]:
         """All that changes, as plain values."""
-        found = {name: _plain(getattr(self, name)) for name in self._changing}
-        return found | ({"random": self._rng.bit_generator.state} if hasattr(self, "_rng") else {})
+        state = {name: _plain(getattr(self, name)) for name in self._changing}
+        return state | ({"random": self._rng.bit_generator.state} if hasattr(self, "_rng") else {})
 
     def set_state(self, state: dict[str, Any]) -> Self:
         """Take over what `state` gave."""

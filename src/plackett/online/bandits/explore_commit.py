@@ -17,17 +17,17 @@ __all__ = ["RankedExploreCommit"]
 
 @dataclass(eq=False)
 class RankedExploreCommit(Bandit):
-    """From the top rank down, every document is shown equally often; then the most clicked one stays there for ever.
+    """From the top rank down, every document is shown equally often; then the most clicked one stays there for good.
 
     Each of the n documents that is not committed yet is tried T₀ = ⌈2 k² ε⁻² log(n k / δ)⌉ times at each of the k
-    ranks, n k T₀ − k (k − 1) T₀ / 2 pages in all. If users and documents do not change and users click once at most,
+    ranks, n k T₀ − k (k − 1) T₀ / 2 pages in total. If users and documents do not change and users click once at most,
     with probability 1 − δ the clicks on T pages are at least (1 − 1/e) OPT − εT − O(n k³ ε⁻² log(n k / δ)).
 
-    The count: the greedy choice loses ε in all if at each rank the document chosen is within ε / k of the best one,
-    which holds if no rate is estimated too high, and that of the best not too low, by ε / (2k). By Hoeffding each of
-    these n events fails with probability exp(−T₀ ε² / (2k²)); over k ranks they add up to δ. The published count has
-    log(2k / δ), without the sum over documents, and tries committed documents again at lower ranks: users who click
-    once at most never click them there, so they are left out here.
+    The count: the greedy choice loses at most ε in total if the document chosen at each rank is within ε / k of the
+    best one. This holds if no rate is overestimated, and that of the best not underestimated, by ε / (2k). By Hoeffding
+    each of these n events fails with probability exp(−T₀ ε² / (2k²)); over k ranks they add up to δ. The published
+    count has log(2k / δ), without the sum over documents, and tries committed documents again at lower ranks: users who
+    click once at most never click them there, so they are left out here.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class RankedExploreCommit(Bandit):
     relevance, least
         Bound on exploration: no page has a DCG below ``least`` of the highest, with ``relevance`` (of each document, by
         the model in production) as gains. Documents that would break the bound at a rank are not tried there, and
-        the guarantee is about the lists within the bound. 0 is no bound.
+        the guarantee is about the lists within the bound. 0 means no bound.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("diverse.rec",)
@@ -82,7 +82,7 @@ class RankedExploreCommit(Bandit):
         return Page(np.array([*head, *rest], np.int64), {"rank": len(self.committed)})
 
     def learn(self, page: Page, clicks: Any) -> Self:
-        """Count the click at the rank on trial; pages of a rank that was decided meanwhile teach nothing."""
+        """Count the click at the rank on trial; pages of a rank that was decided in the meantime are ignored."""
         clicked = checked_clicks(page, clicks, self.n_documents)
         rank = len(self.committed)
         if rank == self.k or page.detail["rank"] != rank:

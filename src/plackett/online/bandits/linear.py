@@ -35,7 +35,7 @@ class LinearBandit(Bandit):
         Probability that each rank is examined; None for cascade users.
     least
         Bound on exploration: no page has a DCG below this share of that of the order by θᵀx, which is the gain (0 where
-        it is negative). ``width`` is halved until a page is good enough. 0 is no bound, 1 shows no exploration.
+        it is negative). ``width`` is halved until a page is good enough. 0 means no bound, 1 no exploration.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("online.rerank",)

@@ -38,9 +38,10 @@ _POLICIES = {"exp3": _exp3, "ucb": _ucb, "thompson": _thompson}
 class RankedBandits(Bandit):
     """Each rank has a bandit of its own that proposes a document; it is rewarded if its proposal was clicked there.
 
-    If the proposal is in the list already, another document that is not is shown, and the bandit gets 0. So the bandit
-    at rank i learns what satisfies the users whom the documents above do not: the list becomes diverse. With EXP3 the
-    clicks on T pages, at most one per page, are at least (1 − 1/e) OPT − O(k √(T n log n)) for any sequence of users.
+    If the proposal is in the list already, a document that is not is shown instead, and the bandit gets 0. The bandit
+    at rank i thus learns what satisfies the users whom the documents above do not: the list becomes diverse. With EXP3
+    the clicks on T pages, at most one per page, are at least (1 − 1/e) OPT − O(k √(T n log n)) for any sequence of
+    users.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class RankedBandits(Bandit):
     relevance, least
         Bound on exploration: no page has a DCG below ``least`` of the highest, with ``relevance`` (of each document, by
         the model in production) as gains. A proposal that would break the bound is replaced like one that is in the
-        list already, so that the guarantee is about the lists within the bound. 0 is no bound.
+        list already, so the guarantee is about the lists within the bound. 0 means no bound.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("diverse.rba",)
@@ -86,7 +87,7 @@ class RankedBandits(Bandit):
         self._mixing = min(1.0, float(np.sqrt(n * np.log(max(n, 2)) / ((np.e - 1) * self.horizon))))
 
     def probabilities(self, i: int) -> np.ndarray:
-        """With which EXP3 proposes each document for rank i (from 0)."""
+        """Probabilities with which EXP3 proposes each document for rank i (from 0)."""
         w = np.exp(self._log_weights[i] - self._log_weights[i].max())
         return (1 - self._mixing) * w / w.sum() + self._mixing / self.n_documents
 

@@ -27,7 +27,7 @@ class TopKBandit(Bandit):
     K
         Documents that may move.
     distance
-        Places by which a document may be away from where production has it; None for any.
+        Ranks by which a document may move from its rank in production; None for any.
     policy
         ``ucb`` or ``thompson``.
     look
@@ -37,7 +37,7 @@ class TopKBandit(Bandit):
         Weight of the production order, in examinations.
     least
         Bound on exploration: no page has a DCG below this share of that of the page without exploration, by the
-        current estimates of attraction. 0 is no bound, 1 shows no exploration.
+        current estimates of attraction. 0 means no bound, 1 no exploration.
     """
 
     _ids: ClassVar[tuple[str, ...]] = ("online.rerank",)
@@ -102,16 +102,16 @@ class TopKBandit(Bandit):
         super()._check_page(page, clicks, event)
         K = min(self.K, page.order.size)
         if not np.array_equal(np.sort(page.order[:K]), np.arange(K)):
-            raise DataError(f"the first {K} places of the page do not hold the first {K} documents")
+            raise DataError(f"the first {K} ranks of the page do not hold the first {K} documents")
 
 
 def _near(index: np.ndarray, distance: int) -> np.ndarray:
-    """Order by falling index in which no document is more than ``distance`` places from its number."""
+    """Order by descending index in which no document is more than ``distance`` ranks away from its number."""
     left = list(range(index.size))
     order = []
-    for place in range(index.size):
-        due = left[0] if left[0] <= place - distance else None
-        best = max((d for d in left if d <= place + distance), key=lambda d: index[d]) if due is None else due
+    for position in range(index.size):
+        due = left[0] if left[0] <= position - distance else None
+        best = max((d for d in left if d <= position + distance), key=lambda d: index[d]) if due is None else due
         left.remove(best)
         order.append(best)
     return np.array(order, np.int64)

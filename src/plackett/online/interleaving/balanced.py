@@ -34,7 +34,7 @@ class BalancedList(Interleaved):
 
 @dataclass(frozen=True)
 class Balanced(Interleaving):
-    """Lists are merged in turn from a random start: every prefix is a union of prefixes of equal depth, up to one.
+    """Lists are merged in turn from a random start: every prefix unites prefixes whose depths differ by at most one.
 
     A ranker's next document is skipped if it is in the list already. Among the documents down to the lowest click, the
     ranker that has more clicked ones at the same depth wins. Simple, but not fair: with lists such as ``a b c d`` and
@@ -64,8 +64,8 @@ class Balanced(Interleaving):
                     used.add(lists[ranker][depth])
             if len(documents) >= k:
                 break
-        places = [{document: rank for rank, document in enumerate(each, 1)} for each in lists]
-        return BalancedList(documents, [[place.get(d, 0) for place in places] for d in documents])
+        rank_in_list = [{document: rank for rank, document in enumerate(each, 1)} for each in lists]
+        return BalancedList(documents, [[rank_of.get(d, 0) for rank_of in rank_in_list] for d in documents])
 
     def restore(self, record: Mapping[str, Any]) -> Interleaved:
         """The list that was stored by `Interleaved.record`."""

@@ -43,15 +43,15 @@ class Interleaved:
         """Weight of each clicked document: 1 unless given, however often it was clicked."""
         if isinstance(clicks, str | bytes):
             raise DataError(f"clicks is the text {clicks!r}; give a list of documents, [{clicks!r}] for one click")
-        found = dict(clicks) if isinstance(clicks, Mapping) else dict.fromkeys(clicks, 1.0)
+        weights = dict(clicks) if isinstance(clicks, Mapping) else dict.fromkeys(clicks, 1.0)
         if isinstance(clicks, Mapping):
-            for document, weight in found.items():
+            for document, weight in weights.items():
                 if not isinstance(weight, Real) or weight != weight:
                     raise DataError(f"the weight of {document!r} is {weight!r}; a number was expected")
-        unknown = [document for document in found if document not in self.documents]
+        unknown = [document for document in weights if document not in self.documents]
         if unknown:
             raise DataError(f"clicked document {unknown[0]!r} is not in the list that was shown")
-        return found
+        return weights
 
     def record(self) -> dict[str, Any]:
         """The list as plain values, for a file; `Interleaving.restore` reads them."""

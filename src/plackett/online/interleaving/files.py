@@ -61,7 +61,7 @@ class InterleavingScore:
             ahead = [row[4] > 0 if row[0] == name else row[4] < 0 for row in tests]
             if all(ahead) and max(row[-1] for row in tests) <= self.alpha / len(tests):
                 return f"{name} is better."
-        return "No ranker is better than all others yet: go on, or stop if the interval is narrow enough for you."
+        return "No ranker is better than all others yet: continue, or stop if the interval is narrow enough for you."
 
     def record(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -82,8 +82,8 @@ def write_lists(
     """Write interleaved lists of runs, a line of JSON per list; returns their number.
 
     Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count; a
-    warning says for how many of them a run has no documents. The copies of a query trade the places of the rankers, so
-    that they are fair together: give an even number of copies for two rankers, a multiple of 2 m for m of them.
+    warning says for how many of them a run has no documents. The rankers swap roles over the copies of a
+    query, so that the copies together are fair: give an even number of copies for two rankers, a multiple of 2 m for m.
     """
     way = find_interleaving(method)
     by_ranker = [_rankings(run) for run in runs.values()]
@@ -103,56 +103,56 @@ def write_lists(
 def _fair_copies(lists: list[list[str]], way: Interleaving, k: int, copies: int, seed: str) -> list[Interleaved]:
     """Lists that are fair as they are, not only in expectation over their draw: each is shown to many visitors.
 
-    Copies of a group share their draw, in which the rankers trade places: clicks that depend on the rank alone give
-    each ranker of a pair as many wins as the other. Where credit is a number that depends on the documents, the mean
-    over all copies is taken off at each rank.
+    Copies of a group share their draw, in which the rankers swap roles: clicks that depend on the rank alone give each
+    ranker of a pair as many wins as the other. Where credit is a number that depends on the documents, the mean over
+    all copies is subtracted at each rank.
     """
     orders = _trades(len(lists))
-    found = []
+    fair = []
     for copy in range(copies):
         order = orders[copy % len(orders)]
         shown = interleave([lists[i] for i in order], k=k, method=way, seed=f"{seed}/{copy // len(orders)}")
-        place = np.argsort(order).tolist()
-        found.append(replace(shown, credits=[[row[i] for i in place] for row in shown.credits]))
-    if copies == 1 or way.name in _BY_SIGN or not found[0].documents:
-        return found
-    mean = np.mean([each.credits for each in found], axis=0)
+        column_of = np.argsort(order).tolist()
+        fair.append(replace(shown, credits=[[row[i] for i in column_of] for row in shown.credits]))
+    if copies == 1 or way.name in _BY_SIGN or not fair[0].documents:
+        return fair
+    mean = np.mean([each.credits for each in fair], axis=0)
     mean -= mean.mean(axis=1, keepdims=True)
-    return [replace(each, credits=(np.array(each.credits) - mean).tolist()) for each in found]
+    return [replace(each, credits=(np.array(each.credits) - mean).tolist()) for each in fair]
 
 
 def _trades(m: int) -> list[list[int]]:
-    """Orders of m rankers in which every two of them have each two places as often one way as the other."""
+    """Orders of m rankers in which every two rankers take every two positions equally often in either order."""
     shifts = [[(i + shift) % m for i in range(m)] for shift in range(m)]
     return shifts if m == 2 else [*shifts, *(each[::-1] for each in shifts)]
 
 
 def _check_shared(by_ranker: dict[str, dict[str, list[str]]], queries: list[str]) -> None:
-    """Pages of queries for which a ranker has nothing compare nobody."""
+    """Warn of queries for which a ranker has no documents: their pages compare nothing."""
     missing = {name: [qid for qid in queries if qid not in each] for name, each in by_ranker.items()}
     alone = len({qid for each in missing.values() for qid in each})
     if not alone:
         return
-    said = "; ".join(
+    shortages = "; ".join(
         f"{name} has no documents for {len(qids)}, such as {qids[0]!r}" for name, qids in missing.items() if qids
     )
     if alone == len(queries):
-        raise DataError(f"no query has documents of all rankers. Of {len(queries)} queries, {said}")
+        raise DataError(f"no query has documents of all rankers. Of {len(queries)} queries, {shortages}")
     warnings.warn(
-        f"of {len(queries)} queries, {said}: their pages say little or nothing about which ranker is better",
+        f"of {len(queries)} queries, {shortages}: their pages say little or nothing about which ranker is better",
         PlackettWarning,
         stacklevel=3,
     )
 
 
 def _rankings(run: Any) -> dict[str, list[str]]:
-    """Documents of each query by falling score; equal scores in the order of the file."""
+    """Documents of each query by descending score; equal scores in the order of the file."""
     frame = as_run(run)
-    found: dict[str, list[str]] = {}
+    rankings: dict[str, list[str]] = {}
     order = np.argsort(-frame["score"].to_numpy(), kind="stable")
     for qid, docid in zip(frame["qid"].gather(order), frame["docid"].gather(order), strict=True):
-        found.setdefault(qid, []).append(docid)
-    return found
+        rankings.setdefault(qid, []).append(docid)
+    return rankings
 
 
 @fulfils("online.interleave")
@@ -169,7 +169,7 @@ def score_events(
     shown
         The file that `write_lists` wrote; without it every event repeats the fields of its list.
     alpha
-        Error rate; with several rankers the p-values are to be divided among the pairs, as `advice` does.
+        Error rate; with several rankers, divide it among the pairs, as `advice` does.
     """
     lists = None if shown is None else _lists(shown)
     names: list[str] | None = None
@@ -192,7 +192,7 @@ def score_events(
             )
         rankers = _names(record, events, number)
         if names is not None and rankers != names:
-            raise DataError(f"{where}: rankers {rankers}, but {names} before; score them apart")
+            raise DataError(f"{where}: rankers {rankers}, but {names} before; score them separately")
         names = rankers
         method = _field(record, "method", events, number)
         try:
@@ -237,7 +237,7 @@ def _lists(shown: str | os.PathLike[str]) -> dict[str | int, dict[str, Any]]:
         name = _id(line, "id", shown, number)
         if lists.setdefault(name, line) != line:
             raise DataError(
-                f"{shown}, line {number}: another list has the id {name!r}; score the lists of each file apart, "
+                f"{shown}, line {number}: another list has the id {name!r}; score the lists of each file separately, "
                 "or make their ids differ"
             )
     return lists

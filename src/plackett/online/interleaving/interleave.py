@@ -48,7 +48,7 @@ def interleave(
     Parameters
     ----------
     lists
-        Documents of each ranker from the top, no document twice in a list.
+        Documents of each ranker from the top; no list may have a document twice.
     k
         Documents to show.
     method

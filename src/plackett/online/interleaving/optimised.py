@@ -27,10 +27,10 @@ class Plan:
     probability
         Of each list.
     credit
-        Of each ranker for each document of the pool, the mean over rankers taken off.
+        Of each ranker for each document of the pool, with the mean over rankers subtracted.
     residual
-        Expected credit of each ranker for a click at each rank, whatever the document; taken off, so that clicks that
-        depend on the rank alone prefer nobody. 0 where the program has a fair solution.
+        Expected credit of each ranker for a click at each rank, whatever the document. It is subtracted, so that clicks
+        that depend on the rank alone favour no ranker. 0 where the program has a fair solution.
     """
 
     lists: np.ndarray
@@ -45,16 +45,17 @@ class Optimised(Interleaving):
 
     The probabilities of the lists solve a linear program: for every rank, the expected credit of a click there is the
     same for all rankers, and the expected sensitivity is highest. Sensitivity of a list is the variance of the credit
-    of one click, at rank i with probability ∝ 1/i. The program depends on how the lists overlap only; solutions are
-    kept, and the first list for a new overlap takes milliseconds rather than microseconds. With many rankers no mixture
-    may be fair at every rank; then the nearest one is used, and the expected credit at each rank is taken off.
+    of one click, at rank i with probability ∝ 1/i. The program depends only on how the lists overlap; solutions are
+    cached, and the first list for a new overlap takes milliseconds rather than microseconds. With many rankers there
+    may be no mixture that is fair at every rank; then the nearest one is used, and the expected credit at each rank is
+    subtracted.
 
     Parameters
     ----------
     credit
         ``"inverse"``, 1 / rank in the ranker's list, or ``"linear"``, minus the rank.
     most_lists
-        Lists to choose among; where more are possible, that many are drawn (always so for many rankers).
+        Lists to choose among; where more are possible, this many are drawn (always the case for many rankers).
 
     Examples
     --------
@@ -116,17 +117,17 @@ def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) ->
     worth -= worth.mean(axis=1, keepdims=True)
     k = min(k, n)
     allowed = np.array(list_choices(lists, k, most), np.int64).reshape(-1, k)
-    by_place = worth[allowed]  # list, place, ranker
+    by_rank = worth[allowed]  # list, rank, ranker
     look = 1.0 / np.arange(1, k + 1)
     look /= look.sum()
-    mean = np.einsum("lkm,k->lm", by_place, look)
-    gain = (np.einsum("lkm,k->lm", by_place**2, look) - mean**2).sum(axis=1)
-    probability = _solve(by_place.reshape(len(allowed), -1).T, gain)
-    return Plan(allowed, probability, worth, np.einsum("l,lkm->km", probability, by_place))
+    mean = np.einsum("lkm,k->lm", by_rank, look)
+    gain = (np.einsum("lkm,k->lm", by_rank**2, look) - mean**2).sum(axis=1)
+    probability = _solve(by_rank.reshape(len(allowed), -1).T, gain)
+    return Plan(allowed, probability, worth, np.einsum("l,lkm->km", probability, by_rank))
 
 
 def list_choices(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
-    """Lists that add the best remaining document of some ranker at every place; at most ``most`` of them."""
+    """Lists that add the best remaining document of some ranker at every rank; at most ``most`` of them."""
     level: list[tuple[int, ...]] = [()]
     for _ in range(k):
         longer: list[tuple[int, ...]] = []
@@ -143,7 +144,7 @@ def list_choices(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[
 def _drawn(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:
     """Random lists of the same kind, closed under swapping two rankers so that a fair mixture of two exists."""
     rng = Random(0)
-    found: set[tuple[int, ...]] = set()
+    drawn: set[tuple[int, ...]] = set()
     for _ in range(most):
         turns = [rng.randrange(len(lists)) for _ in range(k)]
         mirrored = [[1 - turn for turn in turns]] if len(lists) == 2 else []
@@ -152,8 +153,8 @@ def _drawn(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[
             for turn in choice:
                 ranking = (d for each in (*lists[turn:], *lists[:turn]) for d in each)  # the next ranker's if used up
                 begun.append(next(d for d in ranking if d not in begun))
-            found.add(tuple(begun))
-    return sorted(found)
+            drawn.add(tuple(begun))
+    return sorted(drawn)
 
 
 def _solve(unfair: np.ndarray, gain: np.ndarray) -> np.ndarray:
@@ -167,6 +168,6 @@ def _solve(unfair: np.ndarray, gain: np.ndarray) -> np.ndarray:
     right[-1] = 1.0
     penalty = 1e3 * (1.0 + np.abs(gain).max(initial=0.0))
     cost = np.concatenate([-gain, np.full(2 * rows, penalty)])
-    found = linprog(cost, A_eq=equal, b_eq=right, method="highs")
-    p = np.maximum(found.x[:n], 0.0)
+    optimum = linprog(cost, A_eq=equal, b_eq=right, method="highs")
+    p = np.maximum(optimum.x[:n], 0.0)
     return p / p.sum()

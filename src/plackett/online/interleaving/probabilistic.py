@@ -13,7 +13,7 @@ from plackett.online.interleaving.base import Interleaved, Interleaving
 
 __all__ = ["Probabilistic"]
 
-#: Every document keeps a chance, however steeply it falls.
+#: Every document can be drawn, however steeply the probability falls.
 _LEAST = 1e-200
 
 
@@ -26,13 +26,13 @@ class Probabilistic(Interleaving):
 
         P(r | d) = P_r(d | not above) / Σ_s P_s(d | not above),
 
-    whoever was drawn, which has less variance than credit for the ranker drawn. Every list can be shown, so that old
-    lists can be used again for new rankers; users see worse lists than with the other methods.
+    whichever ranker was drawn, which has less variance than credit for that ranker alone. Every list can be shown, so
+    that old lists can be reused for new rankers; users see worse lists than with the other methods.
 
     Parameters
     ----------
     tau
-        How steeply the chance falls with the rank.
+        How steeply the probability falls with the rank.
 
     Examples
     --------

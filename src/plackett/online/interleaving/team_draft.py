@@ -16,8 +16,8 @@ __all__ = ["TeamDraft"]
 class TeamDraft(Interleaving):
     """Rankers pick in turn, in a new random order each round, their best document that is not yet in the list.
 
-    A click is credit for the ranker that picked the document. The sizes of the teams differ by one at most, and at
-    each rank every ranker has the same chance of the pick, so that clicks that depend on the rank alone prefer nobody.
+    A click is credit for the ranker that picked the document. The sizes of the teams differ by one at most, and at each
+    rank every ranker has the same chance of the pick, so that clicks that depend on the rank alone favour no ranker.
     Once a list may be too short for the next round, whatever the orders before, the rest is filled up in the same way
     but earns no credit: otherwise longer lists would win.
 
@@ -78,9 +78,9 @@ class TeamDraft(Interleaving):
 
 
 def _left(lists: Sequence[Sequence[Hashable]], ranker: int, rounds: int) -> int:
-    """Documents that a ranker has left after some rounds, at least, whatever the orders drawn in them.
+    """Minimum number of documents that a ranker has left after some rounds, whatever the orders drawn in them.
 
-    A rule that looked at the orders drawn would be fair in the mean, but not in who wins the page.
+    A rule that looked at the orders drawn would be fair on average, but not in who wins the page.
     """
     reach = rounds * len(lists)
     others = {document for i, each in enumerate(lists) if i != ranker for document in each[:reach]}

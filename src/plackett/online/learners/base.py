@@ -51,7 +51,7 @@ def checked_clicks(page: Page, clicks: Any, n: int) -> np.ndarray:
 
 @dataclass(eq=False)
 class OnlineLearner:
-    """A model that learns from clicks on the pages it makes; the base of the others. It is linear unless they say more.
+    """Base of the learners: a model that learns from clicks on the pages it makes. Linear unless a subclass says more.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class OnlineLearner:
         Documents shown.
     least
         Bound on exploration: no page has an nDCG below this by the current model (gains 1 / (1 + e^−score) of scores
-        centred on the candidates). 0 is no bound, 1 shows the current order always.
+        centred on the candidates). 0 means no bound, 1 always shows the current order.
     random_state
         Seed.
     """
@@ -103,11 +103,11 @@ class OnlineLearner:
 
     # -- what a learner is made of, for the simulator
     def parameters(self) -> np.ndarray:
-        """Numbers that the kernels read: learning rate, bound, and the learner's own."""
+        """Numbers that the kernels read: learning rate, bound, and those of the learner."""
         return np.array([self.learning_rate, self.least], np.float64)
 
     def new_weights(self) -> np.ndarray:
-        """Weights to begin with."""
+        """Initial weights."""
         return np.zeros(self.n_features)
 
     def new_memory(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from plackett.online.learners.base import OnlineLearner
 
 __all__ = ["DBGD"]
 
-#: Rows of the memory: the number of candidates, then of directions that lost; row 0 holds the place to write next.
+#: Rows of the memory: the number of candidates, then of directions that lost; row 0 holds the row to write next.
 _FIRST = 1
 #: Distances of the candidates that are tried before the current order is shown; each is half of the one before.
 _TRIES = 10
@@ -45,7 +45,7 @@ def _unit(v):  # type: ignore[no-untyped-def]
 
 @kernel
 def _draft(scores, turns, shift, k, n, taken, order, team):  # type: ignore[no-untyped-def]
-    """The page of a team draft in which team ``turns[i] + shift`` picks at place i."""
+    """The page of a team draft in which team ``turns[i] + shift`` picks at rank i."""
     teams = scores.shape[0]
     taken[:] = False
     for i in range(k):
@@ -92,7 +92,7 @@ def show_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team):  
                     players[c], players[other] = players[other], players[c]
             turns[i] = players[i % (m + 1)]
         good = True
-        if least > 0.0:  # all or none of the drafts that differ by a shift: a choice among them is fair at every place
+        if least > 0.0:  # all or none of the drafts that differ by a shift: a choice among them is fair at every rank
             for shift in range(m + 1):
                 _draft(scores, turns, shift, k, n, taken, order, team)
                 good = good and (k == 0 or page_quality(scores[0], n, order, k, work[0], ideal) >= least)
@@ -152,7 +152,7 @@ class DBGD(OnlineLearner):
     candidates; candidates with more clicks than the current model win, and w moves by the learning rate along the mean
     of the winners' directions. Pages without clicks change nothing. With a bound on exploration, candidates come nearer
     (δ is halved) until all drafts that differ only by who begins are good enough; after ten halvings the current order
-    is shown, and the page teaches nothing.
+    is shown, and nothing is learned from the page.
 
     Parameters
     ----------
@@ -161,10 +161,10 @@ class DBGD(OnlineLearner):
     n_candidates
         1 is the original, more is multileave gradient descent.
     null_space
-        Number of directions that lost lately; new ones are drawn from the space orthogonal to them. 0 is none.
+        Number of recent losing directions to remember; new ones are drawn orthogonally to them. 0 remembers none.
     project
-        Project steps onto the span of the features of the documents that were seen: the rest of a direction had no
-        part in the win.
+        Project steps onto the span of the features of the documents that were seen: the rest of a direction did not
+        contribute to the win.
 
     Examples
     --------

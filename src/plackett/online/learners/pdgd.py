@@ -19,9 +19,9 @@ _TRIES = 20
 
 @kernel
 def pair_weight(strength, order, i, j, tails):  # type: ignore[no-untyped-def]
-    """P(R*) / (P(R) + P(R*)), where R* is the list R with the documents at places i and j swapped.
+    """P(R*) / (P(R) + P(R*)), where R* is the list R with the documents at ranks i and j swapped.
 
-    ``tails[r]`` is the sum of the strengths that are left at place r; strengths are exp(score − highest).
+    ``tails[r]`` is the sum of the strengths that are left at rank r; strengths are exp(score − highest).
     """
     if i > j:
         i, j = j, i
@@ -118,7 +118,7 @@ class PDGD(OnlineLearner):
 
     where R* has k and l swapped. ρ takes the position bias out of the preference: a pair has the weights ρ and 1 − ρ
     in R and in R*. With a bound on exploration, lists are drawn until one is good enough (at most 20; then the current
-    order is shown), and a pair whose swapped list is not good enough teaches nothing, since P(R*) is 0.
+    order is shown), and nothing is learned from a pair whose swapped list is not good enough, since P(R*) is 0.
 
     Examples
     --------

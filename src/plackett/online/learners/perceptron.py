@@ -53,7 +53,7 @@ class ClickPerceptron(OnlineLearner):
     Parameters
     ----------
     margin
-        Least difference of scores that is left alone.
+        Score difference above which a pair is left alone.
 
     Examples
     --------

@@ -87,7 +87,7 @@ def expected_change(
 
     :math:`D_y` is the loss of the pairs that x with label y would form with the judged documents of its query; P(y|x)
     comes from a logistic regression on the scores of the judged ones. A large change need not be for the better:
-    compare with random choice. Queries without judged documents have no pairs, and all their scores are 0.
+    compare with a random choice. Queries without judged documents have no pairs, and all their scores are 0.
 
     Parameters
     ----------
@@ -141,11 +141,11 @@ def expected_change(
 def checked_parts(
     data: RankingDataset, candidates: Candidates, scores: Any, members: Any, loss: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores, what they are a sum of, and labels with −1 for "not judged"; an error says what is wrong with them."""
+    """Scores, what they are a sum of, and labels with −1 for "not judged", checked."""
     if loss not in ("hinge", "exponential"):
         raise DataError(f"loss={loss!r}; give 'hinge' or 'exponential'")
     if candidates.open.all():
-        raise DataError("no document is judged yet; choose the first ones at random, such as by UniformPool")
+        raise DataError("no document is judged yet; choose the first ones at random, for example with UniformPool")
     if members is None and data.X is None:
         raise DataError("the dataset has no features; give what the scores are a sum of as members")
     X = np.asarray(data.dense() if members is None else members, np.float64)

@@ -22,17 +22,17 @@ def query_vectors(data: RankingDataset) -> np.ndarray:
     n = np.maximum(data.group, 1)[:, None]
     mean = np.add.reduceat(X, data.offsets[:-1]) / n
     spread = np.sqrt(np.maximum(np.add.reduceat(X * X, data.offsets[:-1]) / n - mean**2, 0.0))
-    found = np.hstack([mean, spread])
-    scale = found.std(axis=0)
-    return (found - found.mean(axis=0)) / np.where(scale > 1e-12, scale, 1.0)
+    vectors = np.hstack([mean, spread])
+    scale = vectors.std(axis=0)
+    return (vectors - vectors.mean(axis=0)) / np.where(scale > 1e-12, scale, 1.0)
 
 
 @fulfils("select.queries", paper="Gonzalez 1985; Sener and Savarese 2018")
 def k_center(vectors: Any, budget: int, *, labelled: Any = (), random_state: Any = 0) -> np.ndarray:
-    r"""Queries that leave no other far from a labelled one: the greedy k-centre method.
+    r"""Choose queries so that no query is far from a labelled one: the greedy k-centre method.
 
     Each step takes the query that is farthest from those taken. The largest distance of any query to its nearest
-    centre is at most twice the least that is possible.
+    centre is at most twice the smallest possible.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def k_center(vectors: Any, budget: int, *, labelled: Any = (), random_state: Any
     budget
         Number of queries.
     labelled
-        Numbers of queries that are labelled already. Without any, the first query is drawn.
+        Numbers of queries that are labelled already. Without any, the first query is drawn at random.
 
     Examples
     --------
@@ -103,7 +103,8 @@ def queries_by_change(
     members, loss
         See `expected_change`.
     per_document
-        Divide by the number of documents: if a query costs as much as it has documents, long ones are not preferred.
+        Divide by the number of documents, so that long queries are not preferred if the cost of a query grows with its
+        number of documents.
 
     Examples
     --------

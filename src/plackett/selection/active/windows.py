@@ -18,7 +18,7 @@ __all__ = ["closest_window", "svm_sampling"]
 
 
 def closest_window(scores: Any, k: int) -> np.ndarray:
-    r"""Numbers of the k scores that are closest together: least :math:`\sum_{u<v} |f_u - f_v|`.
+    r"""Numbers of the k scores that are closest together: smallest :math:`\sum_{u<v} |f_u - f_v|`.
 
     The best set is consecutive in the sorted list, so one pass over the windows of size k finds it.
 
@@ -37,9 +37,9 @@ def closest_window(scores: Any, k: int) -> np.ndarray:
 def svm_sampling(data: RankingDataset, scores: Any, *, budget: int) -> Selection:
     r"""Choose, for each query, the documents that the current ranker finds hardest to tell apart.
 
-    Of each query's documents without a label (below 0) those consecutive ones in the ranked list are taken whose sum of
-    score differences is least; a query that gets a single one, the upper of its closest two. Label them, train again,
-    repeat; begin with a random choice.
+    Among the documents of each query without a label (below 0), those consecutive ones in the ranked list are taken
+    whose sum of score differences is smallest. A query that gets a single one gets the upper of its closest two. Label
+    them, train again, and repeat; begin with a random choice.
 
     Parameters
     ----------

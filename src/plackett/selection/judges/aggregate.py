@@ -15,20 +15,20 @@ from plackett.selection.judges.ratings import Ratings
 __all__ = ["aggregate_labels"]
 
 
-def _majority(found: Ratings) -> np.ndarray:
-    counts = found.counts
+def _majority(ratings: Ratings) -> np.ndarray:
+    counts = ratings.counts
     most = counts == counts.max(axis=1, keepdims=True)
     # of grades with equally many votes, the middle one; of two, the lower
     wanted = (most.sum(axis=1, keepdims=True) + 1) // 2
-    return found.grades[(np.cumsum(most, axis=1) >= wanted).argmax(axis=1)]
+    return ratings.grades[(np.cumsum(most, axis=1) >= wanted).argmax(axis=1)]
 
 
 RULES: dict[str, Callable[[Ratings], np.ndarray]] = {
-    "model": lambda found: dawid_skene(found).labels,
-    "model-mean": lambda found: dawid_skene(found).mean,
+    "model": lambda ratings: dawid_skene(ratings).labels,
+    "model-mean": lambda ratings: dawid_skene(ratings).mean,
     "majority": _majority,
-    "median": lambda found: np.nanquantile(found.labels, 0.5, axis=1, method="lower"),
-    "mean": lambda found: np.nanmean(found.labels, axis=1),
+    "median": lambda ratings: np.nanquantile(ratings.labels, 0.5, axis=1, method="lower"),
+    "mean": lambda ratings: np.nanmean(ratings.labels, axis=1),
 }
 
 
@@ -41,8 +41,8 @@ def aggregate_labels(ratings: Any, rule: str = "model") -> np.ndarray:
     """
     if rule not in RULES:
         raise DataError(f"rule={rule!r}; give {', '.join(map(repr, RULES))}")
-    found = Ratings.of(ratings)
-    empty = np.isnan(found.labels).all(axis=1)
+    table = Ratings.of(ratings)
+    empty = np.isnan(table.labels).all(axis=1)
     if empty.any():
         raise DataError(f"item {int(empty.argmax()) + 1} has no label")
-    return RULES[rule](found)
+    return RULES[rule](table)

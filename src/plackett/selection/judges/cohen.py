@@ -19,7 +19,7 @@ def cohen_kappa(a: Any, b: Any, *, weights: str | None = None) -> float:
     .. math:: \kappa = 1 - \frac{\sum_{kl} w_{kl} O_{kl}}{\sum_{kl} w_{kl} E_{kl}}
 
     with O the shares of pairs of grades, E what independent judges with the same shares would give, and w the
-    disagreement: 1 for unequal grades, or the difference of the grades or its square. NaN if one grade is all there is.
+    disagreement: 1 for unequal grades, or the difference of the grades or its square. NaN if there is only one grade.
 
     Parameters
     ----------

@@ -68,11 +68,11 @@ def dawid_skene(
 ) -> JudgeModel:
     r"""Fit confusion tables of judges and true grades of items together, by expectation maximisation.
 
-    An item has grade t with probability :math:`p_t`; judge j then says l with probability :math:`\theta_{jtl}`.
-    Rows of :math:`\theta` have Dirichlet priors. With ``ordinal`` their pseudo-counts are
-    :math:`s\,d^{|t-l|}`, steps counted between neighbouring grades: errors by one grade are expected more than errors
-    by two, which is what keeps judges with few labels sensible. Without, they are s/10 on every cell and s more on the
-    diagonal. It starts from the shares of the labels of each item, so that the result does not depend on a seed.
+    An item has grade t with probability :math:`p_t`; judge j then says l with probability :math:`\theta_{jtl}`. Rows of
+    :math:`\theta` have Dirichlet priors. With ``ordinal`` their pseudo-counts are :math:`s\,d^{|t-l|}`, steps counted
+    between neighbouring grades: errors by one grade are expected more than errors by two, which keeps estimates for
+    judges with few labels reasonable. Otherwise they are s/10 on every cell and s more on the diagonal. EM starts from
+    the shares of the labels of each item, so the result does not depend on a seed.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ def dawid_skene(
     """
     if not strength > 0 or not 0 < decay < 1:
         raise DataError(f"strength must be above 0 and decay between 0 and 1, got {strength!r} and {decay!r}")
-    found = Ratings.of(ratings)
-    codes, k = found.codes, found.grades.size
+    checked = Ratings.of(ratings)
+    codes, k = checked.codes, checked.grades.size
     if (codes < 0).all(axis=1).any():
         raise DataError(f"item {int((codes < 0).all(axis=1).argmax()) + 1} has no label")
     item, judge = np.nonzero(codes >= 0)
@@ -102,7 +102,7 @@ def dawid_skene(
     n_judges = codes.shape[1]
     steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
     prior = strength * (decay**steps if ordinal else 0.1 + (steps == 0))
-    posterior = found.counts / found.counts.sum(axis=1, keepdims=True)
+    posterior = checked.counts / checked.counts.sum(axis=1, keepdims=True)
     objective: list[float] = []
     for _ in range(max_iter):
         share = (posterior.sum(axis=0) + 1e-9) / (len(codes) + k * 1e-9)
@@ -122,7 +122,7 @@ def dawid_skene(
         warnings.warn(
             f"the judges' tables still changed after {max_iter} steps; raise max_iter", PlackettWarning, stacklevel=2
         )
-    return JudgeModel(found.grades, posterior, confusion, share, np.array(objective))
+    return JudgeModel(checked.grades, posterior, confusion, share, np.array(objective))
 
 
 @kernel

@@ -35,7 +35,8 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
 
     .. math:: \alpha = 1 - \frac{\sum_{kl} o_{kl}\, \delta^2_{kl}}{\sum_{kl} e_{kl}\, \delta^2_{kl}}
 
-    Items with fewer than two labels are left out. 1 is full agreement, 0 what chance gives; NaN with one grade only.
+    Items with fewer than two labels are left out. 1 is full agreement, 0 is agreement by chance; NaN with only one
+    grade.
 
     Parameters
     ----------
@@ -56,15 +57,15 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     """
     if level not in LEVELS:
         raise DataError(f"level={level!r}; give {', '.join(map(repr, LEVELS))}")
-    found = Ratings.of(ratings)
-    counts = found.counts.astype(np.float64)
+    checked = Ratings.of(ratings)
+    counts = checked.counts.astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2]
     if not len(counts):
         return float("nan")
     each = counts / (counts.sum(axis=1) - 1.0)[:, None]
     observed = each.T @ counts - np.diag(each.sum(axis=0))
     total = counts.sum(axis=0)
-    cost = LEVELS[level](found.grades, total)
+    cost = LEVELS[level](checked.grades, total)
     expected = (np.outer(total, total) - np.diag(total)) / (total.sum() - 1.0)
     chance = float((cost * expected).sum())
     return 1.0 - float((cost * observed).sum()) / chance if chance > 0 else float("nan")

@@ -27,20 +27,20 @@ _JUDGE = ("judge", "rater", "assessor", "annotator", "worker", "user", "book")
 class Ratings:
     """Table of labels, items × judges, with NaN where a judge did not label an item.
 
-    >>> found = Ratings.of([[1, 1], [2, float("nan")], [0, 2]])
-    >>> found.grades.tolist(), found.codes.tolist()
+    >>> ratings = Ratings.of([[1, 1], [2, float("nan")], [0, 2]])
+    >>> ratings.grades.tolist(), ratings.codes.tolist()
     ([0.0, 1.0, 2.0], [[1, 1], [2, -1], [0, 2]])
     """
 
     labels: np.ndarray
     judges: tuple[str, ...]
-    #: Columns of a table that say which item a row is; none for arrays.
+    #: Columns of a table that identify the item of a row; none for arrays.
     items: pl.DataFrame | None = None
 
     def __post_init__(self) -> None:
         if self.labels.ndim != 2 or self.labels.shape[1] < 2:
-            found = f"the shape is {self.labels.shape}" if not self.judges else f"found {', '.join(self.judges)}"
-            raise DataError(f"labels of two judges or more are needed, items × judges; {found}")
+            given = f"the shape is {self.labels.shape}" if not self.judges else f"found {', '.join(self.judges)}"
+            raise DataError(f"labels of two judges or more are needed, items × judges; {given}")
         if np.isinf(self.labels).any():
             raise DataError("labels must be numbers or missing, found infinity")
         if not np.isfinite(self.labels).any():
@@ -66,9 +66,9 @@ class Ratings:
     def of(cls, source: Any, judges: Sequence[str] | None = None) -> Ratings:
         """Ratings from an array, a table or a CSV file.
 
-        A table has either one row per label, with a column ``judge`` (or rater, worker, …) beside query, document and
-        label, or one row per item and one column per judge: those named in ``judges``, or else the columns whose
-        names speak of a rating of a judge (``agent_1_rating``, ``rater2``).
+        A table has either one row per label, with a column ``judge`` (or rater, worker, …) in addition to query,
+        document and label, or one row per item and one column per judge: those named in ``judges``, or else the columns
+        whose names look like ratings of a judge (``agent_1_rating``, ``rater2``).
         """
         if isinstance(source, Ratings):
             return source

@@ -18,7 +18,7 @@ __all__ = ["Choice", "Pool", "best_of_each_query", "find_pool"]
 
 
 class Choice(NamedTuple):
-    """Chosen rows; priority, chance of inclusion and reason of any row."""
+    """Chosen rows; priority, inclusion probability and reason for every row."""
 
     rows: np.ndarray
     priority: np.ndarray
@@ -43,7 +43,7 @@ class Pool(ABC):
         judged
             Judgements so far, in a form that `plackett.data.trec.as_qrels` takes; labels below 0 are not judgements.
         budget
-            Number of pairs to choose, over all queries. More than there are raises `DataError`.
+            Number of pairs to choose, over all queries. More than are available raises `DataError`.
         random_state
             Seed: the same one gives the same pairs.
         """
@@ -60,8 +60,8 @@ class Pool(ABC):
 def best_of_each_query(candidates: Candidates, priority: np.ndarray, budget: int) -> np.ndarray:
     """Open rows of highest priority, as many of each query as `share` gives it; ties go to the smaller id."""
     quota = share(budget, candidates.count(candidates.open))
-    place = candidates.place(priority, candidates.open)
-    return np.flatnonzero(candidates.open & (place < quota[candidates.query_of_row]))
+    position = candidates.place(priority, candidates.open)
+    return np.flatnonzero(candidates.open & (position < quota[candidates.query_of_row]))
 
 
 def find_pool(name: str, **parameters: Any) -> Pool:

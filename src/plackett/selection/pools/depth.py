@@ -17,10 +17,10 @@ __all__ = ["DepthPool"]
 class DepthPool(Pool):
     """Depth pooling: the first documents of every run, then the second ones, …
 
-    Documents are taken by their best rank in any run, over all queries alike. Inside the last rank that the budget
-    reaches, those come first that more runs have there. A budget that ends with a rank k gives the union of the first
-    k documents of every run, as `plackett.pool` does. No chance is involved: what is chosen has inclusion
-    probability 1, the rest 0, and the rest counts as not relevant in estimates.
+    Documents are taken by their best rank in any run, over all queries alike. At the last rank that the budget reaches,
+    documents that more runs have there come first. A budget that ends with a rank k gives the union of the first k
+    documents of every run, as `plackett.pool` does. Nothing is random: what is chosen has inclusion probability 1, the
+    rest 0, and the rest counts as not relevant in estimates.
 
     Examples
     --------

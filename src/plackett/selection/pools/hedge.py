@@ -43,7 +43,7 @@ class HedgePool(Pool):
 
     The next documents maximise :math:`\sum_s w_s \ln(N/\tau_s(d))` with the `hedge_weights` of the query. Judge a
     few at a time and ask again: the weights learn from every judgement. It finds relevant documents fast, which makes
-    for one-sided training sets.
+    training sets one-sided.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class HedgePool(Pool):
         weight = hedge_weights(candidates, self.base, self.rel)
         part = weight[:, candidates.query_of_row] * _log_gain(candidates)
         priority = part.sum(axis=0)
-        lead = np.where(candidates.rank > 0, part, -1.0).argmax(axis=0)  # a last rank is worth 0, as a missing one
+        lead = np.where(candidates.rank > 0, part, -1.0).argmax(axis=0)  # a last rank is worth 0, like a missing one
 
         def reason(row: int) -> str:
             s = lead[row]

@@ -67,8 +67,8 @@ def ap_difference_bounds(runs: Sequence[Any], judged: Any = None, *, rel: float 
         alive = np.isnan(labels) | (labels >= rel)  # documents that are not relevant drop out
         inverse = []
         for rank in candidates.rank[:, part][:, alive]:
-            place = np.where(rank > 0, rank.astype(np.float64), np.inf)
-            inverse.append(1.0 / np.maximum.outer(place, place))
+            rank_or_inf = np.where(rank > 0, rank.astype(np.float64), np.inf)
+            inverse.append(1.0 / np.maximum.outer(rank_or_inf, rank_or_inf))
         c = np.triu(inverse[0] - inverse[1])
         known = np.outer(*[~np.isnan(labels[alive])] * 2)
         certain = c[known].sum()

@@ -81,7 +81,7 @@ def strata(prior: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class APPriorPool(Pool):
-    """Sample that prefers documents which matter to average precision: what statAP needs.
+    """Sample that prefers documents that matter to average precision: what statAP needs.
 
     Documents are drawn with about the probability of `ap_prior`, by stratified sampling with fixed sizes, so that the
     budget is met exactly and the inclusion probability of each document, n_s/N_s of its stratum, is known. A stratum
@@ -115,8 +115,8 @@ class APPriorPool(Pool):
             member, size = strata(prior[rows], int(quota[q]))
             inclusion[rows] = (size / np.bincount(member))[member]
             order = np.lexsort((rng.random(rows.size), member))
-            place = np.arange(rows.size) - np.searchsorted(member[order], member[order])
-            chosen.append(rows[order[place < size[member[order]]]])
+            position = np.arange(rows.size) - np.searchsorted(member[order], member[order])
+            chosen.append(rows[order[position < size[member[order]]]])
 
         def reason(row: int) -> str:
             return f"drawn with probability {inclusion[row]:.3g} by the weight of its ranks in average precision"

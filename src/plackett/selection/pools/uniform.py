@@ -18,9 +18,9 @@ __all__ = ["UniformPool"]
 class UniformPool(Pool):
     """Uniform sample without replacement of each query's candidates: what infAP needs.
 
-    Every query gets as even a part of the budget as it can use; of its N open documents n are drawn, each with
-    inclusion probability n/N. The priority is the order of the draw, so that the beginning of a query's list is a
-    uniform sample too.
+    The budget is spread evenly over the queries, as far as each has documents; of its N open documents n are drawn,
+    each with inclusion probability n/N. The priority is the order of the draw, so that the beginning of a query's list
+    is a uniform sample too.
 
     Examples
     --------

@@ -29,18 +29,19 @@ def query_directions(data: RankingDataset) -> np.ndarray:
 
     .. math:: \frac1{\tilde m_q} \sum_{u \succ v} (x_u - x_v) = \frac1{\tilde m_q} \sum_u (n_<(u) - n_>(u))\, x_u
 
-    with :math:`n_<` and :math:`n_>` the documents of the query with a smaller and a larger label: no pair is formed.
+    with :math:`n_<` and :math:`n_>` the numbers of documents of the query with a smaller and a larger label: pairs are
+    not enumerated.
     """
     labels, query = data.labels, data.query_of_row
     judged = labels >= 0
     order = np.lexsort((labels, query, ~judged))[: int(judged.sum())]
     y, q = labels[order], query[order]
-    place = np.arange(order.size)
+    row = np.arange(order.size)
     start = np.searchsorted(q, q)
     stop = np.searchsorted(q, q, side="right")
     new = np.ones(order.size, bool)
     new[1:] = (y[1:] != y[:-1]) | (q[1:] != q[:-1])
-    first = np.maximum.accumulate(np.where(new, place, 0))
+    first = np.maximum.accumulate(np.where(new, row, 0))
     block = np.cumsum(new) - 1
     last = np.append(np.flatnonzero(new)[1:], order.size)[block]
     below, above = first - start, stop - last
@@ -166,7 +167,7 @@ def consistent_documents(data: RankingDataset, found: ConsistentPairs, *, thresh
 
     :math:`\min_\alpha \sum_{u,v} (\alpha_u \alpha_v - \omega_{uv})^2` with real α is solved by the leading eigenvector
     of the symmetric matrix of a query's chosen pairs, :math:`\alpha = \sqrt{\lambda_1}\,v_1`, found by power iteration
-    over the list of pairs. Documents in no chosen pair get 0.
+    over the list of pairs. Documents that are in no chosen pair get 0.
 
     Parameters
     ----------

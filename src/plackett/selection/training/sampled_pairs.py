@@ -26,13 +26,13 @@ def sample_pairs(data: RankingDataset, n_pairs: int, *, random_state: Any = 0) -
     .. math:: \frac{1}{n} \sum_{(u, v)} c_{uv},
 
     so that the expected loss, and its gradient, are those of all pairs. The standard error falls as
-    :math:`1/\sqrt n`. Nothing is kept per pair that was not drawn; a draw takes O(log rows). Pairs that are drawn
-    several times are one preference with the sum of the weights.
+    :math:`1/\sqrt n`. Nothing is stored for pairs that were not drawn; a draw takes O(log rows). A pair that is drawn
+    several times becomes one preference with the sum of the weights.
 
     Parameters
     ----------
     data
-        Labelled lists, or lists with preferences, which are sampled then.
+        Labelled lists, or lists with preferences, which are then sampled.
     n_pairs
         n, the number of draws.
     random_state

@@ -98,7 +98,8 @@ class Saturation:
     a, b, c
         The curve a + b n^-c.
     saturated
-        Whether the next step was sure enough to gain less than the tolerance; otherwise the data ended first.
+        Whether the next step would, with enough confidence, gain less than the tolerance; otherwise the data ended
+        first.
     gain, gain_low, gain_high
         Expected gain of doubling the last size, and the ends of its interval.
     """
@@ -130,28 +131,29 @@ def saturation(
     The error on held-out queries is measured at sizes that grow by a factor, so that all steps together cost at most
     growth/(growth − 1) times the last one. From the fourth step on :math:`a + b\,n^{-c}` is fitted, and training stops
     when the upper end of the interval of the next step's gain (`gain_interval`) is below the tolerance. A noisy curve
-    has a wide interval and goes on: that its last points are equal does not show that it is flat. If the errors vary by
-    more than the tolerance, no number of steps shows it; average several draws of the queries in ``train`` then.
+    has a wide interval, and training continues: equal last points do not show that the curve is flat. If the errors
+    vary by more than the tolerance, no number of steps shows it; then average several draws of the queries in
+    ``train``.
 
     Parameters
     ----------
     train
         Function of the number of training queries that returns the error, such as 1 − nDCG@10 on held-out queries.
     n_queries
-        How many there are.
+        Number of queries available.
     start, growth
         The first size, and the factor between two sizes.
     tolerance
         Smallest gain that is worth a step.
     confidence
-        Probability with which the gain is below the upper end, above ½ and below 1.
+        Probability that the gain is below the upper end, above ½ and below 1.
     patience
         How many times in a row the upper end must be below the tolerance.
 
     Examples
     --------
-    >>> found = saturation(lambda n: 0.3 + n**-1.0, 10_000, tolerance=0.005)
-    >>> found.saturated, found.sizes.tolist(), round(found.a, 2)
+    >>> curve = saturation(lambda n: 0.3 + n**-1.0, 10_000, tolerance=0.005)
+    >>> curve.saturated, curve.sizes.tolist(), round(curve.a, 2)
     (True, [16, 32, 64, 128], 0.3)
     """
     if not (1 <= start <= n_queries) or not growth > 1:

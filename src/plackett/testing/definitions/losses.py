@@ -87,7 +87,7 @@ def naive_query_mean(loss, scores, labels, weights):
 
 
 #: Value of one query from the loss, its scores, labels and sample weights. A new loss is written out here or in the
-#: files beside, a pair loss as an entry of `pairwise.PHI`.
+#: files next to this one, a pair loss as an entry of `pairwise.PHI`.
 VALUES = {
     "QueryMean": naive_query_mean,
     **pairwise.VALUES,

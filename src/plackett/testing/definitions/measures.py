@@ -86,7 +86,7 @@ def count(labels: list[float], rel: float) -> int:
 
 
 def mean_rank(q: RankedList, i: int) -> float:
-    """Rank of the document in place i; those that were not retrieved share the mean of the ranks behind the others."""
+    """Rank of document i; those that were not retrieved share the mean of the ranks behind the others."""
     return i + 1.0 if i < q.depth else (q.depth + 1 + len(q.labels)) / 2
 
 
@@ -108,14 +108,14 @@ def precision(m: Any, q: RankedList) -> float:
     total = count(q.labels, m.rel)
     if total == 0:
         return NOTHING
-    places = q.depth if m.k is None else m.k
+    denominator = q.depth if m.k is None else m.k
     if m.k is not None and q.depth < m.k:
         if m.short == "zero":
             return 0.0
-        places = q.depth if m.short == "list" else m.k
+        denominator = q.depth if m.short == "list" else m.k
     if m.relative:
-        places = min(places, total)
-    return count(top(q, m.k), m.rel) / places if places else 0.0
+        denominator = min(denominator, total)
+    return count(top(q, m.k), m.rel) / denominator if denominator else 0.0
 
 
 def recall(m: Any, q: RankedList) -> float:
@@ -127,9 +127,9 @@ def f_measure(m: Any, q: RankedList) -> float:
     total = count(q.labels, m.rel)
     if total == 0:
         return NOTHING
-    places = q.depth if m.k is None else m.k
+    n_ranks = q.depth if m.k is None else m.k
     hits = count(top(q, m.k), m.rel)
-    p, r = (hits / places if places else 0.0), hits / total
+    p, r = (hits / n_ranks if n_ranks else 0.0), hits / total
     return (1 + m.beta**2) * p * r / (m.beta**2 * p + r) if hits else 0.0
 
 
@@ -137,8 +137,8 @@ def r_precision(m: Any, q: RankedList) -> float:
     total = count(q.labels, m.rel)
     if total == 0:
         return NOTHING
-    places = math.floor(m.mult * total + 0.9)
-    return count(top(q, places), m.rel) / places if places else 0.0
+    n_ranks = math.floor(m.mult * total + 0.9)
+    return count(top(q, n_ranks), m.rel) / n_ranks if n_ranks else 0.0
 
 
 def set_ap(m: Any, q: RankedList) -> float:

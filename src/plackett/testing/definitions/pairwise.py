@@ -32,7 +32,7 @@ def fidelity(loss, z):
     return 1.0 - np.sqrt(wanted * p) - np.sqrt((1.0 - wanted) * _sigmoid(-z))
 
 
-#: Loss of a pair from the loss and the difference less the margin.
+#: Loss of a pair from the loss and the difference minus the margin.
 PHI = {
     "Logistic": lambda loss, z: np.logaddexp(0.0, -z),
     "Exponential": lambda loss, z: np.exp(-z),
@@ -121,7 +121,7 @@ def naive_guttman(loss, scores, labels, weights):
 
 
 def naive_owa(loss, scores, labels, weights):
-    """Weighted documents as so many copies: the weights are multiples of ½ here, so copies of ½ do."""
+    """Weighted documents become copies of weight ½: the weights are multiples of ½ here."""
     total = mass = 0.0
     for u in sorted({u for u, _ in pairs_of(labels)}):
         losses = []
@@ -132,7 +132,7 @@ def naive_owa(loss, scores, labels, weights):
         mass += weights[u]
         if losses:
             alpha = np.zeros(len(losses))
-            known = np.repeat(loss.table(len(losses)), 2)[: len(losses)]  # each place is two halves
+            known = np.repeat(loss.table(len(losses)), 2)[: len(losses)]  # each position is two halves
             alpha[: known.size] = known
             total += weights[u] * (alpha @ np.sort(losses)[::-1]) / alpha.sum()
     return _per_mass(loss, total, mass)
