@@ -18,16 +18,16 @@ _LEAST = 200
 _FLOOR = 1e-4
 
 
-def stability_index(expected: np.ndarray, found: np.ndarray) -> np.ndarray:
-    r"""Population stability index :math:`\sum_b (f_b - e_b) \ln (f_b / e_b)` along the last axis.
+def stability_index(expected: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    r"""Population stability index :math:`\sum_b (o_b - e_b) \ln (o_b / e_b)` along the last axis.
 
     Below .1 is commonly read as stable, above .25 as a shift.
 
     >>> float(stability_index(np.array([0.5, 0.5]), np.array([0.5, 0.5])))
     0.0
     """
-    e, f = np.maximum(expected, _FLOOR), np.maximum(found, _FLOOR)
-    return ((f - e) * np.log(f / e)).sum(axis=-1)
+    e, o = np.maximum(expected, _FLOOR), np.maximum(observed, _FLOOR)
+    return ((o - e) * np.log(o / e)).sum(axis=-1)
 
 
 class Drift:

@@ -162,7 +162,7 @@ def _second_moments(
 
 
 @fulfils("select.ppc.docs", "select.ppc", paper="Geng, Qin, Liu, Cheng and Li 2011")
-def consistent_documents(data: RankingDataset, found: ConsistentPairs, *, threshold: float = 0.5) -> np.ndarray:
+def consistent_documents(data: RankingDataset, pairs: ConsistentPairs, *, threshold: float = 0.5) -> np.ndarray:
     r"""Weight of each document in the chosen pairs; train on those above the threshold.
 
     :math:`\min_\alpha \sum_{u,v} (\alpha_u \alpha_v - \omega_{uv})^2` with real α is solved by the leading eigenvector
@@ -171,6 +171,8 @@ def consistent_documents(data: RankingDataset, found: ConsistentPairs, *, thresh
 
     Parameters
     ----------
+    pairs
+        What `consistent_pairs` returned.
     threshold
         Weights below this are set to 0.
 
@@ -181,7 +183,7 @@ def consistent_documents(data: RankingDataset, found: ConsistentPairs, *, thresh
     >>> consistent_documents(star, pairs, threshold=0).round(4).tolist()
     [0.8409, 0.5946, 0.5946, 0.0]
     """
-    kept = found.pairs[found.chosen]
+    kept = pairs.pairs[pairs.chosen]
     query, n_queries = data.query_of_row, data.n_queries
     v = np.zeros(data.n_rows)
     v[kept.ravel()] = 1.0

@@ -182,24 +182,24 @@ class TermModel(RetrievalModel):
         """A number per document of a field."""
         raise NotImplementedError
 
-    def of_matches(self, found: Matches, field: Field | None = None, n_jobs: int | None = None) -> np.ndarray:
+    def of_matches(self, matches: Matches, field: Field | None = None, n_jobs: int | None = None) -> np.ndarray:
         """Scores from term statistics; ``field`` is needed only by models that read more of a document."""
-        out = np.empty(found.n_pairs)
-        self.into(found, out, field, n_jobs)
+        out = np.empty(matches.n_pairs)
+        self.into(matches, out, field, n_jobs)
         return out
 
-    def into(self, found: Matches, out: np.ndarray, field: Field | None = None, n_jobs: int | None = None) -> None:
+    def into(self, matches: Matches, out: np.ndarray, field: Field | None = None, n_jobs: int | None = None) -> None:
         """Write scores from term statistics into an array."""
         values = document_values(self, field) if field is not None else None
-        if self._reads_documents and (values is None or found.documents is None):
+        if self._reads_documents and (values is None or matches.documents is None):
             raise DataError(f"{type(self).__name__} needs an index, not only term statistics")
-        extra = values[found.documents] if values is not None else np.empty(0)
-        arrays = (found.term_offsets, found.bases, found.counts, found.lengths, found.unique, extra)
+        extra = values[matches.documents] if values is not None else np.empty(0)
+        arrays = (matches.term_offsets, matches.bases, matches.counts, matches.lengths, matches.unique, extra)
         over_queries(
             self._kernels.pairs,
-            found.offsets,
+            matches.offsets,
             *arrays,
-            *self._padded(found),
+            *self._padded(matches),
             np.array([*self._parameters(), 0.0]),
             self.absent,
             out,
