@@ -150,11 +150,11 @@ def _err(  # type: ignore[no-untyped-def]
                 value += reach * stops / (end - a)
                 reach *= 1.0 - stops
             else:
-                places = min(end, stop) - i
-                _pass_block(values, table, i, end, places, chance)
-                for r in range(1, places + 1):
+                n_shown = min(end, stop) - i
+                _pass_block(values, table, i, end, n_shown, chance)
+                for r in range(1, n_shown + 1):
                     value += reach * (chance[r - 1] - chance[r]) / (i - a + r)
-                reach *= chance[places]
+                reach *= chance[n_shown]
             i = end
         out[q] = value
 

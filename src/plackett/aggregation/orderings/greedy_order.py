@@ -68,19 +68,19 @@ def _choose(block, h, potential):  # type: ignore[no-untyped-def]
         potential[i] = 0.0
         for j in range(m):
             potential[i] += h[block[i], block[j]] - 0.5  # half of h(v, u) − h(u, v)
-    for place in range(m - 1):
-        best = place
-        for i in range(place + 1, m):
+    for position in range(m - 1):
+        best = position
+        for i in range(position + 1, m):
             if potential[i] > potential[best]:
                 best = i
         chosen = block[best]
         kept = potential[best]
-        for i in range(best, place, -1):  # the others keep their order, which decides between equal ones
+        for i in range(best, position, -1):  # the others keep their order, which decides between equal ones
             block[i] = block[i - 1]
             potential[i] = potential[i - 1]
-        block[place] = chosen
-        potential[place] = kept
-        for i in range(place + 1, m):
+        block[position] = chosen
+        potential[position] = kept
+        for i in range(position + 1, m):
             potential[i] -= h[block[i], chosen] - 0.5
 
 
