@@ -142,10 +142,10 @@ class DeviceForm:
     Parameters
     ----------
     gradient
-        ``gradient(torch, scores, *rows)``: the gradient for a table of scores (lists × places), without the weights
-        of the queries and 0 at empty places. ``rows`` are tables of the values in ``per_row``.
+        ``gradient(torch, scores, *rows)``: the gradient for a table of scores (lists × slots), without the weights
+        of the queries and 0 at empty slots. ``rows`` are tables of the values in ``per_row``.
     per_row
-        Values of each document, and the value for empty places. They are converted to float32.
+        Values of each document, and the value for empty slots. They are converted to float32.
     scale
         Factor of each query's gradient: its weight and what the loss divides by.
     pairs

@@ -170,8 +170,8 @@ def _blocks(lo, hi, offsets, labels, block):  # type: ignore[no-untyped-def]
         a, b = offsets[q], offsets[q + 1]
         distinct = np.unique(labels[a:b])
         for i in range(a, b):
-            place = np.searchsorted(distinct, labels[i])
-            block[i] = distinct.size - 1 - place if labels[i] >= 0.0 else -1
+            level = np.searchsorted(distinct, labels[i])
+            block[i] = distinct.size - 1 - level if labels[i] >= 0.0 else -1
 
 
 def label_blocks(data: RankingDataset, n_jobs: int | None) -> np.ndarray:

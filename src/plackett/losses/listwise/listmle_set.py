@@ -235,7 +235,7 @@ def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, v
     s = np.empty(n_max, np.float64)
     rest = np.empty(n_max, np.float64)
     rows = np.empty(n_max, np.int64)
-    places = np.empty(n_max, np.int64)
+    by_score = np.empty(n_max, np.int64)
     spare_keys = np.empty(n_max, np.float64)
     spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
@@ -248,9 +248,9 @@ def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, v
             stop = below[a + start]
             for i in range(start, stop):
                 s[i] = scores[order[a + i]]
-            argsort_descending(s[start:stop], places, spare_keys, spare_rows, stop - start)
+            argsort_descending(s[start:stop], by_score, spare_keys, spare_rows, stop - start)
             for i in range(start, stop):
-                rows[i] = order[a + start + places[i - start]]
+                rows[i] = order[a + start + by_score[i - start]]
             start = stop
         _rest(s[:n], rest[:n])
         loss = 0.0

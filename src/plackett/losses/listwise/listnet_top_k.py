@@ -296,7 +296,7 @@ def _listnet(  # type: ignore[no-untyped-def]
     )
     sums = np.empty((4, n_max), np.float64)
     block, counts = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
-    place = np.empty(n_max, np.int64)
+    slot = np.empty(n_max, np.int64)
     rows = np.empty(n_max, np.int64)
     order = np.empty(n_max, np.int64)
     reached = np.empty(1 << min(max_exact, n_max), np.float64)
@@ -307,7 +307,7 @@ def _listnet(  # type: ignore[no-untyped-def]
         low = np.inf
         high = -np.inf
         for i in range(length):
-            place[i] = -1
+            slot[i] = -1
             if not np.isnan(target[a + i]):
                 t[n] = target[a + i]
                 s[n] = scores[a + i]
@@ -317,7 +317,7 @@ def _listnet(  # type: ignore[no-untyped-def]
                 low = min(low, labels[a + i])
                 high = max(high, labels[a + i])
                 rows[n] = a + i
-                place[i] = n
+                slot[i] = n
                 n += 1
         if not low < high:
             continue
@@ -333,8 +333,8 @@ def _listnet(  # type: ignore[no-untyped-def]
             for d in range(orders.shape[0]):
                 at = 0
                 for i in range(length):
-                    if place[orders[d, a + i]] >= 0:
-                        order[at] = place[orders[d, a + i]]
+                    if slot[orders[d, a + i]] >= 0:
+                        order[at] = slot[orders[d, a + i]]
                         at += 1
                 if np.isnan(theta):
                     loss += _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g)

@@ -45,14 +45,14 @@ class DrawnPairs:
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows of the better and of the worse document, and the margin, of n pairs."""
-        place = _at(self.ends, rng.random(n) * self.ends[-1])
+        picked = _at(self.ends, rng.random(n) * self.ends[-1])
         share = rng.random(n)
         if self.given is not None:
-            return self.given.winner[place], self.given.loser[place], self.given.margin[place]
-        low, high = self.cumulated[self.first_worse[place]], self.cumulated[self.end[place]]
+            return self.given.winner[picked], self.given.loser[picked], self.given.margin[picked]
+        low, high = self.cumulated[self.first_worse[picked]], self.cumulated[self.end[picked]]
         other = _at(self.cumulated[1:], low + share * (high - low))
-        other = np.clip(other, self.first_worse[place], self.end[place] - 1)
-        winner, loser = self.order[place], self.order[other]
+        other = np.clip(other, self.first_worse[picked], self.end[picked] - 1)
+        winner, loser = self.order[picked], self.order[other]
         if self.margin == "label":
             assert self.labels is not None
             return winner, loser, self.labels[winner] - self.labels[loser]

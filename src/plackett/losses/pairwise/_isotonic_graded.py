@@ -138,7 +138,7 @@ def graded_updates(  # type: ignore[no-untyped-def]
         longest = max(longest, offsets[q + 1] - offsets[q])
         most = max(most, grade_offsets[q + 1] - grade_offsets[q])
     h, spare = np.empty(longest), np.empty(longest)
-    place, spare_place = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    by_score, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64)
     cw, cs = np.zeros(longest + 1), np.zeros(longest + 1)
     cg, cgg, cgs = np.zeros(most + 1), np.zeros(most + 1), np.zeros(most + 1)
     starts, gain = np.empty(most + 1, np.int64), np.empty(most)
@@ -163,10 +163,10 @@ def graded_updates(  # type: ignore[no-untyped-def]
             b, m = starts[k], starts[k + 1] - starts[k]
             for i in range(b, b + m):
                 h[i] = scores[rows[a + i]] - middle
-            argsort_descending(h[b:], place[b:], spare, spare_place, m)
+            argsort_descending(h[b:], by_score[b:], spare, spare_order, m)
             for i in range(b, b + m):
-                place[i] += a + b
-                w = weight[rows[place[i]]]
+                by_score[i] += a + b
+                w = weight[rows[by_score[i]]]
                 cw[i + 1] = cw[i] + w
                 cs[i + 1] = cs[i] + w * h[i]
             w, s = cw[b + m] - cw[b], cs[b + m] - cs[b]
@@ -209,4 +209,4 @@ def graded_updates(  # type: ignore[no-untyped-def]
                 while i >= starts[k + 1]:
                     k += 1
                 if (k > low_grade or i < edges[p, 0]) and (k < high_grade or i >= edges[p, 1]):
-                    delta[rows[place[i]]] = value[p] + t * gain[k] - h[i]
+                    delta[rows[by_score[i]]] = value[p] + t * gain[k] - h[i]

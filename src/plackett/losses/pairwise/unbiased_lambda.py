@@ -14,7 +14,7 @@ from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.swaps import swap
 
-__all__ = ["BoundUnbiasedLambda", "UnbiasedLambda", "places"]
+__all__ = ["BoundUnbiasedLambda", "UnbiasedLambda", "clipped_positions"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -66,7 +66,7 @@ class UnbiasedLambda(Lambda):
         return BoundUnbiasedLambda(self, data, n_jobs)
 
 
-def places(data: RankingDataset, n: int) -> np.ndarray:
+def clipped_positions(data: RankingDataset, n: int) -> np.ndarray:
     """Position of each row from 0; those behind the first n count as the last of these."""
     if n == 1:
         return np.zeros(data.n_rows, np.int64)
@@ -102,8 +102,8 @@ class BoundUnbiasedLambda(SwappedPairs):
 
     def weigh(self, click_bias: np.ndarray, skip_bias: np.ndarray) -> None:
         """Take other biases from now on."""
-        self.click_weight = (1.0 / click_bias)[places(self.data, click_bias.size)]
-        self.skip_weight = (1.0 / skip_bias)[places(self.data, skip_bias.size)]
+        self.click_weight = (1.0 / click_bias)[clipped_positions(self.data, click_bias.size)]
+        self.skip_weight = (1.0 / skip_bias)[clipped_positions(self.data, skip_bias.size)]
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Gradient and curvature per score; zeros for the value, as there is none."""

@@ -11,7 +11,7 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.lambdas import Lambda
-from plackett.losses.pairwise.unbiased_lambda import places
+from plackett.losses.pairwise.unbiased_lambda import clipped_positions
 from plackett.rankers.pairwise._shown_positions import Biases, ClickTrained, JointlyBound
 
 __all__ = ["PositionBiasLambdaMART"]
@@ -87,7 +87,7 @@ class _Added(JointlyBound):
     def __init__(self, bound: BoundLoss, bias: np.ndarray, rate: float, regularization: float) -> None:
         super().__init__(bound.data, bound.n_jobs)
         self.bound, self.bias, self.rate = bound, bias, rate
-        self.place = places(bound.data, bias.size)
+        self.place = clipped_positions(bound.data, bias.size)
         self.pull = regularization * np.bincount(self.place, minlength=bias.size)
 
     def step(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, Biases]:
