@@ -56,11 +56,11 @@ def cached_bins(
     path = cache_file(lgb, data, parameters, categorical)
     if path is None:
         return make()
-    found = _read(lgb, path, data, parameters)
-    if found is None:
-        found = make()
-        _write(lgb, found, path, data)
-    return found
+    bins = _read(lgb, path, data, parameters)
+    if bins is None:
+        bins = make()
+        _write(lgb, bins, path, data)
+    return bins
 
 
 def cache_file(lgb: Any, data: RankingDataset, parameters: dict[str, Any], categorical: Any) -> Path | None:

@@ -286,7 +286,7 @@ class _Ensemble:
 
     def text(self, members: list[tuple[GrownTrees, float]]) -> str:
         """LightGBM's text of some of the trees, after those that training continued from."""
-        trees = [words for grown, times in members for words in grown.scaled(times)]
+        trees = [tree for grown, times in members for tree in grown.scaled(times)]
         return join_trees(self.grower.head, self.before + trees)
 
 

@@ -18,12 +18,12 @@ class GrownTrees:
     """The trees of a round, one per output: text, values of the leaves, and the slot where the leaves of rows are."""
 
     def __init__(self, texts: list[dict[str, str]], slot: int) -> None:
-        self.words, self.slot = texts, slot
+        self.texts, self.slot = texts, slot
         self.values = [np.array(tree["leaf_value"].split(), np.float64) for tree in texts]
 
     def scaled(self, times: float) -> list[dict[str, str]]:
         """Their text with all values multiplied."""
-        return [scale_tree(tree, times) for tree in self.words]
+        return [scale_tree(tree, times) for tree in self.texts]
 
 
 class Grower:

@@ -350,5 +350,5 @@ def train_near(model: Linear, loss: Loss, data: RankingDataset, old: LinearScore
         return float(value), slope.ravel()
 
     options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
-    found = minimize(objective, centre.ravel(), jac=True, method="L-BFGS-B", options=options)
-    return problem.scorer(found.x.reshape(problem.shape))
+    optimum = minimize(objective, centre.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return problem.scorer(optimum.x.reshape(problem.shape))

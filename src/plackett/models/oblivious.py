@@ -121,7 +121,7 @@ class Oblivious:
                     scores[:, k] += tree.values[leaf]
                     if valid is not None:
                         watched[:, k] += tree.predict(valid.X)
-                    round_.append(tree.words())
+                    round_.append(tree.lines())
                 trees += round_
                 seen = watched if outputs > 1 else watched[:, 0]
                 if monitor.update(None if valid is None else loss.ranking_scores(seen)):

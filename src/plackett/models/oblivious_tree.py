@@ -64,7 +64,7 @@ class ObliviousTree:
             leaf = 2 * leaf + question.answer(X)
         return self.values[leaf]
 
-    def words(self) -> dict[str, str]:
+    def lines(self) -> dict[str, str]:
         """The tree as LightGBM writes it: a full binary tree, its nodes level by level."""
         leaves, depth = self.values.size, len(self.questions)
         counts = np.maximum(self.counts, 1)  # TreeSHAP divides by them, and a leaf of this tree may be empty
@@ -118,16 +118,16 @@ def grow(
     work = np.arange(d + 1) * gradient.size
     for level in range(limits.depth):
         totals = _totals(node, gradient, curvature, 1 << level)
-        gains, places, sides = np.zeros(d), np.zeros(d, np.int64), np.zeros(d, np.bool_)
+        gains, cuts, missing_left = np.zeros(d), np.zeros(d, np.int64), np.zeros(d, np.bool_)
         numbers = (limits.rows, limits.curvature, limits.penalty)
         table = (bins.codes, node, gradient, curvature, bins.first, bins.missing, used, totals)
-        over_queries(_best_splits, work, *table, *numbers, gains, places, sides, n_jobs=n_jobs)
+        over_queries(_best_splits, work, *table, *numbers, gains, cuts, missing_left, n_jobs=n_jobs)
         j = int(np.argmax(gains))
         if not gains[j] > 0.0:
             break
-        b, codes = int(places[j]), bins.codes[j]
+        b, codes = int(cuts[j]), bins.codes[j]
         right = codes > b
-        side = bool(sides[j]) if bins.missing[j] else None
+        side = bool(missing_left[j]) if bins.missing[j] else None
         if side:
             right &= codes != MISSING
         node = 2 * node + right
@@ -180,8 +180,8 @@ def _best_splits(  # type: ignore[no-untyped-def]
     least_curvature,
     penalty,
     gains,
-    places,
-    sides,
+    cuts,
+    missing_left,
 ):
     n_nodes = totals.shape[0]
     histogram = np.empty((n_nodes * _BINS, 3))
@@ -216,5 +216,5 @@ def _best_splits(  # type: ignore[no-untyped-def]
                         gain += _worth(totals[k, 0] - left[k, 0], rest, penalty)
                 if gain > gains[j]:
                     gains[j] = gain
-                    places[j] = b
-                    sides[j] = with_left == 1
+                    cuts[j] = b
+                    missing_left[j] = with_left == 1

@@ -186,10 +186,10 @@ class Trees:
         again.n_estimators = monitor.kept or self.n_estimators
         for name, value in self.chosen(data).items():
             setattr(again, name, value)
-        quiet = Monitor(verbose=monitor.verbose, n_jobs=monitor.n_jobs)
-        grown = again.train(loss, canonical_order(joint), quiet)
-        monitor.interrupted = quiet.interrupted
-        return scorer if quiet.interrupted else grown
+        without_validation = Monitor(verbose=monitor.verbose, n_jobs=monitor.n_jobs)
+        grown = again.train(loss, canonical_order(joint), without_validation)
+        monitor.interrupted = without_validation.interrupted
+        return scorer if without_validation.interrupted else grown
 
     @property
     def bags(self) -> int:
@@ -198,7 +198,7 @@ class Trees:
 
     def chosen(self, data: RankingDataset) -> dict[str, Any]:
         """The values of ``"auto"`` for these training data."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for name in ("num_leaves", "min_child_samples"):
             value = getattr(self, name)
             if isinstance(value, str) and value != "auto":
@@ -206,10 +206,10 @@ class Trees:
         if not isinstance(self.num_leaves, str) and not self.num_leaves >= 2:
             raise LossError(f"num_leaves={self.num_leaves}; a tree needs at least 2 leaves")
         if self.num_leaves == "auto":
-            found["num_leaves"] = FOREST_LEAVES if self.boosting == "forest" else leaves_for(data.n_rows)
+            settings["num_leaves"] = FOREST_LEAVES if self.boosting == "forest" else leaves_for(data.n_rows)
         if self.min_child_samples == "auto":
-            found["min_child_samples"] = leaf_size_for(data.n_rows)
-        return found
+            settings["min_child_samples"] = leaf_size_for(data.n_rows)
+        return settings
 
     def categorical_numbers(self, data: RankingDataset) -> list[int]:
         """Numbers of the categorical features: those of the parameter, and a frame's columns of categories."""

@@ -44,9 +44,9 @@ class DevicePairs:
     def _of(self, table: _Table, scores: Any, share: float) -> Any:
         torch = load_torch()
         shape = table.per_row[0].shape
-        s = scores.new_zeros(shape.numel()).index_copy(0, table.place, scores).view(shape)
-        found = pair_gradient(self.loss, torch, s, *table.per_row, most_pairs=self.most_pairs)
-        return (found * (table.scale / share)).view(-1)[table.place]
+        s = scores.new_zeros(shape.numel()).index_copy(0, table.slot, scores).view(shape)
+        gradient = pair_gradient(self.loss, torch, s, *table.per_row, most_pairs=self.most_pairs)
+        return (gradient * (table.scale / share)).view(-1)[table.slot]
 
 
 def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
@@ -63,7 +63,7 @@ def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
 
 
 class _Table:
-    """Some lists side by side: which rows they are, the place of each, and what the loss knows of each place."""
+    """Some lists side by side: which rows they are, the slot of each, and what the loss knows of each slot."""
 
     def __init__(self, form: DeviceForm, data: RankingDataset, queries: np.ndarray, device: Any) -> None:
         torch = load_torch()
@@ -79,4 +79,4 @@ class _Table:
         self.scale = torch.from_numpy(form.scale[queries].astype(np.float32)[:, None]).to(device)
         whole = rows.size == data.n_rows and (rows == np.arange(rows.size)).all()
         self.rows = None if whole else torch.from_numpy(rows).to(device)
-        self.place = torch.from_numpy(np.flatnonzero(mask)).to(device)
+        self.slot = torch.from_numpy(np.flatnonzero(mask)).to(device)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.models._torch import Spread, load_torch
 from plackett.models.networks.base import Network
-from plackett.models.networks.blocks import MOST_PLACES, cut_by_length, rows_at_once, rows_of
+from plackett.models.networks.blocks import MOST_SLOTS, cut_by_length, rows_at_once, rows_of
 from plackett.models.networks.features import FeatureMap, dense_rows
 from plackett.models.networks.lists import Lists
 
@@ -79,11 +79,11 @@ class Feed:
         return self.features(load_torch().from_numpy(rows).to(self.device))
 
     def _gather_all(self) -> Any:
-        """All rows, mapped, and a last one of zeros for places that no document takes."""
+        """All rows, mapped, and a last one of zeros for slots that no document takes."""
         n = self.X.shape[0]
         kept = load_torch().zeros((n + 1, self.X.shape[1]), dtype=load_torch().float32, device=self.device)
-        for lo in range(0, n, MOST_PLACES):
-            hi = min(lo + MOST_PLACES, n)
+        for lo in range(0, n, MOST_SLOTS):
+            hi = min(lo + MOST_SLOTS, n)
             kept[lo:hi] = self._mapped(np.arange(lo, hi))
         return kept
 
