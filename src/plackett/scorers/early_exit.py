@@ -123,8 +123,8 @@ def unsettled_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n:
     query = np.searchsorted(offsets, rows, side="right") - 1
     order = np.lexsort((-scores[rows], query))
     ranked, lists = scores[rows[order]], query[order]
-    place = np.arange(order.size) - np.searchsorted(lists, lists)
-    close = (lists[1:] == lists[:-1]) & (place[:-1] < n) & ~(ranked[:-1] - ranked[1:] >= apart)
+    position = np.arange(order.size) - np.searchsorted(lists, lists)
+    close = (lists[1:] == lists[:-1]) & (position[:-1] < n) & ~(ranked[:-1] - ranked[1:] >= apart)
     goes_on = np.zeros(offsets.size - 1, bool)
     goes_on[lists[:-1][close]] = True
     return rows[goes_on[query]]

@@ -86,11 +86,11 @@ def best_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int,
     All that tie with the last are among them.
     """
     starts = list_offsets(rows, offsets)
-    found = np.ascontiguousarray(scores[rows], np.float64)
-    kept = np.empty(found.size, np.bool_)
+    list_scores = np.ascontiguousarray(scores[rows], np.float64)
+    kept = np.empty(list_scores.size, np.bool_)
     longest = int(np.diff(starts).max(initial=0))
     if longest:
-        _keep_best(found, starts, min(int(n), longest), float(slack), kept)
+        _keep_best(list_scores, starts, min(int(n), longest), float(slack), kept)
     return rows[kept]
 
 

@@ -60,12 +60,12 @@ class TransductiveScorer:
     def widened(self, part: Any) -> tuple[np.ndarray, RankingDataset]:
         """The documents of a list, and the training data, with the components of the list as further features."""
         documents, others = (np.asarray(dense(table), np.float64) for table in (part, self.data.X))
-        found = [
+        components = [
             kernel_components(name, documents / self.scale, others / self.scale, self.n_components)
             for name in self.kernels
         ]
-        own = np.hstack([documents, *(mine for mine, _ in found)]).astype(np.float32)
-        train = np.hstack([others, *(theirs for _, theirs in found)]).astype(np.float32)
+        own = np.hstack([documents, *(mine for mine, _ in components)]).astype(np.float32)
+        train = np.hstack([others, *(theirs for _, theirs in components)]).astype(np.float32)
         return own, self.data.replace(X=train, feature_names=None)
 
     def to_arrays(self) -> dict[str, np.ndarray]:

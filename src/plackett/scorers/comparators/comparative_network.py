@@ -83,10 +83,10 @@ class ComparativeNetwork:
 def outputs(weights: dict[str, Any], u: Any, v: Any) -> tuple[Any, Any]:
     """The two outputs for tensors of features, with weights that are tensors: what training differentiates."""
     cat, n, width = load_torch().cat, u.shape[0], weights["bias"].shape[0]
-    # one product for both documents and both sides: small operations cost more to start than to do
-    sides = cat([u, v]) @ cat([weights["first"], weights["second"]], dim=1)
-    hidden = (sides[:n, :width] + sides[n:, width:] + weights["bias"]).sigmoid()
-    mirror = (sides[n:, :width] + sides[:n, width:] + weights["bias"]).sigmoid()
+    # one product for both documents and both weight matrices: small operations cost more to start than to do
+    products = cat([u, v]) @ cat([weights["first"], weights["second"]], dim=1)
+    hidden = (products[:n, :width] + products[n:, width:] + weights["bias"]).sigmoid()
+    mirror = (products[n:, :width] + products[:n, width:] + weights["bias"]).sigmoid()
     above = hidden @ weights["own"] + mirror @ weights["other"] + weights["output"]
     below = mirror @ weights["own"] + hidden @ weights["other"] + weights["output"]
     return above.sigmoid(), below.sigmoid()

@@ -176,8 +176,8 @@ class TreeArrays:
 
     def _check_features(self) -> None:
         for name, form in (("feature_names", _NAMES), ("feature_infos", _INFOS)):
-            words = getattr(self, name)
-            if not form.fullmatch(words) or words.count(" ") + 1 != self.n_features:
+            text = getattr(self, name)
+            if not form.fullmatch(text) or text.count(" ") + 1 != self.n_features:
                 raise DataError(f"{name} is not a list of {self.n_features} entries")
         signs = self.monotone_constraints
         if signs.size not in (0, self.n_features) or (np.abs(signs) > 1).any():

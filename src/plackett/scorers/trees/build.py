@@ -79,7 +79,7 @@ def build_trees(
     if comparison not in ("<=", "<") or missing not in _MISSING:
         raise DataError(f"comparison={comparison!r}, missing={missing!r}; give '<=' or '<', and {', '.join(_MISSING)}")
     names = [f"Column_{j}" for j in range(n_features)] if feature_names is None else list(feature_names)
-    sides = np.broadcast_to(np.asarray(missing_left, bool), splits)
+    goes_left = np.broadcast_to(np.asarray(missing_left, bool), splits)
     trees = TreeArrays(
         n_features=n_features,
         n_outputs=n_outputs,
@@ -87,7 +87,7 @@ def build_trees(
         leaf_offsets=np.concatenate(([0], np.cumsum(sizes + 1))),
         feature=np.array(feature, np.int32),
         threshold=equal_threshold(np.asarray(threshold, np.float64), comparison, float32_inputs),
-        decision=(np.where(sides, DEFAULT_LEFT, 0) + 4 * _MISSING[missing]).astype(np.uint8),
+        decision=(np.where(goes_left, DEFAULT_LEFT, 0) + 4 * _MISSING[missing]).astype(np.uint8),
         left=np.array(left, np.int32),
         right=np.array(right, np.int32),
         leaf_value=np.array(leaf_value, np.float64),
@@ -129,8 +129,8 @@ def equal_threshold(threshold: np.ndarray, comparison: str, float32_inputs: bool
     low, high = (_unbounded(values) for values in (last, following))
     middle = 0.5 * (low + high)
     even = (last.view(np.uint32) & 1) == 0  # the middle rounds to the even one of its neighbours
-    found = np.where(even, middle, np.nextafter(middle, -np.inf))
-    return np.where(last == np.inf, np.inf, found)
+    largest = np.where(even, middle, np.nextafter(middle, -np.inf))
+    return np.where(last == np.inf, np.inf, largest)
 
 
 def _unbounded(values: np.ndarray) -> np.ndarray:
