@@ -279,10 +279,10 @@ class Ranker(FittedAttributes, Estimator):
 
     def _note_reference(self, data: RankingDataset) -> None:
         """Record how features and scores are distributed, for a service to detect drift."""
-        found = reference_of(data, self._score_rows)
+        reference = reference_of(data, self._score_rows)
         self.__dict__.pop("reference_", None)
-        if found is not None:
-            self.reference_: np.ndarray = found
+        if reference is not None:
+            self.reference_: np.ndarray = reference
 
     def _note_part(self, data: RankingDataset) -> None:
         """Record everything that `partial_fit` has seen so far."""

@@ -63,8 +63,8 @@ class Columns:
 
             index = pd.Index(known)
             if isinstance(column.dtype, pd.CategoricalDtype):
-                places = np.append(index.get_indexer(column.cat.categories), -1)  # code -1 is a missing value
-                codes = places[column.cat.codes]
+                known_codes = np.append(index.get_indexer(column.cat.categories), -1)  # code -1 is a missing value
+                codes = known_codes[column.cat.codes]
             else:
                 codes = index.get_indexer(column)
             return np.where(codes < 0, np.nan, codes).astype(np.float32)

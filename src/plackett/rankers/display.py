@@ -44,8 +44,10 @@ def card_rows(ranker: Any) -> list[tuple[str, str]]:
             ("rows", "document", "documents"),
             ("features", "feature", "features"),
         )
-        words = [f"{data[key]:,} {one if data[key] == 1 else many}" for key, one, many in sizes if key in data]
-        rows.append(("trained on", ", ".join(words)))
+        amounts = [
+            f"{data[key]:,} {singular if data[key] == 1 else plural}" for key, singular, plural in sizes if key in data
+        ]
+        rows.append(("trained on", ", ".join(amounts)))
     if "validation" in card:
         valid = card["validation"]
         best = f"{valid['measure']} {valid['value']:.4f}, round {valid['round']} of {valid['rounds']}"

@@ -232,12 +232,12 @@ def _of_pipeline(pipeline: Any, data: RankingDataset, **settings: Any) -> EarlyE
     for _, step in pipeline.steps[:-1]:
         data = step.transform(data)
     name, ranker = pipeline.steps[-1]
-    found = early_exit(ranker, data, **settings)
-    if found.trees is None:
-        return replace(found, ranker=pipeline)
+    step_exit = early_exit(ranker, data, **settings)
+    if step_exit.trees is None:
+        return replace(step_exit, ranker=pipeline)
     exiting = copy.copy(pipeline)
-    exiting.steps = [*pipeline.steps[:-1], (name, found.ranker)]
-    return replace(found, ranker=exiting)
+    exiting.steps = [*pipeline.steps[:-1], (name, step_exit.ranker)]
+    return replace(step_exit, ranker=exiting)
 
 
 def _trees(ranker: Any) -> TreeScorer:

@@ -118,17 +118,17 @@ def _described(name: str, step: Any) -> dict[str, Any]:
 
 def put_together(ranker: Any, steps: list[dict[str, Any]]) -> Any:
     """Rebuild the pipeline from the result of `take_apart`."""
-    made = [(str(words["step"]), _made(words)) for words in steps[:-1]]
+    made = [(str(description["step"]), _made(description)) for description in steps[:-1]]
     return Pipeline([*made, (str(steps[-1]["step"]), ranker)])
 
 
-def _made(words: dict[str, Any]) -> Any:
-    kind = words["transformer"]
+def _made(description: dict[str, Any]) -> Any:
+    kind = description["transformer"]
     if kind not in TRANSFORMERS:
         raise DataError(f"the transformer {kind!r} is not known to this version of plackett")
     module, learned = TRANSFORMERS[kind]
-    step = getattr(import_module(module), kind)(**{k: from_plain(v) for k, v in words["parameters"].items()})
-    for former, value in words["fitted"].items():
+    step = getattr(import_module(module), kind)(**{k: from_plain(v) for k, v in description["parameters"].items()})
+    for former, value in description["fitted"].items():
         key = _FORMER.get(former, former)
         if key not in learned:
             raise DataError(f"{kind} has no attribute {key!r}")

@@ -160,9 +160,9 @@ class _Weighted:
         best, value = start, self.lists.value(start @ self.outputs[kept])
         for weights in Coordinate(max_iter=max_iter, tol=tol).rounds(problem, start, rng):
             weights = weights * np.abs(start).sum()
-            found = self.lists.value(weights @ self.outputs[kept])  # the search sees the trees rounded to float32
-            if found > value:
-                best, value = weights, found
+            new_value = self.lists.value(weights @ self.outputs[kept])  # the search sees the trees rounded to float32
+            if new_value > value:
+                best, value = weights, new_value
         return best
 
 

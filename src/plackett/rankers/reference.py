@@ -68,8 +68,8 @@ def _sample(data: RankingDataset) -> RankingDataset:
 def _noted(values: np.ndarray) -> np.ndarray:
     ordered = np.sort(values, axis=0)  # NaN last
     present = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-    place = (present[:, None] * np.arange(1, BINS)) // BINS
-    edges = np.take_along_axis(ordered.T, place, axis=1)
+    ranks = (present[:, None] * np.arange(1, BINS)) // BINS
+    edges = np.take_along_axis(ordered.T, ranks, axis=1)
     # in single precision, as they are stored: a value must fall into the same bin later
     edges = np.nan_to_num(edges, nan=0.0).astype(np.float32)
     return np.concatenate([edges, shares_of(values, edges)], axis=1)

@@ -164,16 +164,16 @@ class SequentialDiversity(Ranker):
 
     def _relevance(self, member: Ranker | None, weights: np.ndarray, data: RankingDataset) -> Ranker:
         """The part w·x as a ranker."""
-        found: Ranker
+        ranker: Ranker
         if member is None:
-            found = GradientRanker(loss="ListMLE", n_jobs=self.n_jobs)
-            found.scorer_ = LinearScorer(weights[:, None], np.zeros(1))
+            ranker = GradientRanker(loss="ListMLE", n_jobs=self.n_jobs)
+            ranker.scorer_ = LinearScorer(weights[:, None], np.zeros(1))
         else:
-            found = Blend(members=(clone(member),), n_jobs=self.n_jobs)
-            found.weights_ = np.ones(1)
-            found.scorer_ = BlendScorer((member,), weights)
-        found._note(data, Monitor())
-        return found
+            ranker = Blend(members=(clone(member),), n_jobs=self.n_jobs)
+            ranker.weights_ = np.ones(1)
+            ranker.scorer_ = BlendScorer((member,), weights)
+        ranker._note(data, Monitor())
+        return ranker
 
     def _check_learned(self) -> None:
         check_numbers(self, "novelty_", len(NOVELTY), -np.inf)
@@ -256,8 +256,8 @@ def _ideal(lo, hi, offsets, gains, labels, keep, most, order, length):  # type: 
         for i in range(first, last):
             if labels[i] >= 0:
                 lowest = min(lowest, labels[i])
-        place = 0
-        while place < min(most, last - first):
+        n_chosen = 0
+        while n_chosen < min(most, last - first):
             best, best_gain = -1, 0.0
             for i in range(first, last):
                 if taken[i - first] or labels[i] < 0:
@@ -272,12 +272,12 @@ def _ideal(lo, hi, offsets, gains, labels, keep, most, order, length):  # type: 
             if best < 0:
                 break
             taken[best - first] = True
-            order[first + place] = best
-            place += 1
+            order[first + n_chosen] = best
+            n_chosen += 1
             for t in range(worth.size):
                 if gains[best, t] > 0:
                     worth[t] *= keep
-        length[q] = place
+        length[q] = n_chosen
 
 
 @kernel
@@ -292,11 +292,11 @@ def _likelihood(  # type: ignore[no-untyped-def]
         share = np.empty(n)
         for i in range(n):
             left[i] = weight[first + i] > 0
-        for place in range(length[q]):
-            chosen = order[first + place] - first
+        for position in range(length[q]):
+            chosen = order[first + position] - first
             if not left[chosen]:
                 continue  # of weight 0
-            seen = 1.0 / max(place, 1)
+            seen = 1.0 / max(position, 1)
             top = -np.inf
             for i in range(n):
                 if left[i]:
@@ -334,21 +334,21 @@ def _decode(lo, hi, offsets, relevance, novelty, pointers, other, near, out):  #
         largest, total = np.zeros(n), np.zeros(n)
         left = np.ones(n, np.bool_)
         related = pointers[first] < pointers[last]
-        for place in range(n):
+        for position in range(n):
             best, least, most = -1, np.inf, -np.inf
             for i in range(n):
                 if left[i]:
-                    g = relevance[first + i] + novelty[0] * largest[i] + novelty[1] * total[i] / max(place, 1)
+                    g = relevance[first + i] + novelty[0] * largest[i] + novelty[1] * total[i] / max(position, 1)
                     least = min(least, g)
                     if g > most:
                         best, most = i, g
             if not related and least == most:
                 for i in range(n):
                     if left[i]:
-                        out[first + i] = n - place
+                        out[first + i] = n - position
                 break
             left[best] = False
-            out[first + best] = n - place
+            out[first + best] = n - position
             for p in range(pointers[first + best], pointers[first + best + 1]):
                 i = other[p] - first
                 largest[i] = max(largest[i], near[p])

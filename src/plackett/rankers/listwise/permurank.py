@@ -203,18 +203,18 @@ def slack_violations(search: Search, scores: np.ndarray, offsets: np.ndarray, n_
     known, and a corner above this line replaces one of them. The maximum on the last edge bounds all rankings. Where it
     is above the best corner, the rankings below the edge are tried one by one, if they are few.
     """
-    best, found = _Best(scores.size, offsets), np.zeros(offsets.size - 1, bool)
+    best, n_lists = _Best(scores.size, offsets), offsets.size - 1
     query = best.query
 
     def corner(scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         error, slope = search.violations(scores * scale[query])
-        height = 1.0 + np.bincount(query, slope * scores, found.size)
+        height = 1.0 + np.bincount(query, slope * scores, n_lists)
         best.take(error, slope, error * np.maximum(height, 0.0))
         return error, height
 
     # from λ = 2 on 1 + F is at least ½ and 1 − M at most 1: the maximum is not on this side
-    left, left_height = corner(np.full(found.size, 2.0))
-    largest = np.zeros(found.size)
+    left, left_height = corner(np.full(n_lists, 2.0))
+    largest = np.zeros(n_lists)
     np.maximum.at(largest, query, np.abs(scores))
     right, right_height = corner(_LEAST_SCALE / (1.0 + 2.0 * largest))
     bound = best.loss.copy()
@@ -236,7 +236,7 @@ def slack_violations(search: Search, scores: np.ndarray, offsets: np.ndarray, n_
     wanted = (bound > best.loss * (1 + 1e-9)) & (search.patterns > 0)
     if wanted.any():
         known = search.grade, search.lead, search.pairs, search.worth, search.discount, wanted
-        out = np.zeros(found.size), np.zeros(scores.size), np.zeros(found.size)
+        out = np.zeros(n_lists), np.zeros(scores.size), np.zeros(n_lists)
         over_queries(_try_all, offsets, scores, *known, *out, n_jobs=n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
         best.take(*out)
         bound[wanted] = best.loss[wanted]

@@ -119,11 +119,11 @@ class PointerRanker(Ranker):
         policy = self.training == "policy"
         options = {"maxiter": self.max_iter, "ftol": self.tol * 1e-2, "gtol": self.tol}
         with monitor.training(self.max_iter + policy * self.n_epochs, "PointerRanker"):
-            found = minimize(objective, last, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            optimum = minimize(objective, last, jac=True, method="L-BFGS-B", callback=callback, options=options)
             if monitor.n_rounds == 0:  # there was nothing to do
                 monitor.keep(scorer(last))
             if policy and not monitor.out_of_patience and not monitor.called_off:
-                self._follow(function, data, found.x, monitor, scorer)
+                self._follow(function, data, optimum.x, monitor, scorer)
         self.scorer_ = monitor.best
 
     def _check(self) -> None:
@@ -205,12 +205,12 @@ def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, valu
         gone, context, g, pull = np.zeros(n, np.bool_), np.zeros(d), np.empty(n), np.empty(d)
         for i in range(n):
             gone[i] = weight[first + i] <= 0
-        place = 0
+        n_taken = 0
         for p in range(length[q]):
             chosen = order[first + p] - first
             if chosen < 0 or gone[chosen]:
                 continue
-            _values(x, first, n, gone, context, place, weights, matrix, g)
+            _values(x, first, n, gone, context, n_taken, weights, matrix, g)
             top, mass = -np.inf, 0.0
             for i in range(n):
                 if not gone[i]:
@@ -229,13 +229,13 @@ def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, valu
                         pull[j] += share * x[first + i, j]
             for j in range(d):
                 gradient[j] += factor * pull[j]
-                if place > 0:
+                if n_taken > 0:
                     for t in range(d):
-                        gradient[d + j * d + t] += factor * pull[j] * context[t] / place
+                        gradient[d + j * d + t] += factor * pull[j] * context[t] / n_taken
             gone[chosen] = True
             for j in range(d):
                 context[j] += x[first + chosen, j]
-            place += 1
+            n_taken += 1
 
 
 @kernel
@@ -254,8 +254,8 @@ def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):  
         best = 0.0
         for p in range(min(n, k)):
             best += ideal[p] / np.log2(2.0 + p)
-        for place in range(min(kept, k)):
-            _values(x, first, n, gone, context, place, weights, matrix, g)
+        for position in range(min(kept, k)):
+            _values(x, first, n, gone, context, position, weights, matrix, g)
             chosen, most = -1, -np.inf
             for i in range(n):
                 if not gone[i]:
@@ -264,9 +264,9 @@ def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):  
                     noisy = g[i] - np.log(-np.log(uniform))
                     if noisy > most:
                         chosen, most = i, noisy
-            order[first + place] = first + chosen
+            order[first + position] = first + chosen
             gone[chosen] = True
             if best > 0.0:
-                reward[q] += gains[first + chosen] / np.log2(2.0 + place) / best
+                reward[q] += gains[first + chosen] / np.log2(2.0 + position) / best
             for j in range(d):
                 context[j] += x[first + chosen, j]

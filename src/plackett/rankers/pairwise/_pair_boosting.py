@@ -16,7 +16,7 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.exponential import Exponential
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._pair_sides import pair_sides
+from plackett.rankers.pairwise._pair_weights import right_and_wrong_weight
 from plackett.rankers.pairwise._weak_rankers import WEAK_RANKERS, WeakRanker
 from plackett.scorers.additive import AdditiveScorer, AdditiveTerms
 from plackett.solvers.monitor import Monitor
@@ -61,7 +61,7 @@ class Round:
         """Shares W₊, W₋ of the pairs that h orders correctly and wrongly; NaN unless h is 0 or 1 and D is a product."""
         if not isinstance(getattr(self.bound, "loss", None), Exponential) or np.isnan(self.weak.threshold):
             return np.nan, np.nan
-        plus, minus = pair_sides(self.bound, self.scores, self.h)
+        plus, minus = right_and_wrong_weight(self.bound, self.scores, self.h)
         return plus / self.total, minus / self.total
 
     def along(self, alpha: float) -> tuple[float, float]:

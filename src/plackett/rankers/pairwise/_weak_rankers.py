@@ -88,7 +88,7 @@ class ThresholdSearch:
         """The best weak ranker of each of the n features that have the largest |r|, in that order."""
         bins = self.bins
         d = bins.missing.size
-        edges, places, defaults = np.zeros(d), np.zeros(d, np.int64), np.zeros(d)
+        edges, n_below, defaults = np.zeros(d), np.zeros(d, np.int64), np.zeros(d)
         over_queries(
             _best_thresholds,
             self._features,
@@ -97,16 +97,16 @@ class ThresholdSearch:
             bins.first,
             bins.missing,
             edges,
-            places,
+            n_below,
             defaults,
             n_jobs=self.n_jobs,
         )
-        found = []
+        rankers = []
         for j in np.argsort(-np.abs(edges), kind="stable")[:n].tolist():
-            below = int(places[j])  # thresholds that are not passed
+            below = int(n_below[j])  # thresholds that are not passed
             threshold = -np.inf if below == 0 else float(bins.thresholds[bins.first[j] + below - 1])
-            found.append(ThresholdRanker(j, threshold, float(defaults[j]), float(edges[j])))
-        return found
+            rankers.append(ThresholdRanker(j, threshold, float(defaults[j]), float(edges[j])))
+        return rankers
 
 
 class RealSearch:
@@ -142,7 +142,7 @@ WEAK_RANKERS: dict[str, Any] = {"threshold": ThresholdSearch, "real": RealSearch
 
 
 @kernel
-def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, places, defaults):  # type: ignore[no-untyped-def]
+def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, n_below, defaults):  # type: ignore[no-untyped-def]
     n = codes.shape[1]
     # four histograms in turn: an addition need not wait for the last one to the same bin
     h0, h1, h2, h3 = np.empty(256), np.empty(256), np.empty(256), np.empty(256)
@@ -169,11 +169,11 @@ def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, plac
             above += h0[b]
             if abs(above) > abs(best):
                 best = above
-                places[j] = b
+                n_below[j] = b
                 defaults[j] = 0.0
             if missing[j] and b > 0 and abs(above + rest) > abs(best):
                 best = above + rest
-                places[j] = b
+                n_below[j] = b
                 defaults[j] = 1.0
         edges[j] = best
 

@@ -195,7 +195,9 @@ def _solve(rows: np.ndarray) -> tuple[np.ndarray, float]:
     k, d = rows.shape
     table = np.vstack([np.hstack([-rows, rows, np.ones((k, 1))]), np.append(np.ones(2 * d), 0.0)])
     bounds = [(0.0, None)] * (2 * d) + [(None, None)]
-    found = linprog(np.append(np.zeros(2 * d), -1.0), table, np.append(np.zeros(k), 1.0), bounds=bounds, method="highs")
-    if found.status != 0:
-        raise LossError(f"MarginLP: the linear program was not solved ({found.message})")
-    return found.x[:d] - found.x[d : 2 * d], -float(found.fun)
+    solution = linprog(
+        np.append(np.zeros(2 * d), -1.0), table, np.append(np.zeros(k), 1.0), bounds=bounds, method="highs"
+    )
+    if solution.status != 0:
+        raise LossError(f"MarginLP: the linear program was not solved ({solution.message})")
+    return solution.x[:d] - solution.x[d : 2 * d], -float(solution.fun)

@@ -123,12 +123,12 @@ def step(grade, product, margin, b):  # type: ignore[no-untyped-def]
     By how many times its features are to be added to the weights, the number of grades by which it was missed, the
     number of thresholds moved. Without a margin nothing moves unless the grade was missed.
     """
-    found = 0
-    while found < b.size and product >= b[found]:
-        found += 1
+    predicted = 0
+    while predicted < b.size and product >= b[predicted]:
+        predicted += 1
     total = 0.0
     moved = 0
-    if margin == 0.0 and found == grade:
+    if margin == 0.0 and predicted == grade:
         return total, 0, moved
     for r in range(b.size):
         side = 1.0 if grade > r else -1.0
@@ -136,7 +136,7 @@ def step(grade, product, margin, b):  # type: ignore[no-untyped-def]
             b[r] -= side
             total += side
             moved += 1
-    return total, abs(found - grade), moved
+    return total, abs(predicted - grade), moved
 
 
 @kernel
@@ -183,7 +183,7 @@ def _pass(  # type: ignore[no-untyped-def]
     order = np.empty(grades.size, np.int64)
     n_max = longest(0, grades.size, pointers)
     room = np.empty(n_max + 1)
-    places = np.empty(n_max + 1 if columns.size else 0, np.uint32)
+    indices = np.empty(n_max + 1 if columns.size else 0, np.uint32)
     for m in range(lo, hi):
         seed = mix(seeds[m] ^ mix(np.uint64(turn)))
         _shuffle(order, seed)
@@ -191,9 +191,9 @@ def _pass(  # type: ignore[no-untyped-def]
         for i in range(order.size):
             row = order[i]
             share = np.float64(mix(draw + np.uint64(i)) >> np.uint64(32)) * _UNIT
-            n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, places)
+            n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, indices)
             for _ in range(np.int64(times[row] + share)):
-                product, _square = measure(room, n, places, columns.size == 0, w[m])
+                product, _square = measure(room, n, indices, columns.size == 0, w[m])
                 product -= shifts[m, 0] * (shift[row] - square) + shifts[m, 1]
                 add, missed, moved = step(grades[row], product, margin, b[m])
                 counts[m, 0] += missed > 0
@@ -203,4 +203,4 @@ def _pass(  # type: ignore[no-untyped-def]
                     shifts[m, 0] += add
                     shifts[m, 1] += add * shift[row]
                     for k in range(n):
-                        w[m, k if columns.size == 0 else places[k]] += add * room[k]
+                        w[m, k if columns.size == 0 else indices[k]] += add * room[k]

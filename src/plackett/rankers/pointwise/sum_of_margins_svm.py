@@ -103,19 +103,19 @@ class SumOfMarginsSVM(OrdinalSVM):
         return _unit_length(solve_threshold_svm(replace(problem, cost=problem.cost / nu), self.tol))
 
 
-def _unit_length(found: ThresholdSolution) -> ThresholdSolution:
+def _unit_length(solution: ThresholdSolution) -> ThresholdSolution:
     """The solution divided by the length of its weights; 0 where that is no more than rounding.
 
     All but the square of the weights is homogeneous; the dual's bound −½‖w‖² becomes −‖w‖.
     """
-    square, gap = float(found.weights @ found.weights), found.primal - found.dual
+    square, gap = float(solution.weights @ solution.weights), solution.primal - solution.dual
     length = np.sqrt(square) if square > max(4.0 * gap, 1e-8) else np.inf
-    primal, dual = (found.primal - 0.5 * square) / length, -np.sqrt(max(-2.0 * found.dual, 0.0))
+    primal, dual = (solution.primal - 0.5 * square) / length, -np.sqrt(max(-2.0 * solution.dual, 0.0))
     return replace(
-        found,
-        weights=found.weights / length,
-        thresholds=found.thresholds / length,
-        heights=found.heights / length,
+        solution,
+        weights=solution.weights / length,
+        thresholds=solution.thresholds / length,
+        heights=solution.heights / length,
         primal=primal,
         dual=dual,
         gap=max(primal - dual, 0.0),

@@ -192,10 +192,10 @@ class LocalRankers(QueryDependent):
             shares = SHARES
         best = shares[0]
         for share in shares:
-            found = scorer(share)
+            candidate = scorer(share)
             if monitor.valid is None:
                 break
-            better, stop = monitor.judge(partial(self._scored, found))
+            better, stop = monitor.judge(partial(self._scored, candidate))
             best = share if better else best
             if stop:
                 break

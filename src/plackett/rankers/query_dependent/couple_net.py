@@ -114,9 +114,11 @@ class CoupleNet(UsesQueryFeatures):
 
         def callback(flat: np.ndarray) -> None:
             nonlocal best
-            found = scorer(flat)
+            candidate = scorer(flat)
             keep, stop = monitor.judge(
-                lambda valid: found.predict(valid.X, valid.offsets, self.n_jobs, query_features=valid.query_features)
+                lambda valid: candidate.predict(
+                    valid.X, valid.offsets, self.n_jobs, query_features=valid.query_features
+                )
             )
             if keep:
                 best = flat.copy()

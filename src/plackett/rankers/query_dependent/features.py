@@ -57,8 +57,8 @@ def query_features(
     """
     if top < 1:
         raise DataError(f"top={top}; give 1 or more")
-    found = list_statistics(data.X, data.offsets, column_number(data, reference), top)
-    return found if spread else found[:, : data.n_features]
+    statistics = list_statistics(data.X, data.offsets, column_number(data, reference), top)
+    return statistics if spread else statistics[:, : data.n_features]
 
 
 def column_number(data: RankingDataset, column: int | str | None, parameter: str = "reference") -> int:

@@ -136,9 +136,9 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
             scores = scorer.predict(data.X, data.offsets, self.n_jobs)
             parts = np.stack([one.evaluate(one.check(scores))[0] for one in bound], axis=1)
             arguments = z, parts, weight, self.prior, self.prior_strength
-            found = minimize(gate_objective, gate, args=arguments, jac=True, method="L-BFGS-B")
-            gate, share = found.x, 1.0 / (1.0 + np.exp(-z @ found.x))
-            values.append(found.fun)
+            optimum = minimize(gate_objective, gate, args=arguments, jac=True, method="L-BFGS-B")
+            gate, share = optimum.x, 1.0 / (1.0 + np.exp(-z @ optimum.x))
+            values.append(optimum.fun)
         self.gate_, self.losses_ = gate, np.array(values)
         return share
 

@@ -82,8 +82,8 @@ class SubspaceClusters(LocalRankers):
             far = 1.0 - np.round(similarities(own, own), 12)
             np.fill_diagonal(far, 0.0)
             tree = linkage(squareform((far + far.T) / 2.0, checks=False), "complete")
-            found = fcluster(tree, self.n_clusters, "maxclust")
-            self.clusters_ = np.unique(found, return_inverse=True)[1].ravel().astype(np.int64)
+            cluster_numbers = fcluster(tree, self.n_clusters, "maxclust")
+            self.clusters_ = np.unique(cluster_numbers, return_inverse=True)[1].ravel().astype(np.int64)
         parts = [np.flatnonzero(self.clusters_ == c) for c in range(self.clusters_.max() + 1)]
         members, member = self._local(parts, data, monitor)
         self._settle(members, None, SubspaceRouter(own, member[self.clusters_], scale), data, monitor)

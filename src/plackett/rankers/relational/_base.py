@@ -44,11 +44,13 @@ def is_strength(beta: Any) -> bool:
 
 def check_numbers(ranker: Ranker, name: str, size: int, least: float = 0.0) -> None:
     """Reject learned numbers of a model file that are not that many, or not finite and at least ``least``."""
-    found = getattr(ranker, name, None)
-    if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.shape != (size,):
+    numbers = getattr(ranker, name, None)
+    if not isinstance(numbers, np.ndarray) or numbers.dtype != np.float64 or numbers.shape != (size,):
         raise DataError(f"{name} is damaged: {size} numbers were expected")
-    if not (np.isfinite(found).all() and (found >= least).all()):
-        raise DataError(f"{name} is damaged: {found[~(np.isfinite(found) & (found >= least))][0]} is not possible")
+    if not (np.isfinite(numbers).all() and (numbers >= least).all()):
+        raise DataError(
+            f"{name} is damaged: {numbers[~(np.isfinite(numbers) & (numbers >= least))][0]} is not possible"
+        )
 
 
 def parsed(relation: Any) -> Any:

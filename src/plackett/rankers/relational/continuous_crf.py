@@ -171,16 +171,16 @@ class ContinuousCRF(Ranker):
     ) -> Ranker:
         """The mean of the estimates, weighted by α, as a ranker; a linear function of the features or of the scores."""
         share = self.alpha_ / self.alpha_.sum()
-        found: Ranker
+        ranker: Ranker
         if members:
-            found = Blend(members=tuple(clone(member) for member in members), n_jobs=self.n_jobs)
-            found.weights_ = share
-            found.scorer_ = BlendScorer(tuple(members), share * slope)
+            ranker = Blend(members=tuple(clone(member) for member in members), n_jobs=self.n_jobs)
+            ranker.weights_ = share
+            ranker.scorer_ = BlendScorer(tuple(members), share * slope)
         else:
-            found = GradientRanker(loss="Square", n_jobs=self.n_jobs)
-            found.scorer_ = LinearScorer((share * slope)[:, None], np.array([share @ intercept]))
-        found._note(data, Monitor())
-        return found
+            ranker = GradientRanker(loss="Square", n_jobs=self.n_jobs)
+            ranker.scorer_ = LinearScorer((share * slope)[:, None], np.array([share @ intercept]))
+        ranker._note(data, Monitor())
+        return ranker
 
     def _check_learned(self) -> None:
         check_numbers(self, "alpha_", max(np.size(getattr(self, "alpha_", ())), 1))
@@ -331,9 +331,9 @@ def _spectrum(lo, hi, offsets, pointers, other, weight, out):  # type: ignore[no
             for p in range(pointers[i], pointers[i + 1]):
                 table[i - first, other[p] - first] -= weight[p]
                 table[i - first, i - first] += weight[p]
-        found = np.linalg.eigvalsh(table)
+        eigenvalues = np.linalg.eigvalsh(table)
         for i in range(first, last):
-            out[i] = max(found[i - first], 0.0)
+            out[i] = max(eigenvalues[i - first], 0.0)
 
 
 @kernel

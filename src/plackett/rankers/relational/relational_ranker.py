@@ -97,11 +97,11 @@ class RelationalRanker(WrapsRanker):
 
     def _relations(self, data: RankingDataset) -> list[Relation]:
         known = data.relations or {}
-        found = []
+        relations = []
         for number, (key, _, _) in enumerate(self._terms()):
             built = known.get(_name(number))
-            found.append(relation_of(data, key, type(self).__name__, self.n_jobs) if built is None else built)
-        return found
+            relations.append(relation_of(data, key, type(self).__name__, self.n_jobs) if built is None else built)
+        return relations
 
     def _related(self, data: RankingDataset) -> RankingDataset:
         """The data with the relations that are built from features, so that they are built once."""
@@ -160,11 +160,11 @@ class RelationalRanker(WrapsRanker):
             return float(losses.sum()) / total, strengths * np.array(slope) / total
 
         low, high = np.log(_BOUNDS)
-        found = minimize(
+        optimum = minimize(
             objective, np.log(np.clip(start, *_BOUNDS)), jac=True, method="L-BFGS-B",
             bounds=[(low, high)] * start.size, options={"maxiter": 50},
         )  # fmt: skip
-        return np.exp(found.x)
+        return np.exp(optimum.x)
 
     def _check_learned(self) -> None:
         check_numbers(self, "strengths_", len(self._terms()))

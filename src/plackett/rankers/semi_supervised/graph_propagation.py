@@ -161,6 +161,6 @@ def harmonic_labels(labels: np.ndarray, similar: Any, unlike: Any = None) -> np.
     values = middle + solve(system, signed.tocsr()[free][:, known] @ (labels[known] - middle))
     # the chance that a walk over similar documents ends at a label: 1, or 0 where none is connected
     reached = solve(laplacian, similar.tocsr()[free][:, known] @ np.ones(known.size))
-    found = labels.copy()
-    found[free] = np.where(reached > 0.5, np.clip(values, low, high), -1.0)
-    return found
+    completed = labels.copy()
+    completed[free] = np.where(reached > 0.5, np.clip(values, low, high), -1.0)
+    return completed

@@ -120,10 +120,10 @@ def _within(data: RankingDataset, order: np.ndarray, automatic: np.ndarray) -> M
     """The pairs of each relation with both documents in the same part."""
     if data.relations is None:
         return None
-    found = {}
+    within = {}
     for name, relation in data.relations.items():
         moved = relation.moved(order)
         kept = automatic[moved.row] == automatic[moved.other]
         weight = None if moved.weight is None else moved.weight[kept]
-        found[name] = Relation(moved.row[kept], moved.other[kept], weight)
-    return MappingProxyType(found)
+        within[name] = Relation(moved.row[kept], moved.other[kept], weight)
+    return MappingProxyType(within)

@@ -101,10 +101,10 @@ class WeakSupervision(SemiSupervised):
         grades = np.sort(data.labels[judged]) if judged.any() else np.array([0.0, 0.0, 0.0, 0.0, 1.0])
         of = data.query_of_row
         order = np.lexsort((scores, of))
-        place = np.empty(data.n_rows)
-        place[order] = (np.arange(data.n_rows) - data.offsets[of[order]] + 0.5) / data.group[of[order]]
+        quantile = np.empty(data.n_rows)
+        quantile[order] = (np.arange(data.n_rows) - data.offsets[of[order]] + 0.5) / data.group[of[order]]
         own = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
-        made = grades[np.minimum((place * grades.size).astype(np.int64), grades.size - 1)]
+        made = grades[np.minimum((quantile * grades.size).astype(np.int64), grades.size - 1)]
         return data.replace(
             y=np.where(weak[of], made, data.labels), query_weight=np.where(weak, self.trade_off, 1.0) * own
         )

@@ -99,18 +99,18 @@ class SVMDiv(Estimator):
         aim = self._features(data, words, target)
 
         def risk(weights: np.ndarray) -> tuple[float, np.ndarray]:
-            found, missed = self._search(data, words, weights, subtopics, missed=-1.0)
-            slope = self._features(data, words, found) - aim
+            violator, missed = self._search(data, words, weights, subtopics, missed=-1.0)
+            slope = self._features(data, words, violator) - aim
             loss = missed + slope @ weights
             own = covered(data, subtopics, target, self.k)  # the target itself is a set, too
             better = loss >= own
             loss, slope = np.where(better, loss, own), np.where(better[:, None], slope, 0.0)
             return float(weight @ loss), weight @ slope
 
-        found = minimise(risk, size, C=self.C, tol=self.tol, max_iter=self.max_iter)
-        warn_of_open_gap("SVMDiv", found.gap, self.tol, found.n_iter)
-        self.coef_ = found.coef.reshape(len(self.levels), len(self.shares))
-        self.gap_, self.n_iter_ = found.gap, found.n_iter
+        solution = minimise(risk, size, C=self.C, tol=self.tol, max_iter=self.max_iter)
+        warn_of_open_gap("SVMDiv", solution.gap, self.tol, solution.n_iter)
+        self.coef_ = solution.coef.reshape(len(self.levels), len(self.shares))
+        self.gap_, self.n_iter_ = solution.gap, solution.n_iter
         return self
 
     def order(self, data: RankingDataset) -> np.ndarray:
@@ -166,10 +166,10 @@ class SVMDiv(Estimator):
 
 def covered(data: RankingDataset, subtopics: np.ndarray, order: np.ndarray, k: int) -> np.ndarray:
     """Share of the subtopics that have relevant documents which the first k documents of each query miss."""
-    place = np.arange(data.n_rows) - data.offsets[data.query_of_row]
+    position = np.arange(data.n_rows) - data.offsets[data.query_of_row]
     hit, known = np.zeros((data.n_queries, subtopics.shape[1])), np.zeros((data.n_queries, subtopics.shape[1]))
     np.maximum.at(known, data.query_of_row, subtopics)
-    np.maximum.at(hit, data.query_of_row[place < k], subtopics[order[place < k]])
+    np.maximum.at(hit, data.query_of_row[position < k], subtopics[order[position < k]])
     total = known.sum(axis=1)
     return np.divide(total - hit.sum(axis=1), total, out=np.zeros(data.n_queries), where=total > 0)
 
@@ -220,7 +220,7 @@ def _greedy(  # type: ignore[no-untyped-def]
         price = missed / total if total > 0 else 0.0
         gain, taken = np.full(n, np.inf), np.zeros(n, np.bool_)
         chosen = np.empty(min(k, n), np.int64)
-        for place in range(min(k, n)):
+        for position in range(min(k, n)):
             best = -1
             fresh = np.zeros(n, np.bool_)
             while True:
@@ -243,7 +243,7 @@ def _greedy(  # type: ignore[no-untyped-def]
                             value += price
                     gain[i], fresh[i] = value, True
             taken[best] = True
-            chosen[place] = first + best
+            chosen[position] = first + best
             for p in range(pointers[first + best], pointers[first + best + 1]):
                 for a in range(n_levels):
                     if reach[p, a] > 0:
@@ -259,13 +259,13 @@ def _greedy(  # type: ignore[no-untyped-def]
         for t in range(known.size):
             missing += known[t] and not hit[t]
         loss[q] = missing / total if total > 0 else 0.0
-        for place in range(chosen.size):
-            order[first + place] = chosen[place]
-        place = first + chosen.size
+        for position in range(chosen.size):
+            order[first + position] = chosen[position]
+        end = first + chosen.size
         for i in range(n):
             if not taken[i]:
-                order[place] = first + i
-                place += 1
+                order[end] = first + i
+                end += 1
 
 
 @kernel
@@ -275,8 +275,8 @@ def _cover(lo, hi, offsets, pointers, terms, n_words, reach, order, k, count):  
     done = np.zeros((n_words, n_levels), np.bool_)
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
-        for place in range(first, min(first + k, last)):
-            row = order[place]
+        for position in range(first, min(first + k, last)):
+            row = order[position]
             for p in range(pointers[row], pointers[row + 1]):
                 for a in range(n_levels):
                     if reach[p, a] > 0 and not done[terms[p], a]:

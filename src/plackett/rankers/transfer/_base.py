@@ -64,8 +64,8 @@ class TransferRanker(SingleMember):
         if domain is not None:
             if source is not None:
                 raise DataError("give either source, or domain and target")
-            words = {name: arguments.pop(name, None) for name in ("qid", "group", "sample_weight", "query_weight")}
-            parts = domains(training_data(X, y, **words), domain)
+            columns = {name: arguments.pop(name, None) for name in ("qid", "group", "sample_weight", "query_weight")}
+            parts = domains(training_data(X, y, **columns), domain)
             if target not in parts:
                 raise DataError(f"target={target!r} is not among the domains: {', '.join(map(repr, parts))}")
             X, y = parts.pop(target), None
@@ -126,12 +126,12 @@ class TransferRanker(SingleMember):
         card = super()._card(data, monitor)
         sources = self.__dict__.get("_sources", {})
         target = self.__dict__.get("_target")
-        found: dict[str, Any] = {} if target is None else {"target": str(target)}
-        found["sources"] = {str(name): part.n_queries for name, part in sources.items()}
+        transfer: dict[str, Any] = {} if target is None else {"target": str(target)}
+        transfer["sources"] = {str(name): part.n_queries for name, part in sources.items()}
         if self.negative_transfer_ is not None:
-            found |= {"target alone": monitor.history[0], "transfer": monitor.history[1]}
-            found["kept"] = "target alone" if self.negative_transfer_ else "transfer"
-        return card | {"transfer": found}
+            transfer |= {"target alone": monitor.history[0], "transfer": monitor.history[1]}
+            transfer["kept"] = "target alone" if self.negative_transfer_ else "transfer"
+        return card | {"transfer": transfer}
 
     def settled(self) -> dict[str, Any]:
         """Nothing but that there will be no validation data: a fallback has to be chosen by the user."""

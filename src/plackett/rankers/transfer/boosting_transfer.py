@@ -91,13 +91,13 @@ class BoostingTransfer(TransferRanker):
             )
         if self.n_adapt == 0:
             return background
-        words: dict[str, Any] = {"warm_start": True}
+        settings: dict[str, Any] = {"warm_start": True}
         if self.n_adapt is not None:
             effort = getattr(background, "effort", None)
             if effort is None:
                 raise DataError(f"n_adapt={self.n_adapt}: {type(background).__name__} has no rounds to count; use None")
-            words[effort] = self.n_adapt
-        adapted = self._member(background).set_params(**words)
+            settings[effort] = self.n_adapt
+        adapted = self._member(background).set_params(**settings)
         if valid is None:
             adapted.early_stopping_rounds = None
         return train_quietly(adapted, data, valid, start=background)

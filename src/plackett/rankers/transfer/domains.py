@@ -73,21 +73,21 @@ def source_domains(source: Any) -> dict[Any, RankingDataset]:
     if isinstance(source, RankingDataset):
         return {"source": source}
     if isinstance(source, Mapping):
-        found = dict(source)
+        parts = dict(source)
     elif isinstance(source, Sequence) and not isinstance(source, str):
-        found = {f"source {i + 1}": part for i, part in enumerate(source)}
+        parts = {f"source {i + 1}": part for i, part in enumerate(source)}
     else:
-        found = {"": source}
-    for part in found.values():
+        parts = {"": source}
+    for part in parts.values():
         if not isinstance(part, RankingDataset):
             raise DataError(
                 f"source must be a RankingDataset, or a dict or list of them, got a {type(part).__name__}; "
                 "RankingDataset.from_arrays(X, y, qid) makes one"
             )
-    names = [str(name) for name in found]
+    names = [str(name) for name in parts]
     if len(set(names)) < len(names):
         raise DataError(f"two sources are called {max(names, key=names.count)!r}; their names must differ as text")
-    return found
+    return parts
 
 
 def plain(data: RankingDataset, first: int = 0) -> RankingDataset:
@@ -104,17 +104,17 @@ def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDa
     related = set.intersection(*(set(part.relations or ()) for part in parts))
     for part, weight in zip(parts, weights, strict=True):
         own = np.ones(part.n_queries) if part.query_weight is None else part.query_weight
-        words: dict[str, Any] = {"query_weight": own * weight}
-        words["sample_weight"] = np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight
+        changes: dict[str, Any] = {"query_weight": own * weight}
+        changes["sample_weight"] = np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight
         if not features:
-            words["query_features"] = None
+            changes["query_features"] = None
         if part.relations is not None:
-            words["relations"] = {name: part.relations[name] for name in sorted(related)} or None
+            changes["relations"] = {name: part.relations[name] for name in sorted(related)} or None
         if preferences:
             given = part.preferences
             pairs = Preferences.from_labels(part, margin=False) if given is None else given
             of_pairs = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
-            words["preferences"] = replace(pairs, margin=None, weight=of_pairs)
-        joined.append(plain(part, first).replace(**words))
+            changes["preferences"] = replace(pairs, margin=None, weight=of_pairs)
+        joined.append(plain(part, first).replace(**changes))
         first += part.n_queries
     return concat(joined)

@@ -127,8 +127,8 @@ class FeatureTransfer(TransferRanker):
         if "standardize" in member.get_params(deep=False):
             member.standardize = False  # the transformation is the scale
         transformed = np.ascontiguousarray((task.dense() / scale) @ root, np.float32)
-        found: Any = train_quietly(member, task.replace(X=transformed, feature_names=None))
-        return root @ found.coef_
+        trained: Any = train_quietly(member, task.replace(X=transformed, feature_names=None))
+        return root @ trained.coef_
 
     def for_domain(self, name: Any) -> Self:
         """The ranker of another domain: a copy that scores with the weights of one of the sources.
