@@ -94,7 +94,7 @@ def _choices(n, listed, start, everything):  # type: ignore[no-untyped-def]
 
 @kernel
 def _in_order(before, a, n, m, order):  # type: ignore[no-untyped-def]
-    """The documents of a list by place, ties in the order of the rows; returns how many it has."""
+    """The documents of a list by position, ties in the order of the rows; returns how many it has."""
     listed = 0
     for i in range(n):
         order[i] = -1

@@ -23,7 +23,7 @@ _OTHERS = ("model", "solver", "ordering", "relation")
 
 
 def to_plain(value: Any, name: str) -> Any:
-    """A parameter as JSON has it; losses, models and rankers by name and fields. ``name`` is for the error message.
+    """A parameter as a JSON value; losses, models and rankers by name and fields. ``name`` is for the error message.
 
     >>> to_plain((1, 2), "hidden")
     {'tuple': [1, 2]}
@@ -85,7 +85,7 @@ def from_plain(value: Any) -> Any:
 
 
 def current(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as they are now: in older files ``n_bags`` stood next to any boosting, and had a meaning for one."""
+    """Parameters in their current form: older files have ``n_bags`` for any boosting, though only one kind used it."""
     if "n_bags" in parameters and "refit" not in parameters and parameters.get("boosting") != "bagged":
         return {name: value for name, value in parameters.items() if name != "n_bags"}
     return parameters

@@ -1,4 +1,4 @@
-"""Training data inside a scorer that trains when it is asked to score."""
+"""Training data inside a scorer that trains at prediction time."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ _ARRAYS: dict[str, Any] = {
 
 
 class AdditiveTerms:
-    """Collects weighted functions of single features, in any order, and adds them up to a scorer."""
+    """Collects weighted functions of single features, in any order, and sums them into a scorer."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[int, float, float]] = []

@@ -49,7 +49,7 @@ class FormulaScorer:
         """The scorer that `to_arrays` wrote."""
         code, constants, n_features = (np.array(arrays.get(name)) for name in ("code", "constants", "n_features"))
         if code.dtype != np.int32 or constants.dtype != np.float64 or n_features.dtype != np.int64:
-            raise DataError("the formula is damaged: its arrays have other types than formulas have")
+            raise DataError("the formula is damaged: its arrays have the wrong types")
         if code.ndim != 1 or constants.shape != code.shape or n_features.shape != (1,):
             raise DataError(
                 f"a formula of codes {code.shape}, constants {constants.shape} and sizes {n_features.shape}"

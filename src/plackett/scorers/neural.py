@@ -24,8 +24,8 @@ __all__ = ["NeuralScorer"]
 class NeuralScorer:
     """A network with its weights and the map of its features.
 
-    On the CPU the order of rows and queries and the other queries of a call make no difference to a document's score;
-    on CUDA none but rounding.
+    On the CPU, a document's score does not depend on the order of rows and queries or on the other queries of a call.
+    On CUDA it depends on them only through rounding.
     """
 
     kind: ClassVar[str] = "neural"
@@ -96,8 +96,8 @@ class NeuralScorer:
 def _on_host(device: str) -> bool:
     """Whether scores are computed on the host, where NumPy does it.
 
-    PyTorch is not imported to look for an accelerator: a process that has not trained serves on the host, unless it
-    asks for ``"cuda"``.
+    PyTorch is not imported just to look for an accelerator: a process that only serves uses the host, unless ``"cuda"``
+    is requested.
     """
     if device == "auto":
         torch = sys.modules.get("torch")

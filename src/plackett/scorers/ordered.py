@@ -21,8 +21,8 @@ __all__ = ["OrderedScorer"]
 class OrderedScorer:
     """A comparator with the ordering method that builds lists from its comparisons.
 
-    The order of the rows makes no difference: inside each list they are sorted by a hash of their content first, which
-    the draws of random methods depend on as well. Documents of equal content share the mean of their scores.
+    The order of the rows does not matter: each list is first sorted by a hash of the rows' content, on which the draws
+    of random methods depend too. Documents with equal content share the mean of their scores.
     """
 
     kind: ClassVar[str] = "ordered"

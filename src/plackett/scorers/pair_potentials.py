@@ -1,4 +1,4 @@
-"""Scores of documents that also compare each one with the others of its list."""
+"""Scores that also compare each document with the others of its list."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _compare(lo, hi, offsets, here, there, out):  # type: ignore[no-untyped-def]
                 values[i - a] = there[i, h]
             argsort_descending(
                 values, order, spare, spare_order, b - a
-            )  # a sum in one order, whatever that of the rows
+            )  # the sum must not depend on the order of the rows
             for i in range(a, b):
                 total = 0.0
                 for k in range(b - a):

@@ -1,4 +1,4 @@
-"""Orders that are written place by place: each choice depends on the documents above it."""
+"""Orders that are built from the top: each choice depends on the documents above it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PointerScorer:
     beam: int = 1
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Places of the documents, counted from the end of the list; documents that tie to the end share theirs."""
+        """Positions of the documents, counted from the end of the list; documents that tie to the end share one."""
         x = np.ascontiguousarray(dense(X).astype(np.float64) / self.scale)
         out = np.empty(x.shape[0])
         over_queries(_decode, offsets, x, self.weights, self.matrix, self.beam, out, n_jobs=n_jobs, rows_per_thread=500)

@@ -100,7 +100,7 @@ class OverlapRouter:
 
     @property
     def _holders(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each training query, the queries that have it among their neighbours: where they start, and they."""
+        """For each training query, the queries that have it among their neighbours, as offsets and a flat array."""
         n, k = self.neighbours.shape
         order = np.argsort(self.neighbours.ravel(), kind="stable")
         counts = np.bincount(self.neighbours.ravel(), minlength=n)
@@ -135,7 +135,7 @@ class SoftmaxRouter:
 
     def probabilities(self, z: np.ndarray) -> np.ndarray:
         """Probability of each class, queries × classes."""
-        # the sums of a query do not depend on the queries beside it, which BLAS does not guarantee
+        # the sums of a query must not depend on the other queries, which BLAS does not guarantee
         logits = table_times(np.ascontiguousarray(z, np.float32), self.weights) + self.intercept
         e = np.exp(logits - logits.max(axis=1, keepdims=True))
         return e / e.sum(axis=1, keepdims=True)

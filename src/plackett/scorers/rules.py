@@ -169,7 +169,7 @@ class RuleScorer:
         if not ordered.all() or self.depth[0] != 1 or not ((self.code == MISSING) | (self.code <= last)).all():
             raise DataError("the rules are damaged: conditions do not follow each other, or a range is not there")
         if self.code.min() < 0 or not ((self.after > np.arange(n)) & (self.after <= n)).all():
-            raise DataError("the rules are damaged: the way through the conditions is broken")
+            raise DataError("the rules are damaged: the order of the conditions is broken")
 
 
 @kernel

@@ -8,20 +8,20 @@ import numpy as np
 
 __all__ = ["MOST_SLOTS", "batches", "cut_by_length", "cut_by_rows", "rows_at_once", "rows_of"]
 
-#: Most slots of a padded table: what bounds the memory of a step over very long lists.
+#: Largest number of slots of a padded table; it bounds the memory of a step over very long lists.
 MOST_SLOTS = 65_536
 
 
 def rows_at_once(device: Any) -> int:
-    """Rows that go through a network together: a batch gives work to several cores, or fills a CUDA device."""
+    """Rows that go through a network together: enough to occupy several cores, or to fill a CUDA device."""
     return 512 if device.type == "cpu" else MOST_SLOTS
 
 
 def batches(group: np.ndarray, size: int, list_aware: bool, rng: np.random.Generator) -> list[np.ndarray]:
     """Numbers of the queries in each training batch.
 
-    At random for networks that look at one document at a time. For list-aware ones queries of similar length come
-    together, so that little is padded, and fewer than ``size`` of them where they are very long.
+    Batches are random for networks that look at one document at a time. For list-aware networks, queries of similar
+    length are batched together, so that there is little padding, and very long ones in smaller batches.
     """
     shuffled = rng.permutation(group.size)
     if list_aware:

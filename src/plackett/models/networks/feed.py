@@ -28,7 +28,7 @@ class Feed:
     lists
         Whether the network wants to know the lists.
     keep
-        Map all features at once and keep them on the device, if there is room: for those who come back each epoch.
+        Map all features at once and keep them on the device if there is room, for use in every epoch.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Feed:
 
 
 def _room(device: Any) -> float:
-    """Memory of the device in bytes: what is free on CUDA, what there is on the host."""
+    """Memory of the device in bytes: free memory on CUDA, total memory on the host."""
     if device.type == "cuda":
         return float(load_torch().cuda.mem_get_info(device)[0])
     if hasattr(os, "sysconf"):

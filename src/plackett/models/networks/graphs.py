@@ -1,4 +1,4 @@
-"""Steps of static shape, recorded as CUDA graphs and replayed, because launches would cost more than the work."""
+"""Steps of static shape, recorded as CUDA graphs and replayed, because launches cost more than the computation."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = ["GraphSteps", "Shape", "fits", "rounded_up"]
 #: Most slots of the table of scores of a network that looks at one document at a time.
 MOST_SCORES = 1 << 22
 
-#: Documents of longer lists look at each other in bfloat16, where the device has it: most of the work is there then,
-#: and in float32 it takes three times as long.
+#: Attention over longer lists runs in bfloat16 if the device has it: it is then most of the work, and in float32 it
+#: takes three times as long.
 LONG_LIST = 512
 
-#: Streams of trainings that are over, by device. PyTorch keeps some 64 MB for each stream that ever multiplied, and two
-#: trainings at the same time must not share one.
+#: Streams of finished trainings, by device. PyTorch keeps some 64 MB for each stream that ever ran a matrix product,
+#: and two simultaneous trainings must not share one.
 _IDLE_STREAMS: defaultdict[Any, list[Any]] = defaultdict(list)
 
 
@@ -69,18 +69,18 @@ def fits(form: DeviceForm | None, feed: Feed, group: np.ndarray, batch_size: int
 class GraphSteps:
     """Epochs of training whose steps never wait for the host.
 
-    Everything about the data stays on the device. The plan of an epoch is a table of queries, a row for each batch,
-    and the number of the batch is on the device too, so one step is the same sequence of launches for all batches
-    that have one `Shape`. A shape is run as it is when it is first met, recorded as a CUDA graph when it comes again
-    and replayed from then on. Places that no document takes get gradient 0.
+    All data stay on the device. The plan of an epoch is a table of queries with one row per batch, and the number of
+    the batch is on the device too, so a step is the same sequence of launches for all batches of the same `Shape`. A
+    shape is run directly the first time, recorded as a CUDA graph the second time and replayed from then on. Empty
+    slots get gradient 0.
 
     Parameters
     ----------
     form, share
         The gradient of the loss, and what it is divided by.
     draw
-        Gives the batches of an epoch, each the numbers of its queries, in the order of their steps. Called for the
-        next epoch while the device is still at work on this one.
+        Returns the batches of an epoch, each as the numbers of its queries, in the order of their steps. Called for the
+        next epoch while the device is still working on this one.
     step
         Called after the gradients were stored with the weights; it must not wait for the device.
     seed
@@ -134,7 +134,7 @@ class GraphSteps:
             self._load(batches)
 
     def epoch(self) -> None:
-        """One step for each batch of the plan, and the plan of the next epoch."""
+        """Run one step for each batch of the plan, and make the plan of the next epoch."""
         with self._on_stream():
             for shape in self.plan:
                 self._run(shape)
@@ -157,7 +157,7 @@ class GraphSteps:
         self.batch.zero_()
 
     def _shape(self, lists: int, longest: int, rows: int) -> Shape:
-        """The smallest shape in use that has room: few of them, since each is a graph, but none much too large."""
+        """The smallest shape with enough room. There are few, since each is a graph, but none is much too large."""
         most = self.queries.shape[1]
         if self.network.list_aware:
             return Shape(min(most, 1 << (lists - 1).bit_length()), rounded_up(longest, 8), 0)
@@ -191,7 +191,7 @@ class GraphSteps:
         return graph
 
     def _step(self, shape: Shape) -> None:
-        """The batch whose number is on the device: forward, gradient of the loss, back, and a step."""
+        """Train on the batch whose number is on the device: forward pass, gradient of the loss, backward pass, step."""
         torch = load_torch()
         queries = self.queries.index_select(0, self.batch)[0, : shape.lists]
         size, position = self.size[queries][:, None], self.positions[: shape.slots]
@@ -204,7 +204,7 @@ class GraphSteps:
             lists = None
         else:
             taken = rows.view(-1)
-            looked_at = position < size.clamp(min=1)  # a list of nothing but empty slots has no attention to give
+            looked_at = position < size.clamp(min=1)  # attention over a list of only empty slots is undefined
             precision = torch.bfloat16 if self.bfloat16 and shape.slots > LONG_LIST else torch.float32
             mask = torch.zeros_like(looked_at, dtype=precision).masked_fill_(~looked_at, -torch.inf)
             lists = Lists(shape.lists, shape.slots, None, mask[:, None, None, :], precision)
@@ -226,7 +226,7 @@ class GraphSteps:
 
     @contextmanager
     def _on_stream(self) -> Iterator[None]:
-        """Work on a stream of our own, as recording needs; what comes before and after it waits for it."""
+        """Work on a separate stream, as recording requires, synchronised with the work before and after it."""
         if self.device.type != "cuda":
             yield
             return

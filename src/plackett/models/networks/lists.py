@@ -14,11 +14,11 @@ __all__ = ["Lists"]
 
 @dataclass(frozen=True)
 class Lists:
-    """Where the rows of some lists stand in a table of ``n_lists × longest`` slots.
+    """The slots of the rows of some lists in a padded table of ``n_lists × longest`` slots.
 
-    ``slot`` is the number of each row's slot and ``mask`` (lists × 1 × 1 × slots) tells real slots from empty
-    ones; both are None where the lists have equal length and the table is the rows themselves. ``precision`` is the
-    type in which documents look at each other, None that of the rows.
+    ``slot`` is the number of each row's slot, and ``mask`` (lists × 1 × 1 × slots) tells real slots from empty
+    ones. Both are None if all lists have the same length, so that the table needs no padding. ``precision`` is the
+    type of the attention; None is that of the rows.
     """
 
     n_lists: int

@@ -27,8 +27,8 @@ class ComparativeNetwork:
     """A network with mirrored hidden units, evaluated without PyTorch.
 
     Hidden unit i is σ(a_i·x_u + b_i·x_v + c_i), and its mirror the same with u and v exchanged. The output "u before v"
-    is σ(Σ_i own_i h_i + other_i h'_i + output), and "v before u" has own and other exchanged: so exchanging the
-    documents exchanges the outputs, exactly. The preference is ½ + ½ (first output − second output).
+    is σ(Σ_i own_i h_i + other_i h'_i + output), and "v before u" has own and other exchanged. So exchanging the
+    documents exchanges the outputs exactly. The preference is ½ + ½ (first output − second output).
     """
 
     kind: ClassVar[str] = "sortnet"
@@ -55,7 +55,7 @@ class ComparativeNetwork:
         return compare
 
     def outputs(self, hidden: np.ndarray, mirror: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The two outputs from what comes into the hidden units and into their mirrors."""
+        """The two outputs, from the inputs of the hidden units and of their mirrors."""
         hidden, mirror = expit(hidden + self.bias), expit(mirror + self.bias)
         # sums row by row: matrix products would depend on the other pairs
         h_own, h_other = (np.einsum("ij,j->i", hidden, w) for w in (self.own, self.other))

@@ -54,7 +54,7 @@ def pair_table(X: Any, first: np.ndarray, second: np.ndarray, features: str) -> 
 
 
 def _in_blocks(chance: Callable[[Any], np.ndarray], X: Any, features: str) -> Preference:
-    """The preference function of a model of pairs, which is asked in both directions."""
+    """The preference function of a model of pairs, evaluated in both directions."""
 
     def ask(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         parts = [slice(i, i + _AT_ONCE) for i in range(0, first.size, _AT_ONCE)]
@@ -118,7 +118,7 @@ class ForeignComparator:
         return _in_blocks(chance, X, self.features)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Raise an error: there is no form that would be safe to load."""
+        """Raise an error: the classifier has no form that is safe to load."""
         raise DataError(
             f"a {type(self.classifier).__name__} cannot be saved without pickle; train with estimator='linear', "
             "'trees' or another model of plackett instead, or pickle the ranker yourself"

@@ -1,8 +1,8 @@
-"""Tree ensembles of other libraries, brought to the one rule by which our kernels decide: ``x <= threshold``.
+"""Tree ensembles of other libraries, converted to the rule of our kernels: ``x <= threshold`` goes left.
 
 Libraries differ in three things: whether a row goes left below the threshold or up to it, whether values are rounded to
-float32 before they are compared, and where missing values go. Each combination has an equal threshold in float64, so
-that no kernel needs to know.
+float32 before they are compared, and where missing values go. Each combination has an equivalent threshold in float64,
+so the kernels need only one rule.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def build_trees(
     comparison
         ``"<="`` (LightGBM, RankLib, scikit-learn) or ``"<"`` (XGBoost).
     float32_inputs
-        Whether values are rounded to float32 before they are compared, as XGBoost, RankLib and scikit-learn do. It
-        matters to float64 rows only. Thresholds must be float32 numbers then.
+        Whether values are rounded to float32 before they are compared, as XGBoost, RankLib and scikit-learn do. This
+        matters only for float64 rows. If True, thresholds must be float32 numbers.
     missing
-        What counts as missing: NaN, NaN and 0, or nothing (NaN is 0 then).
+        What counts as missing: NaN; NaN and 0; or nothing, in which case NaN is treated as 0.
     missing_left
         Whether missing values go left: for all splits, or for each.
     feature_names
@@ -134,6 +134,6 @@ def equal_threshold(threshold: np.ndarray, comparison: str, float32_inputs: bool
 
 
 def _unbounded(values: np.ndarray) -> np.ndarray:
-    """Float32 numbers as float64, infinity as the number that would follow the largest."""
+    """Float32 numbers as float64, with infinity as the number that would follow the largest finite one."""
     wide = values.astype(np.float64)
     return np.where(np.isinf(wide), np.sign(wide) * 2.0**128, wide)

@@ -1,4 +1,4 @@
-"""LightGBM's text of an ensemble: which parts are kept, and what is checked before LightGBM reads it.
+"""LightGBM's text format: which parts are kept, and what is checked before LightGBM reads it.
 
 LightGBM trusts its own text: numbers that point outside a tree make it read out of bounds or loop forever. A model file
 may come from anywhere. So its text is parsed into arrays, which are checked, and LightGBM reads only a text that is
@@ -258,7 +258,7 @@ def _column(trees: list[dict[str, str]], name: str, sizes: list[int], needed: bo
         if text:
             texts.append(text)
     joined = " ".join(texts)
-    if not needed and ("n" in joined):  # a gain may be infinite, which is nothing to score with
+    if not needed and ("n" in joined):  # a gain may be infinite; scoring does not use it
         joined = re.sub(r"-?(?:inf|nan)(?= |$)", "0", joined)
     read = _numbers if dtype is np.float64 else _whole_numbers
     numbers = read(name, joined, sum(sizes))
