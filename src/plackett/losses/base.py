@@ -221,7 +221,7 @@ def first_swaps(data: RankingDataset, measure: Any, loss: str, n_jobs: int | Non
 
 
 def _ones(n: int) -> np.ndarray:
-    """Read-only ones, like the weights of a dataset: Numba would compile every kernel again for writable ones."""
+    """Read-only ones, like the weights of a dataset; Numba would compile kernels again for a writable one."""
     ones = np.ones(n)
     ones.flags.writeable = False
     return ones

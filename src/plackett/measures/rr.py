@@ -92,7 +92,7 @@ def _first(  # type: ignore[no-untyped-def]
             end = tie_end[i]
             inside = count_relevant(labels, i, end, rel)
             if inside > 0:
-                left = end - i  # places not yet passed
+                left = end - i  # positions not yet passed
                 chance = inside / left  # that the first relevant document is at position j
                 value = 0.0
                 for j in range(i, min(end, stop)):
@@ -126,7 +126,7 @@ def _first_state(lo, hi, offsets, labels, depth, rel, worth, k, state):  # type:
             relevant = labels[i] >= rel
             state[i, 0] = 1.0 if relevant else 0.0
             state[i, 1] = 1.0
-            if relevant:  # going down it matters only as the first, coming up it takes the place of the first
+            if relevant:  # going down it matters only as the first, coming up it replaces the first
                 state[i, 2] = first if n_relevant == 0 else second
                 state[i, 3] = -first
                 n_relevant += 1

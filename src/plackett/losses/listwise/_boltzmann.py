@@ -30,9 +30,10 @@ def _add(log_weight, mean, entry, log_more, more):  # type: ignore[no-untyped-de
 
 @kernel
 def _exact(s, x, n, ranks, alpha, table, means, covariances):  # type: ignore[no-untyped-def]
-    """The log of Z, E[Σ x·ranks], and of each document E[c] and E[Σ x·ranks · c]; documents of a set stand first.
+    """The log of Z, E[Σ x·ranks], and E[c] and E[Σ x·ranks · c] of each document, by dynamic programming over sets.
 
-    ``table`` is scratch: log-weights and mean values of what came before, and of what comes after, each set.
+    A set holds the documents that come first. ``table`` is scratch: for each set, log-weights and mean values of the
+    ranks before its end and of those after it.
     """
     ahead, ahead_value, rest, rest_value = table[0], table[1], table[2], table[3]
     full = (1 << n) - 1

@@ -20,7 +20,7 @@ __all__ = ["exact_choice", "label_blocks", "mallows_orders", "sampled_choice"]
 
 @kernel
 def _factors(counts, blocks, theta, factor):  # type: ignore[no-untyped-def]
-    """What each document of a block is worth as the next one, from the number of documents left in the blocks."""
+    """The unnormalised chance of each document of a block to be next, from the numbers left in the blocks."""
     ahead = 1.0
     for b in range(blocks):
         factor[b] = 0.0

@@ -18,7 +18,7 @@ from plackett.losses.pairwise.base import label_order
 
 __all__ = ["ListMLEBestLoss", "ListMLESetLoss"]
 
-#: Where the integral over the logarithm of time begins at the latest, and how far below its peak it is nothing.
+#: Latest start of the integral over the logarithm of time, and how far below its peak the integrand is negligible.
 _LEFT = -40.0
 _NOTHING = 42.0
 
@@ -113,7 +113,7 @@ class _Bound(BoundLoss):
 
 @kernel
 def _rest(s, rest):  # type: ignore[no-untyped-def]
-    """The log of Σ e^s of each place and everything after it."""
+    """The log of Σ e^s over each position and everything after it."""
     largest = -np.inf
     total = 0.0
     for i in range(s.size - 1, -1, -1):

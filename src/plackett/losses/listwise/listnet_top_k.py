@@ -136,7 +136,7 @@ class _Bound(BoundLoss):
         ranks[loss.k or ranks.size :] = 0.0
         self.ranks = ranks
         self.max_exact = loss.max_exact
-        # unjudged documents last: they are cut off before a rank of theirs is looked at
+        # unjudged documents come last and are cut off before their ranks are used
         drawn = np.where(np.isnan(self.target), -np.inf, self.target)
         self.theta = _DISTRIBUTIONS[loss.distribution](loss.theta)
         self.block = label_blocks(data, n_jobs)
@@ -221,7 +221,7 @@ def _exact(t, s, n, ranks, reached, g):  # type: ignore[no-untyped-def]
 
 @kernel
 def _suffix(x, log_x):  # type: ignore[no-untyped-def]
-    """The log of Σ e^x of each place and everything after it; −∞ where all are."""
+    """The log of Σ e^x over each position and everything after it; −∞ if all of them are."""
     largest = -np.inf
     total = 0.0
     for i in range(x.size - 1, -1, -1):
@@ -236,7 +236,7 @@ def _suffix(x, log_x):  # type: ignore[no-untyped-def]
 
 @kernel
 def _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g):  # type: ignore[no-untyped-def]
-    """The divergence along one order, whose places are those of the documents that take part."""
+    """The divergence along one order of the documents that take part."""
     for i in range(n):
         x[i] = t[order[i]]
         y[i] = s[order[i]]

@@ -102,7 +102,7 @@ class _Bound(BoundLoss):
         seed = np.uint64(self.loss.random_state)
         over_queries(_perturb, data.offsets, scores, ranked.labels, ranked.rows, seed, noisy, n_jobs=self.n_jobs)
         draw_values = np.stack([measure.per_query(Scored(data, draw, n_jobs=self.n_jobs)) for draw in noisy])
-        draw_values = np.nan_to_num(draw_values - draw_values[0])  # of a query with nothing to measure nothing is left
+        draw_values = np.nan_to_num(draw_values - draw_values[0])  # a query with nothing to measure becomes 0
         total = np.zeros(data.n_queries)
         for draw in draw_values:  # one by one: the last bits of a mean must not depend on the number of queries
             total += draw

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_PAIRS", "pair_gradient"]
 
-#: Most pairs at once: what bounds the memory, some 400 MB.
+#: Largest number of pairs at once; it bounds the memory to some 400 MB.
 MOST_PAIRS = 1 << 25
 
 

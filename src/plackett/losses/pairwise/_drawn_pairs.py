@@ -15,8 +15,9 @@ __all__ = ["DrawnPairs"]
 class DrawnPairs:
     """The preferences of a dataset, or its pairs of unequal labels, to draw from; a draw takes O(log n).
 
-    A better document is drawn in proportion to the weight of the pairs in which it is the better one, then a worse one
-    in proportion to its weight: rows stand by descending label, so the worse ones are the rest of the query.
+    The better document is drawn in proportion to the weight of the pairs in which it is the better one, then the worse
+    one in proportion to its own weight. Rows are sorted by descending label, so the worse ones are the rest of the
+    query.
     """
 
     def __init__(self, data: RankingDataset, margin: float | str, normalize: bool) -> None:
@@ -60,5 +61,5 @@ class DrawnPairs:
 
 
 def _at(ends: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """First entry whose cumulated weight is above each value; entries of weight 0 are never it."""
+    """First entry whose cumulative weight is above each value; never an entry of weight 0."""
     return np.minimum(np.searchsorted(ends, values, side="right"), np.searchsorted(ends, ends[-1]))

@@ -9,13 +9,13 @@ from plackett._sort import argsort_descending
 
 __all__ = ["graded_updates"]
 
-# Documents of one grade are not ordered among themselves, but all of them stand above all of the grade below. So the
+# Documents of one grade are not ordered among themselves, but all of them must be above those of lower grades. So the
 # new scores of grade k are the old ones, clipped to an interval between two thresholds b[k-1] ≤ b[k], and the update is
-# an isotonic regression over the thresholds alone: neighbours out of order are pooled until none is left. What a pool
-# pays depends on all documents of the grades inside it, on those of the lowest grade that are above its threshold and
-# on those of the highest one that are below it; scores sorted inside each grade and running sums give it by bisection.
-# A margin t·(g_k - g_l) between grades becomes a shift of the scores of grade k by -t·g_k, and the derivative of the
-# objective for t is piecewise linear.
+# an isotonic regression over the thresholds alone: neighbours out of order are pooled until none is left. The cost of a
+# pool depends on all documents of the grades inside it, on those of the lowest grade that are above its threshold and
+# on those of the highest one that are below it; with scores sorted inside each grade, running sums give it by
+# bisection. A margin t·(g_k - g_l) between grades becomes a shift of the scores of grade k by -t·g_k, and the
+# derivative of the objective for t is piecewise linear.
 
 
 @kernel
@@ -64,7 +64,7 @@ def _pooled(h, cw, cs, cg, starts, gain, t, first, last, guess, edges):  # type:
         bottom = _above(h, b0, b1, value + t * gain[first])
         top = _not_below(h, t0, t1, value + t * gain[last + 1])
         weight = weight_inside + (cw[bottom] - cw[b0]) + (cw[t1] - cw[top])
-        if weight <= 0.0:  # a flat place: everything is on its side
+        if weight <= 0.0:  # flat: everything is already on its side
             break
         total = sum_inside + (cs[bottom] - cs[b0]) - t * gain[first] * (cw[bottom] - cw[b0])
         total += (cs[t1] - cs[top]) - t * gain[last + 1] * (cw[t1] - cw[top])

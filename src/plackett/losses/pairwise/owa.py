@@ -18,7 +18,7 @@ from plackett.losses.pairwise.base import label_order
 
 __all__ = ["OWA"]
 
-#: Weights by name: from the number of places to that many unnormalised weights.
+#: Weights by name: functions from n to n unnormalised weights.
 SCHEMES: dict[str, Callable[[int], np.ndarray]] = {
     "harmonic": lambda n: 1.0 / np.arange(1.0, n + 1.0),
     "uniform": np.ones,
@@ -113,7 +113,7 @@ class OWA(Loss):
     focuses on the top of the list. One sort by score serves all u. Convex, not smooth; the curvature is a surrogate,
     the weight of the violated pairs.
 
-    A document with sample weight w counts as w copies: it occupies w places among the v, and u counts w times.
+    A document with sample weight w counts as w copies: w times among the v, and w times as u.
 
     Parameters
     ----------

@@ -66,12 +66,12 @@ class ThresholdLoss(Loss):
 
     @property
     def separable(self) -> bool:  # type: ignore[override]
-        """Not with thresholds that fit the scores of all queries."""
+        """Whether each query's loss depends on its own scores alone; not with learned thresholds."""
         return self.thresholds != "learned"
 
     @property
     def curvature(self) -> str:  # type: ignore[override]
-        """Exact, unless it is that of a hinge or leaves out what moving thresholds change."""
+        """Exact, except for a hinge, and for learned thresholds, whose movement it ignores."""
         return "exact" if PENALTIES[self.penalty].exact and self.thresholds != "learned" else "surrogate"
 
     def settle(self, data: RankingDataset) -> Self:
@@ -114,7 +114,7 @@ class _Bound(BoundLoss):
             yield rows, np.where(self.grade[rows] > k, 1.0, -1.0), self.weight[rows]
 
     def _best(self, scores: np.ndarray, side: np.ndarray, weight: np.ndarray) -> float:
-        """The least point of a convex function of one threshold: Newton's steps inside a shrinking bracket."""
+        """The minimum of a convex function of one threshold: Newton steps inside a shrinking bracket."""
         if not ((side > 0).any() and (side < 0).any()):
             return np.nan
         low, high = scores.min() - 40.0, scores.max() + 40.0
