@@ -410,9 +410,9 @@ class Ranker(FittedAttributes, Estimator):
             weighted sum. Other rankers raise an error; `plackett.explain` estimates contributions for any ranker, and
             relative to the other documents of a list.
         exit
-            False scores every document by all trees where the ranker has an early exit (`plackett.early_exit`), True
-            asserts that it has one. Two numbers s and k score only the best k documents of a list after s trees to the
-            end, whatever exit the ranker has. None does what the ranker was saved with.
+            For a ranker with an early exit (`plackett.early_exit`), False scores every document by all trees; True
+            asserts that there is an exit. Two numbers s and k replace the exit: after s trees, only the best k
+            documents of a list are scored to the end. None uses the ranker as it was saved.
         """
         if exit is not None:
             return self._with_exit(exit).predict(X, qid=qid, pred_contrib=pred_contrib)
@@ -479,7 +479,7 @@ class Ranker(FittedAttributes, Estimator):
         return self.calibration_.probability(self.predict(X, qid=qid))
 
     def _check_learned(self) -> None:
-        """Check what a model file says was learned, besides the scorer, before anything relies on it."""
+        """Check the learned attributes of a model file, other than the scorer, before anything relies on them."""
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         if getattr(self.scorer_, "reads_queries", False):

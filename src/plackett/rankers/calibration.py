@@ -131,8 +131,8 @@ def calibrate(
 ) -> Calibration:
     """The probability of relevance as a function of the score, learned from held-out documents.
 
-    A ranker's scores order the documents of one query; they say nothing about documents of different queries, and
-    nothing about how many results are good at all. Probabilities do, as far as one function fits all queries.
+    A ranker's scores order the documents of one query. They are not comparable between queries, and do not tell how
+    many results are good at all. Probabilities do, to the extent that one function fits all queries.
 
     Parameters
     ----------

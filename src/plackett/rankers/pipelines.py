@@ -30,7 +30,7 @@ TRANSFORMERS = {
 
 
 class _WithoutSklearn(Parameters, metaclass=ABCMeta):
-    """A pipeline as far as predicting needs it; the rest is scikit-learn's, which is imported for it."""
+    """The part of a pipeline that prediction needs; the rest is scikit-learn's and is imported on demand."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and not name.startswith("__sklearn_"):
@@ -48,11 +48,11 @@ class _WithoutSklearn(Parameters, metaclass=ABCMeta):
 
 @derives_from("sklearn.pipeline", "Pipeline")
 class Pipeline(_WithoutSklearn):
-    """A loaded pipeline: transformers of ours, then a ranker.
+    """A loaded pipeline: plackett's own transformers, then a ranker.
 
-    It is scikit-learn's `Pipeline`, except that `predict` passes ``qid`` to every step that takes it, whether metadata
-    routing is switched on or not; that scikit-learn is not imported to predict; and that arrays and datasets are
-    checked and grouped once for all steps (`plackett.rankers.fused`), which changes no bit of a score.
+    It differs from scikit-learn's `Pipeline` in three ways. `predict` passes ``qid`` to every step that takes it,
+    whether metadata routing is enabled or not. Prediction does not import scikit-learn. Arrays and datasets are checked
+    and grouped once for all steps (`plackett.rankers.fused`); scores are bit-identical.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Pipeline(_WithoutSklearn):
         return self.steps[-1][1].predict(X, **routed, **params)
 
     def _fused(self) -> FusedPipeline | None:
-        """The steps as one function, made anew if they are not those of the last call."""
+        """The steps as one function, rebuilt if the steps have changed since the last call."""
         steps = [step for _, step in self.steps]
         known, fused = self.__dict__.get("_as_one", ((), None))
         if len(known) != len(steps) or any(a is not b for a, b in zip(known, steps, strict=True)):

@@ -54,7 +54,7 @@ def prune(
     n_trees
         Number of trees to keep.
     method
-        Which trees to drop: ``"last"`` (the last ones), ``"skip"`` (all but every so many), ``"random"``,
+        Which trees to drop: ``"last"`` (the last ones), ``"skip"`` (all except trees at equal steps), ``"random"``,
         ``"low_weights"`` (smallest weight after a first line search), ``"score_loss"`` (those that move the documents
         of a list least against each other), ``"quality_loss"`` (those without which, one at a time, the measure is
         best), ``"greedy"`` (the same, measured again after each removal: slower).

@@ -27,23 +27,23 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["PrefixLikelihood", "SequentialDiversity", "ideal_orders"]
 
-#: What a document is compared with the chosen ones by.
+#: Relation by which a document is compared with the chosen ones.
 NOVELTY = ("largest similarity", "mean similarity")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequentialDiversity(Ranker):
-    r"""The next document is relevant and unlike those above it, with weights learned from judged subtopics,
+    r"""Chooses documents one by one, relevant and unlike those above, with weights learned from judged subtopics,
 
     .. math:: P(\pi) = \prod_{i=1}^{k} \frac{\exp g(\pi_i, S_{i-1})}{\sum_{d \notin S_{i-1}} \exp g(d, S_{i-1})}, \qquad
               g(d, S) = w \cdot x_d + v_1 \max_{s \in S} \operatorname{sim}(d, s)
               + v_2 \operatorname{mean}_{s \in S} \operatorname{sim}(d, s)
 
-    with :math:`S_{i-1}` the documents above place i. The likelihood of the ideal orders is maximised: the orders that
-    greedily gain most by α-nDCG from the judged subtopics, up to the last document that gains anything. It is convex in
-    (w, v). Prediction takes the document with the largest g, place by place, the first row of several; the scores are
-    the places, counted from the end. With v = 0 it is ListMLE. Without subtopics the labels give the order, and there
-    is nothing to learn about novelty.
+    with :math:`S_{i-1}` the documents above rank i. Training maximises the likelihood of the ideal orders, which
+    greedily gain most by α-nDCG from the judged subtopics, up to the last document with a gain. The problem is convex
+    in (w, v). Prediction takes the document with the largest g at each rank, the first row among equals; the scores are
+    the ranks, counted from the end. With v = 0 it is ListMLE. Without subtopics the labels determine the ideal order,
+    and there is nothing to learn about novelty.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class SequentialDiversity(Ranker):
     relation
         Similarity of documents, from 0 to 1: name of a relation of the dataset, or a builder. One direction is enough.
     k
-        Places to learn from; None for all.
+        Number of ranks to learn from; None for all.
     gain_alpha
         α of α-nDCG: how much a subtopic loses each time it is repeated in the ideal order.
     alpha
@@ -64,7 +64,7 @@ class SequentialDiversity(Ranker):
     Attributes
     ----------
     novelty_
-        Learned weights v of the largest and of the mean similarity; below 0 where repetition is unwelcome.
+        Learned weights v of the largest and of the mean similarity; negative if repetition is unwelcome.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class SequentialDiversity(Ranker):
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
-        """Whether NaN features are treated as missing values: where the ranker inside does."""
+        """Whether NaN features are treated as missing values: if the ranker inside does."""
         return self.base is not None and base_ranker(self.base).allow_nan
 
     def parts(self) -> list[Ranker]:
@@ -121,7 +121,7 @@ class SequentialDiversity(Ranker):
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise DataError(f"{name}={getattr(self, name)}; give a number of 0 or more")
         if self.k is not None and not (isinstance(self.k, (int, np.integer)) and self.k >= 1):
-            raise DataError(f"k={self.k!r}; give 1 place or more, or None for all")
+            raise DataError(f"k={self.k!r}; give 1 or more ranks, or None for all")
         member = None
         if self.base is not None:
             member = clone(base_ranker(self.base))
@@ -197,7 +197,7 @@ def ideal_orders(data: RankingDataset, k: int | None, alpha: float) -> tuple[np.
     """Rows of each query in the order that greedily gains most, and how many of them gain anything.
 
     The gain is that of α-nDCG, from judged subtopics or, without any, the label itself above the lowest of the query.
-    Equal gains are ordered by label, then by row. Documents that are unjudged, or of weight 0, have no place.
+    Equal gains are ordered by label, then by row. Documents that are unjudged or have weight 0 are left out.
     """
     placed = data.labels >= 0
     if data.sample_weight is not None:
@@ -327,7 +327,7 @@ def _likelihood(  # type: ignore[no-untyped-def]
 
 @kernel
 def _decode(lo, hi, offsets, relevance, novelty, pointers, other, near, out):  # type: ignore[no-untyped-def]
-    """Places by the greedy choice; documents that all tie, and that nothing can tell apart, share theirs."""
+    """Positions by greedy choice; remaining documents that all tie, and cannot be told apart, share one position."""
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
         n = last - first

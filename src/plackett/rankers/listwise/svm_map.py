@@ -71,7 +71,7 @@ def ap_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
 
 @kernel
 def _gain(j, k, m1, harmonic):  # type: ignore[no-untyped-def]
-    """Loss of AP, times m1, by putting the j-th irrelevant document before the k-th relevant one and not last."""
+    """Loss of AP, times m1, from putting the j-th irrelevant document before the k-th relevant one instead of last."""
     return j * (harmonic[m1 + j] - harmonic[k + j - 1]) - (j - 1) * (harmonic[m1 + j - 1] - harmonic[k + j - 2])
 
 
@@ -79,8 +79,8 @@ def _gain(j, k, m1, harmonic):  # type: ignore[no-untyped-def]
 def _best_positions(m1, low, m0, tail, harmonic, goes_before, stack):  # type: ignore[no-untyped-def]
     """For each irrelevant document the relevant one to go before, counted from 1; m1 + 1 is the end.
 
-    The middle one of a range of documents is placed by trying all places left to the range; those before it and those
-    after it are two ranges with fewer places.
+    The middle document of a range is placed by trying all positions left to the range; those before it and those after
+    it form two ranges with fewer positions.
     """
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 1, m0, 1, m1 + 1
     depth = 1

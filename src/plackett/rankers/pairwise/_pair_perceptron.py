@@ -11,7 +11,7 @@ from plackett.solvers.training_vectors import difference, measure, signed
 
 __all__ = ["CHANGES", "PAIRS", "SINCE", "Path", "one_pass"]
 
-#: Places in the counts of a path: pairs looked at, changes, pairs since the last change.
+#: Indices into the counts of a path: pairs visited, changes, pairs since the last change.
 PAIRS, CHANGES, SINCE = 0, 1, 2
 
 
@@ -45,7 +45,7 @@ def _keep(w, since, kept, lasted):  # type: ignore[no-untyped-def]
 
 @kernel
 def _shuffled(i, n, half, seed):  # type: ignore[no-untyped-def]
-    """Place i of a random order of 0..n − 1, without the order: a Feistel network, walked until it is below n."""
+    """Entry i of a random order of 0..n − 1, without storing it: a Feistel network, walked until it is below n."""
     mask = (np.uint64(1) << half) - np.uint64(1)
     x = i
     while True:
@@ -65,8 +65,8 @@ def one_pass(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Visit every pair once, in random order, and update the weights if it is not ordered by the margin.
 
-    In the order of the documents it would learn far less: the pairs of a document pull the weights the same way. Pair
-    number ``starts[entry] + k`` is that of the entry with its k-th worse document.
+    Visiting them in the order of the documents would teach it far less, because the pairs of a document pull the
+    weights the same way. Pair number ``starts[entry] + k`` is that of the entry with its k-th worse document.
     """
     n_rows = pointers.size - 1
     room = np.empty(2 * longest(0, n_rows, pointers) + 1)

@@ -81,7 +81,7 @@ class ThresholdSearch:
         self._features = np.arange(X.shape[1] + 1) * X.shape[0]  # work of each feature, for the threads
 
     def best(self, potential: np.ndarray) -> ThresholdRanker:
-        """The weak ranker of largest |r|; the first feature and the largest threshold among equals."""
+        """The weak ranker with the largest |r|; among equals, the first feature and the largest threshold."""
         return self.candidates(potential, 1)[0]
 
     def candidates(self, potential: np.ndarray, n: int) -> list[ThresholdRanker]:
@@ -144,7 +144,7 @@ WEAK_RANKERS: dict[str, Any] = {"threshold": ThresholdSearch, "real": RealSearch
 @kernel
 def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, n_below, defaults):  # type: ignore[no-untyped-def]
     n = codes.shape[1]
-    # four histograms in turn: an addition need not wait for the last one to the same bin
+    # four histograms in turn, so that an addition does not wait for the previous one to the same bin
     h0, h1, h2, h3 = np.empty(256), np.empty(256), np.empty(256), np.empty(256)
     for j in range(lo, hi):
         code = codes[j]

@@ -35,15 +35,15 @@ class MarginLP(Ranker):
     over the pairs "a before b", W their weight. At most a share ν of the pairs ends below the margin ρ. ν = 0 allows
     none; then ρ is the largest possible minimum margin, positive if and only if some weights order all pairs correctly,
     and by duality the value of the game between a distribution over pairs and the best feature (up to sign) for it. For
-    features of 0 and 1 that is the margin which boosting is measured by; RankBoost need not reach it.
+    features of 0 and 1 that is the margin by which boosting is measured; RankBoost does not always reach it.
 
     The slacks are never variables. For given v the best ρ and ξ make the objective the mean margin of the worst share ν
     of the pairs, :math:`g(v) = \min_D \sum D_{ab}\,v \cdot (x_a - x_b)` over distributions with :math:`D_{ab} \le
-    w_{ab} / (\nu W)`, which is concave. Each such D is a row of a small program over v that bounds g from above;
-    SciPy's HiGHS solves it, the worst D at its solution, and half-way to the best v so far, become the next rows, until
-    bound and best value meet. A step costs a sort of the pairs. It suits small data: the pairs must fit into a list,
-    with at most a few hundred features. Explicit preferences replace the pairs of unequal labels; their margins are not
-    used.
+    w_{ab} / (\nu W)`, which is concave. Each such D is a row of a small program over v that bounds g from above.
+    SciPy's HiGHS solves it. The worst D at its solution, and the worst one half-way to the best v so far, become the
+    next rows, until bound and best value meet. A step costs a sort of the pairs. It suits small data: the pairs must
+    fit into memory, with at most a few hundred features. Explicit preferences replace the pairs of unequal labels;
+    their margins are not used.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class _Program:
 
 
 def _solve(rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """The weights of L1 norm 1 at most with the largest smallest product with a row, and that product."""
+    """The weights of L1 norm at most 1 that maximise the smallest product with a row, and that product."""
     from scipy.optimize import linprog
 
     k, d = rows.shape

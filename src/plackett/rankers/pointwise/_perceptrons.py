@@ -44,7 +44,7 @@ class OrdinalPerceptron(Ranker):
 
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
-    #: What is learned depends on the order of the documents: weights are how often a pass has a document.
+    #: What is learned depends on the order of the documents; a weight is how often a pass visits a document.
     one_at_a_time: ClassVar[bool] = True
 
     margin: float = 0.0
@@ -118,10 +118,10 @@ class OrdinalPerceptron(Ranker):
 
 @kernel
 def step(grade, product, margin, b):  # type: ignore[no-untyped-def]
-    """Move the thresholds that a document is not on the right side of.
+    """Move the thresholds for which a document is on the wrong side.
 
-    By how many times its features are to be added to the weights, the number of grades by which it was missed, the
-    number of thresholds moved. Without a margin nothing moves unless the grade was missed.
+    Returns how many times its features are to be added to the weights, by how many grades it was missed, and the number
+    of thresholds moved. Without a margin nothing moves unless the grade was missed.
     """
     predicted = 0
     while predicted < b.size and product >= b[predicted]:
@@ -171,11 +171,11 @@ def _pass(  # type: ignore[no-untyped-def]
     shifts,
     counts,
 ):
-    """One pass of each perceptron over the documents in an order of its own.
+    """One pass of each perceptron over the documents, each in its own order.
 
-    A document comes ``times`` times on average: the whole part, and once more with the probability of the rest. The
-    features less their means, z = x − m, are never formed, so that sparse ones stay sparse: the weights Σ aᵢ zᵢ are
-    w − c m with w = Σ aᵢ xᵢ and c = Σ aᵢ, and ``shifts`` has c and w · m; ``shift`` has x · m of each row.
+    A document is visited ``times`` times on average: the whole part, and once more with the probability of the rest.
+    The centred features z = x − m are never formed, so that sparse ones stay sparse: the weights Σ aᵢ zᵢ are w − c m
+    with w = Σ aᵢ xᵢ and c = Σ aᵢ, and ``shifts`` has c and w · m; ``shift`` has x · m of each row.
     """
     square = 0.0
     for k in range(middle.size):
