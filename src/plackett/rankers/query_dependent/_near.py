@@ -1,4 +1,4 @@
-"""Linear rankers trained near another one: their own objective, and a penalty for the distance between the weights."""
+"""Linear rankers trained near another one: their own objective plus a penalty for the distance between the weights."""
 
 from __future__ import annotations
 

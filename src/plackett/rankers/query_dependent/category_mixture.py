@@ -1,4 +1,4 @@
-"""One ranking function, trained with another loss for each kind of query."""
+"""One ranking function, trained with a different loss for each kind of query."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class CategoryMixture(GradientRanker):
 
     .. math:: L(f) = \sum_q \sum_c P(c \mid q)\, L_c(f; q).
 
-    The probabilities :math:`P(c \mid q)` of the categories are the ``query_features`` of the dataset: one column for
-    each loss, not negative, each row with the sum 1. Without query features all categories are equally
-    probable. They are not needed to rank. With one loss it is `GradientRanker`.
+    The probabilities :math:`P(c \mid q)` of the categories are the ``query_features`` of the dataset: one non-negative
+    column per loss, with rows that sum to 1. Without query features all categories are equally probable. Prediction
+    does not need them. With one loss it is `GradientRanker`.
 
     Parameters
     ----------

@@ -27,15 +27,15 @@ class SubspaceClusters(LocalRankers):
 
     .. math:: \mathrm{sim}(q, q') = \frac1P \sum_p | u_p^\top u'_p |,
 
-    and clustered by complete linkage. A new query uses the ranker of the cluster of the training query that it is most
-    like. With one cluster it is the base ranker. Needs no query features.
+    and clustered by complete linkage. A new query uses the cluster of the most similar training query. With one cluster
+    it is the base ranker. Needs no query features.
 
     Parameters
     ----------
     n_clusters
         Number of clusters.
     n_components
-        Number P of directions; lists with fewer are compared by those that both have.
+        Number P of directions; lists with fewer are compared by those that both lists have.
     query_features, reference, top
         Not used.
 
