@@ -125,7 +125,7 @@ class WrapsRanker(Wrapper):
     def _train_base(
         self, data: RankingDataset, monitor: Monitor, make: Callable[[RankingDataset], Any] | None, through: bool
     ) -> Ranker:
-        """Train the ranker inside; with ``make`` its validation scores, and with ``through`` its loss, are those of h."""
+        """Train the ranker inside, with the validation scores of h given ``make``, and its loss given ``through``."""
         base = self._fresh()
         kind = type(base)
         if make is not None:

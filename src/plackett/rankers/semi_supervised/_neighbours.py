@@ -16,7 +16,7 @@ METRICS = ("euclidean", "cosine")
 
 
 def check_neighbours(ranker: Any) -> None:
-    """Reject parameters that say nothing."""
+    """Reject invalid parameters."""
     if not is_count(ranker.n_neighbors) or ranker.metric not in METRICS:
         raise DataError(
             f"n_neighbors={ranker.n_neighbors!r}, metric={ranker.metric!r}; give a whole number of 0 or more, and one "
@@ -45,7 +45,7 @@ def scaled(data: RankingDataset, metric: str) -> np.ndarray:
 def list_neighbours(
     data: RankingDataset, X: np.ndarray, k: int, rows: np.ndarray, others: np.ndarray, metric: str, *, far: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each of some rows its k nearest rows among others of the same list (farthest with ``far``).
+    """For each of the given rows, its k nearest rows among the others of the same list (farthest with ``far``).
 
     Returns the rows, their neighbours and the similarities: exp(−d²) or the cosine. ``rows`` and ``others`` are masks.
     """

@@ -1,4 +1,4 @@
-"""Source and target domains: datasets of the same features, and how they are told apart."""
+"""Source and target domains: datasets with the same features, and how to split and join them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from plackett.data.preferences import Preferences
 __all__ = ["domain_names", "domains", "plain", "pooled", "source_domains"]
 __public__ = ["domains"]
 
-#: What training needs.
+#: The parts of a dataset that training needs.
 _KEPT = ("X", "y", "offsets", "qids", "sample_weight", "query_weight", "preferences", "query_features",
          "feature_names", "relations")  # fmt: skip
 
 
 @fulfils("transfer.data", paper="Liu 2011, Learning to rank for information retrieval, chapter 9")
 def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
-    """Split a dataset by domain: one dataset for each market, vertical or period.
+    """Split a dataset by domain, such as market, vertical or period.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
 
 
 def domain_names(names: Any) -> np.ndarray:
-    """Names of domains that can be sorted: none missing, and text if they are of several kinds."""
+    """Names of domains that can be sorted: none missing, and converted to text if they are of several types."""
     given = np.asarray(names)
     if given.ndim != 1 or given.dtype.kind not in "Of":
         return given
@@ -91,7 +91,7 @@ def source_domains(source: Any) -> dict[Any, RankingDataset]:
 
 
 def plain(data: RankingDataset, first: int = 0) -> RankingDataset:
-    """The dataset with what training needs, and queries numbered from ``first``."""
+    """The dataset with only the parts that training needs, and queries numbered from ``first``."""
     kept = {name: getattr(data, name) for name in _KEPT}
     return RankingDataset(**(kept | {"qids": np.arange(first, first + data.n_queries)}))
 

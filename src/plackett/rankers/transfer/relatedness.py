@@ -80,7 +80,7 @@ def _n_pairs(data: RankingDataset) -> int:
 
 
 def _tau(data: RankingDataset, first: np.ndarray, second: np.ndarray) -> float:
-    """Mean over lists of Kendall's τ, with ties counted as neither."""
+    """Mean over lists of Kendall's τ; tied pairs count as neither concordant nor discordant."""
     from scipy.stats import kendalltau
 
     values = [
