@@ -20,12 +20,13 @@ __all__ = ["ImportanceTransfer"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ImportanceTransfer(TransferRanker):
-    r"""Importance weights :math:`\delta_i \eta_i`: source queries that look more like the target count more.
+    r"""Importance weights: source queries that look more like the target count more.
 
-    :math:`\eta = P_t(x) / P_s(x)` is estimated by a logistic regression that tells target documents from source ones
-    (`plackett.clicks.selection_weights`); a query has the mean of its documents. η corrects a shift of the documents.
-    If the same documents have different labels in the target, :math:`\delta = P_t(y \mid x) / P_s(y \mid x)` is needed
-    too: the share of pairs that a ranker trained on the target orders correctly, as in `InstanceTransfer`.
+    The weight of source query i is :math:`\delta_i \eta_i`. :math:`\eta = P_t(x) / P_s(x)` is estimated by a logistic
+    regression that tells target documents from source ones (`plackett.clicks.selection_weights`); a query has the mean
+    of its documents. η corrects a shift of the documents. If the same documents have different labels in the target,
+    :math:`\delta = P_t(y \mid x) / P_s(y \mid x)` is needed too: the share of pairs that a ranker trained on the target
+    orders correctly, as in `InstanceTransfer`.
 
     Parameters
     ----------
