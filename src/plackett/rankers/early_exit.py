@@ -134,10 +134,10 @@ def early_exit(
     --------
     >>> import plackett as pk
     >>> train, valid = (pk.datasets.make_ranking(40, n_features=5, random_state=seed) for seed in (0, 1))
-    >>> found = early_exit(pk.LambdaMART(n_estimators=40).fit(train), valid, max_loss=0.05, keep=(3, 5), trees=(5, 20))
-    >>> found.frame.columns
+    >>> chosen = early_exit(pk.LambdaMART(n_estimators=40).fit(train), valid, max_loss=0.05, keep=(3, 5), trees=(5, 20))
+    >>> chosen.frame.columns
     ['trees', 'keep', 'slack', 'settled', 'work', 'value', 'loss', 'loss_bound', 'same_top', 'change_bound', 'frontier']
-    >>> found.ranker.predict(valid).shape == (valid.n_rows,)
+    >>> chosen.ranker.predict(valid).shape == (valid.n_rows,)
     True
 
     References

@@ -114,8 +114,8 @@ def latency(
     --------
     >>> import plackett as pk
     >>> data = pk.datasets.make_ranking(n_queries=20, n_features=3, random_state=0)
-    >>> found = latency(pk.ListNet().fit(data), data, feature_costs=[1.0, 2.0, 3.0])
-    >>> found.per_document
+    >>> timed = latency(pk.ListNet().fit(data), data, feature_costs=[1.0, 2.0, 3.0])
+    >>> timed.per_document
     6.0
     """
     if repeats < 1:

@@ -82,8 +82,8 @@ def update_ranker(
     --------
     >>> import plackett as pk
     >>> before, after = (pk.datasets.make_ranking(30, 12, 4, random_state=seed) for seed in (0, 1))
-    >>> found = update_ranker(pk.ListNet().fit(before), after, max_churn=0.5, k=3)
-    >>> found.churn.mean["replaced"] <= 0.5
+    >>> update = update_ranker(pk.ListNet().fit(before), after, max_churn=0.5, k=3)
+    >>> update.churn.mean["replaced"] <= 0.5
     True
     """
     import polars as pl

@@ -209,7 +209,7 @@ def _grades(
     """Number of each judged document's label among those of its query, 0 the lowest; how many labels a query has."""
     position = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
     last = np.repeat(judged, data.group)
-    # a new grade begins behind every place whose next lower label is the next place
+    # a new grade begins after every position whose next lower label is at the next position
     begins = np.zeros(data.n_rows + 1, np.int64)
     begins[1:] = (below == position + 1) & (position + 1 < last)
     counted = np.cumsum(begins)[:-1]

@@ -79,7 +79,7 @@ def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | Non
             f"Pass --relation {relation}=FILE, or --relation {relation}=knn:10, which compares features"
             if in_shell()
             else f"Give a RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or the builder "
-            "Neighbours(k=10) in place of the name, which compares features"
+            "Neighbours(k=10) instead of the name, which compares features"
         )
         raise DataError(f"{who} needs the relation {relation!r} of the documents, which the data lack: {has}. {how}")
     return checked(relation, known[relation])
