@@ -57,7 +57,7 @@ class Round:
         return self.weak.edge / self.total
 
     @cached_property
-    def sides(self) -> tuple[float, float]:
+    def right_and_wrong(self) -> tuple[float, float]:
         """Shares W₊, W₋ of the pairs that h orders correctly and wrongly; NaN unless h is 0 or 1 and D is a product."""
         if not isinstance(getattr(self.bound, "loss", None), Exponential) or np.isnan(self.weak.threshold):
             return np.nan, np.nan
@@ -175,7 +175,7 @@ class PairBoosting(Ranker):
             scores = scores + alpha * now.h
             losses, gradient, _ = bound.evaluate(scores)
             value = float(losses.sum())
-            row = (weak.feature, weak.threshold, weak.default, alpha, now.edge, *now.sides, value / start)
+            row = (weak.feature, weak.threshold, weak.default, alpha, now.edge, *now.right_and_wrong, value / start)
             kept.append((weak, row))
             total = self._pair_weight(start, value)
             if valid is not None:
