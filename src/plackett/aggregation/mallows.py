@@ -144,10 +144,10 @@ def _distances(lo, hi, offsets, before, scores, out):  # type: ignore[no-untyped
         for m in range(before.shape[1]):
             tree[: n + 1] = 0
             wrong = 0
-            for came in range(n):
-                position = before[a + rows[came], m]
+            for n_visited in range(n):
+                position = before[a + rows[n_visited], m]
                 if position >= 0:
-                    wrong += came
+                    wrong += n_visited
                     j = position + 1  # positions up to this one, including ties
                     while j > 0:
                         wrong -= tree[j]

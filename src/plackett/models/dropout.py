@@ -116,8 +116,8 @@ def _tree(step: float, weights: np.ndarray, outputs: np.ndarray, new: float) -> 
 
 
 def _tree_always(step: float, weights: np.ndarray, outputs: np.ndarray, new: float) -> tuple[float, float, float]:
-    _, beside, factor = _tree(step, weights, outputs, new)
-    return beside, beside, factor
+    _, with_dropped, factor = _tree(step, weights, outputs, new)
+    return with_dropped, with_dropped, factor
 
 
 def _triple(step: float, weights: np.ndarray, outputs: np.ndarray, new: float) -> tuple[float, float, float]:

@@ -217,14 +217,14 @@ class _Ensemble:
             return
         dismiss_waiting_threads()
         size = self.grower.size(new, self.row_weight) / self.rate
-        weight = beside = self._step(rest[0], new)
+        weight = with_dropped = self._step(rest[0], new)
         factor = 1.0
         if dropped.size and size > 0.0:
             rescale = RESCALES[self.model.rescale]
-            weight, beside, factor = rescale(weight, self.weights[dropped], self.sizes[dropped], size)
+            weight, with_dropped, factor = rescale(weight, self.weights[dropped], self.sizes[dropped], size)
         scores = self._with(rest, new, weight)
         if dropped.size and not self._better(scores):
-            weight = beside
+            weight = with_dropped
             weights[dropped] = self.weights[dropped] * factor
             scores = self._sum([*self.trees, new], np.append(weights, weight))
         kept = np.flatnonzero(weights)

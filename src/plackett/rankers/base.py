@@ -356,8 +356,8 @@ class Ranker(FittedAttributes, Estimator):
                 raise DataError(f"eval_set has {len(eval_set)} entries; give one pair (X, y)")
             eval_set = eval_set[0]
             eval_qid, eval_group = (
-                beside[0] if isinstance(beside, list) and len(beside) == 1 and np.ndim(beside[0]) == 1 else beside
-                for beside in (eval_qid, eval_group)
+                entry[0] if isinstance(entry, list) and len(entry) == 1 and np.ndim(entry[0]) == 1 else entry
+                for entry in (eval_qid, eval_group)
             )
         if not isinstance(eval_set, RankingDataset):
             if not isinstance(eval_set, tuple) or len(eval_set) != 2:
@@ -373,9 +373,9 @@ class Ranker(FittedAttributes, Estimator):
         return canonical_order(eval_set)  # the mean over queries is a sum, whose last bits depend on their order
 
     def _check_data(self, data: RankingDataset, name: str) -> None:
-        for size, what in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
+        for size, unit in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
             if size == 0:
-                raise DataError(f"{_called(name)} 0 {what} (shape={data.X.shape}) while a minimum of 1 is required.")
+                raise DataError(f"{_called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
         self._check_missing(data, name)
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
@@ -587,8 +587,8 @@ class Ranker(FittedAttributes, Estimator):
 
 def _called(name: str) -> str:
     """Data as the subject of a sentence: an argument in Python, a file on the command line."""
-    said = {"X": "the data have", "eval_set": "the data of --valid have"} if in_shell() else {}
-    return said.get(name, f"{name} has")
+    subjects = {"X": "the data have", "eval_set": "the data of --valid have"} if in_shell() else {}
+    return subjects.get(name, f"{name} has")
 
 
 def _give_validation() -> str:

@@ -145,13 +145,13 @@ class Cascade(Ranker):
                     rows = best_rows(scores, reached[-1], data.offsets, keep[number - 1])
                 members.append(self._trained(stage, some_rows(data, rows), monitor.valid, columns[number]))
                 monitor.update()
-        shown = data if monitor.valid is None else monitor.valid
+        evaluated = data if monitor.valid is None else monitor.valid
         self._tried: list[dict[str, Any]] = []
         if keep is None:
-            keep = self._cheapest(members, columns, costs, shown)
+            keep = self._cheapest(members, columns, costs, evaluated)
         self.scorer_ = CascadeScorer(tuple(members), np.array(keep, np.int64), tuple(columns))
-        _, reached = self.scorer_.run(shown, self.n_jobs)
-        self._cost = _cost(reached, columns, costs, shown.n_rows)
+        _, reached = self.scorer_.run(evaluated, self.n_jobs)
+        self._cost = _cost(reached, columns, costs, evaluated.n_rows)
         if monitor.valid is not None:
             monitor.update(self._score_rows(monitor.valid))
 
@@ -238,8 +238,8 @@ class Cascade(Ranker):
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         """The model card, with the cost of a document and what was tried."""
-        told = {"cost": self.__dict__.pop("_cost"), "tried": self.__dict__.pop("_tried")}
-        return super()._card(data, monitor) | {"cascade": told}
+        cascade = {"cost": self.__dict__.pop("_cost"), "tried": self.__dict__.pop("_tried")}
+        return super()._card(data, monitor) | {"cascade": cascade}
 
     @property
     def members_(self) -> list[Ranker]:

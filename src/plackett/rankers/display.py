@@ -76,11 +76,11 @@ def card_rows(ranker: Any) -> list[tuple[str, str]]:
 def _important(ranker: Any) -> tuple[str, str] | None:
     """The most important features, by gain or by weight."""
     if hasattr(ranker, "feature_importances_"):
-        what, values, digits = "largest gains", ranker.feature_importances_, ".3g"
+        heading, values, digits = "largest gains", ranker.feature_importances_, ".3g"
     elif hasattr(ranker, "coef_") and ranker.coef_.ndim == 1:
-        what, values, digits = "largest weights", ranker.coef_, "+.3g"
+        heading, values, digits = "largest weights", ranker.coef_, "+.3g"
     else:
         return None
     names = getattr(ranker, "feature_names_in_", [str(j + 1) for j in range(len(values))])
     order = sorted(range(len(values)), key=lambda j: -abs(values[j]))[:_LISTED]
-    return what, ", ".join(f"{names[j]} {values[j]:{digits}}" for j in order if values[j] != 0) or "none"
+    return heading, ", ".join(f"{names[j]} {values[j]:{digits}}" for j in order if values[j] != 0) or "none"

@@ -263,13 +263,13 @@ def with_exit(ranker: R, exit: Any) -> R:
             f"exit={exit!r}; give True, False, or two whole numbers: trees from 1 to {total - 1}, documents from 1"
         )
     known = trees.__dict__.setdefault("exits", {})
-    made = known.get(tuple(exit))
-    if made is None:
+    scorer = known.get(tuple(exit))
+    if scorer is None:
         if len(known) >= _KEPT:
             known.clear()
-        made = known[tuple(exit)] = exit_scorer(trees, int(exit[0]), int(exit[1]))
+        scorer = known[tuple(exit)] = exit_scorer(trees, int(exit[0]), int(exit[1]))
     exiting = copy.copy(ranker)
-    exiting.scorer_ = made  # type: ignore[attr-defined]
+    exiting.scorer_ = scorer  # type: ignore[attr-defined]
     return exiting
 
 

@@ -204,9 +204,9 @@ def _greedy(trees: _Weighted, weights: np.ndarray, n: int, rng: np.random.Genera
     scores = weights @ trees.outputs
     while kept.size > n:
         without = _without_each(trees, weights, scores, kept)
-        gone = kept[np.argmax(without)]
-        scores = scores - weights[gone] * trees.outputs[gone]
-        kept = kept[kept != gone]
+        dropped = kept[np.argmax(without)]
+        scores = scores - weights[dropped] * trees.outputs[dropped]
+        kept = kept[kept != dropped]
     return kept
 
 

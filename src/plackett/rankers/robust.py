@@ -140,8 +140,8 @@ class _Bound(BoundLoss):
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         total, gradient, curvature = (np.array(part) for part in self.base.evaluate(scores, value))
-        more, slope, bend = self._switches(scores)
-        return total + more, gradient + slope, curvature + bend
+        penalty, slope, bend = self._switches(scores)
+        return total + penalty, gradient + slope, curvature + bend
 
     def _switches(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from scipy.special import ndtr

@@ -45,13 +45,13 @@ class PairPotentialScorer:
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> PairPotentialScorer:
         """The scorer that `to_arrays` wrote."""
         parts = {field.name: np.array(arrays.get(field.name)) for field in fields(cls)}
-        made = cls(**parts)
-        table = (made.weights.size, made.height.size)
+        scorer = cls(**parts)
+        table = (scorer.weights.size, scorer.height.size)
         shapes = {"weights": table[:1], "here": table, "there": table, "shift": table[1:], "height": table[1:]}
         for name, array in parts.items():
             if array.dtype != np.float64 or array.shape != shapes[name] or not np.isfinite(array).all():
                 raise DataError(f"the {name} of the pair potentials are damaged")
-        return made
+        return scorer
 
 
 def mean_comparisons(here: np.ndarray, there: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

@@ -83,9 +83,9 @@ class OverlapRouter:
         """The number of the member for each query."""
         n, k = self.neighbours.shape
         starts, holders = self._holders
-        mine = nearest(self.points, z, k)
+        neighbours = nearest(self.points, z, k)
         chosen = np.empty(z.shape[0], np.int64)
-        for i, near in enumerate(mine):
+        for i, near in enumerate(neighbours):
             lists = [holders[starts[j] : starts[j + 1]] for j in near]
             common = np.bincount(np.concatenate(lists), minlength=n)
             best = np.flatnonzero(common == common.max())

@@ -109,8 +109,8 @@ class GenerativeRanker(Ranker):
                 rows = slice(start, start + _ROWS)
                 X = dense(data.X[rows]).astype(np.float64)
                 for y, grade in enumerate(grades):
-                    mine = labels[rows] == grade
-                    part, w = X[mine], weight[rows][mine]
+                    of_grade = labels[rows] == grade
+                    part, w = X[of_grade], weight[rows][of_grade]
                     if second:
                         part = part - means[y]
                         squares[y] += (part * w[:, None]).T @ part

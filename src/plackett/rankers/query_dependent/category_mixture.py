@@ -63,8 +63,8 @@ class CategoryMixture(GradientRanker):
         """The mixture; the loss itself if there is only one."""
         if isinstance(self.losses, str) or len(self.losses) == 0:
             raise DataError(f"losses={self.losses!r}; give a list of losses, such as ('ListMLE', 'Logistic')")
-        made = tuple(GradientRanker(loss=loss).make_loss() for loss in self.losses)
-        return made[0] if len(made) == 1 else MixedLoss(losses=made)
+        losses = tuple(GradientRanker(loss=loss).make_loss() for loss in self.losses)
+        return losses[0] if len(losses) == 1 else MixedLoss(losses=losses)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         start = getattr(self, "scorer_", None) if self.warm_start else None

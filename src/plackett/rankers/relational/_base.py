@@ -65,7 +65,7 @@ def parsed(relation: Any) -> Any:
         raise DataError(f"relation={relation!r}: {error}") from None
 
 
-def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | None = None) -> Relation:
+def relation_of(data: RankingDataset, relation: Any, ranker_name: str, n_jobs: int | None = None) -> Relation:
     """A relation by name, or built from the features; the error message says how to give one."""
     relation = parsed(relation)
     if callable(relation):
@@ -75,13 +75,15 @@ def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | Non
     known = data.relations or {}
     if relation not in known:
         has = f"its relations are {', '.join(map(repr, known))}" if known else "it has none"
-        how = (
+        advice = (
             f"Pass --relation {relation}=FILE, or --relation {relation}=knn:10, which compares features"
             if in_shell()
             else f"Give a RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or the builder "
             "Neighbours(k=10) instead of the name, which compares features"
         )
-        raise DataError(f"{who} needs the relation {relation!r} of the documents, which the data lack: {has}. {how}")
+        raise DataError(
+            f"{ranker_name} needs the relation {relation!r} of the documents, which the data lack: {has}. {advice}"
+        )
     return checked(relation, known[relation])
 
 
@@ -205,11 +207,11 @@ class RelationalWrapper(WrapsRanker):
         return data
 
     def _maker(self, beta: float) -> Callable[[RankingDataset], RelationalFunction]:
-        who, given, n_jobs = type(self).__name__, self.relation, self.n_jobs
+        ranker_name, given, n_jobs = type(self).__name__, self.relation, self.n_jobs
 
         def make(data: RankingDataset) -> RelationalFunction:
             built = (data.relations or {}).get(self._BUILT)
-            relation = built if built is not None else relation_of(data, given, who, n_jobs)
+            relation = built if built is not None else relation_of(data, given, ranker_name, n_jobs)
             return self._function(data, relation, beta)
 
         return make

@@ -117,9 +117,9 @@ class ContinuousCRF(Ranker):
         for name in ("similar", "parents"):
             if isinstance(getattr(self, name), str) or callable(getattr(self, name)):
                 raise DataError(f"{name}={getattr(self, name)!r}; give a list of relations: [{getattr(self, name)!r}]")
-        who = type(self).__name__
+        ranker_name = type(self).__name__
         similar, parents = (
-            [relation_of(data, key, who, self.n_jobs) for key in keys] for keys in (self.similar, self.parents)
+            [relation_of(data, key, ranker_name, self.n_jobs) for key in keys] for keys in (self.similar, self.parents)
         )
         return similar, parents
 

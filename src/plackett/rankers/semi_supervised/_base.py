@@ -57,7 +57,7 @@ class SemiSupervised(SingleMember):
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         labels = {"labelled": int((data.labels >= 0).sum()), "unlabelled": int((data.labels < 0).sum())}
-        more = self.__dict__.pop("_more", {})
+        extra = self.__dict__.pop("_more", {})
         if self.unlabelled_helps_ is not None:
-            more |= {"labelled alone": monitor.history[0], "with unlabelled": monitor.history[1]}
-        return super()._card(data, monitor) | {"documents": labels | more}
+            extra |= {"labelled alone": monitor.history[0], "with unlabelled": monitor.history[1]}
+        return super()._card(data, monitor) | {"documents": labels | extra}
