@@ -44,9 +44,9 @@ class DevicePairs:
     def _of(self, table: _Table, scores: Any, share: float) -> Any:
         torch = load_torch()
         shape = table.per_row[0].shape
-        s = scores.new_zeros(shape.numel()).index_copy(0, table.slot, scores).view(shape)
+        s = scores.new_zeros(shape.numel()).index_copy(0, table.place, scores).view(shape)
         gradient = pair_gradient(self.loss, torch, s, *table.per_row, most_pairs=self.most_pairs)
-        return (gradient * (table.scale / share)).view(-1)[table.slot]
+        return (gradient * (table.scale / share)).view(-1)[table.place]
 
 
 def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
@@ -79,4 +79,4 @@ class _Table:
         self.scale = torch.from_numpy(form.scale[queries].astype(np.float32)[:, None]).to(device)
         whole = rows.size == data.n_rows and (rows == np.arange(rows.size)).all()
         self.rows = None if whole else torch.from_numpy(rows).to(device)
-        self.slot = torch.from_numpy(np.flatnonzero(mask)).to(device)
+        self.place = torch.from_numpy(np.flatnonzero(mask)).to(device)
