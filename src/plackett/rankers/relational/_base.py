@@ -127,7 +127,7 @@ class WrapsRanker(Wrapper):
     def _train_base(
         self, data: RankingDataset, monitor: Monitor, make: Callable[[RankingDataset], Any] | None, through: bool
     ) -> Ranker:
-        """Train the ranker inside. With ``make`` its validation scores are those of h, with ``through`` its loss too."""
+        """Train the ranker inside. ``make``: validate with the scores of h; ``through``: take the loss at h as well."""
         base = self._fresh()
         kind = type(base)
         if make is not None:
