@@ -114,7 +114,7 @@ class _Bound(BoundLoss):
             yield rows, np.where(self.grade[rows] > k, 1.0, -1.0), self.weight[rows]
 
     def _best(self, scores: np.ndarray, side: np.ndarray, weight: np.ndarray) -> float:
-        """The minimum of a convex function of one threshold: Newton steps inside a shrinking bracket."""
+        """The least point of a convex function of one threshold: Newton's steps inside a shrinking bracket."""
         if not ((side > 0).any() and (side < 0).any()):
             return np.nan
         low, high = scores.min() - 40.0, scores.max() + 40.0

@@ -59,7 +59,7 @@ class Descent:
             return
         entries = int(np.diff(rows.pointers).max(initial=0))
         room = np.empty(2 * entries + 1 if rows.columns.size else self.v.size)
-        indices = np.empty(room.size if rows.columns.size else 0, np.uint32)
+        places = np.empty(room.size if rows.columns.size else 0, np.uint32)
         scratch = np.zeros(self.v.size if rows.columns.size else 0)
         examples = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE)
         end = self.steps + n
@@ -68,7 +68,7 @@ class Descent:
             n_now = min(end, mark) - self.steps
             first, second, margin = (part[:n_now] for part in examples)
             draw(np.uint64(self.seed + self.steps), first, second, margin, draws)
-            kernel(first, second, margin, *rows, settings, self.v, self.u, self.numbers, room, indices, scratch)
+            kernel(first, second, margin, *rows, settings, self.v, self.u, self.numbers, room, places, scratch)
             if self.steps == mark:
                 self.marks = [self.marks[1], (mark, self._sum())]
 
