@@ -126,7 +126,7 @@ def test_rounds_are_those_of_a_plain_loop(rounds, drop_for_good, rescale, more, 
             trees, weights = [*trees, new], np.append(weights, step)
         last = measured(weigh(trees, weights, rate), judges)
         best = max(best, last)
-        found = [(grown.words[0], times) for grown, times in members]
+        found = [(grown.texts[0], times) for grown, times in members]
         np.testing.assert_allclose([times for _, times in found], weights / rate, rtol=1e-12)
         for (words, _), tree in zip(found, trees, strict=True):
             assert words["split_feature"] == tree["split_feature"] and words["threshold"] == tree["threshold"]
@@ -186,7 +186,7 @@ def test_contributions_are_mean_absolute_outputs(rounds):
     removals = returns = 0
     for (_, before, _, _), (dropped, after, _, _) in pairwise(rounds):
         sizes = {
-            id(grown): np.abs(scores(TreeScorer(join_trees(HEAD, grown.words)), data)).mean()
+            id(grown): np.abs(scores(TreeScorer(join_trees(HEAD, grown.texts)), data)).mean()
             for grown, _ in [*before, after[-1]]
         }
         parts = np.array([times * sizes[id(grown)] for grown, times in before])

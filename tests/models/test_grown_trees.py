@@ -40,7 +40,7 @@ def test_leaves_are_those_of_lightgbm(outputs, leaves):
         expected = scorer.predict(rows, raw_score=True).reshape(len(rows), outputs)
         np.testing.assert_array_equal(found.T, expected)  # to the last bit: equal scores stay equal
     weight = rng.uniform(size=1000)
-    alone = lgb.Booster(model_str=join_trees(grower.head, kept[1].words)).predict(parts[0], raw_score=True)
+    alone = lgb.Booster(model_str=join_trees(grower.head, kept[1].texts)).predict(parts[0], raw_score=True)
     expected = np.abs(alone.reshape(1000, -1)).sum(axis=1) @ weight / weight.sum()
     assert grower.size(kept[1], weight) == pytest.approx(expected)
 

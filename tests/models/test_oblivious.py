@@ -85,7 +85,7 @@ def test_lightgbm_reads_the_same_tree():
     questions = (Question(1, 0.5, None, 4.0), Question(0, -1.0, True, 2.0), Question(1, 2.5, False, 1.0))
     tree = ObliviousTree(questions, np.arange(8.0) - 3, np.full(8, 2), np.full(8, 1.5))
     text = join_trees(
-        new_head(2), [tree.words(), ObliviousTree((), np.array([0.25]), np.array([16]), np.ones(1)).words()]
+        new_head(2), [tree.lines(), ObliviousTree((), np.array([0.25]), np.array([16]), np.ones(1)).lines()]
     )
     parse_trees(text)
     X = np.array([[x, y] for x in (-2, -1, 0, np.nan) for y in (0.5, 0.6, 2.5, 3, np.nan)], np.float32)

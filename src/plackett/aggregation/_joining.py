@@ -62,8 +62,8 @@ def join_runs(
         start = np.repeat(offsets[:-1] - rows[:-1], np.diff(rows))
         docids = together["docid"].gather(pl.Series(first[np.arange(rows[-1]) + start]))
         if (docids.gather(pl.Series(row)) == together["docid"]).all():
-            places = (before, np.where(before < 0, before, before + np.int32(1))) if falling else None
-            return values, rows, qids, docids, places
+            positions = (before, np.where(before < 0, before, before + np.int32(1))) if falling else None
+            return values, rows, qids, docids, positions
     raise AssertionError("eight hash functions in a row took two ids for one")
 
 
@@ -74,7 +74,7 @@ def _frame(run: Any, name: str) -> pl.DataFrame:
     if is_table(run):
         table = as_polars(run)
         columns = {role: find_column(table, role) for role in ("qid", "docid", "score")}
-        table = table.select(**{role: pl.col(str(found)) for role, found in columns.items()})
+        table = table.select(**{role: pl.col(str(column)) for role, column in columns.items()})
         if not table.schema["score"].is_numeric():
             raise DataError(f"run {name!r}: the score must be a number, found {table.schema['score']}")
         table = table.with_columns(

@@ -21,9 +21,9 @@ def count_pairs(before, a, n, weights, column, wins):  # type: ignore[no-untyped
         if weight == 0.0:
             continue
         for i in range(n):
-            place = before[a + i, m]
-            column[i] = np.nan if place < 0 else np.float64(place)  # NaN comes before nothing
+            rank = before[a + i, m]
+            column[i] = np.nan if rank < 0 else np.float64(rank)  # NaN comes before nothing
         for i in range(n):
-            place = column[i]
+            rank = column[i]
             for j in range(n):
-                wins[i, j] += weight if place < column[j] else 0.0
+                wins[i, j] += weight if rank < column[j] else 0.0

@@ -48,14 +48,14 @@ class Aggregation:
         lists of weight 0, come last in their query.
         """
         weights = self.list_weights(lists)
-        found = self._scores(lists, weights, n_jobs)
+        scores = self._scores(lists, weights, n_jobs)
         lost = lists.unlisted if weights.all() else np.flatnonzero(~lists.listed[:, weights != 0].any(axis=1))
         if lost.size:
-            found = np.array(found)
-            found[lost] = np.inf  # ignored by the minimum
-            lowest = np.minimum.reduceat(found, lists.offsets[:-1])
-            found[lost] = lists.per_row(np.where(np.isfinite(lowest), lowest, 1.0))[lost] - 1.0
-        return found
+            scores = np.array(scores)
+            scores[lost] = np.inf  # ignored by the minimum
+            lowest = np.minimum.reduceat(scores, lists.offsets[:-1])
+            scores[lost] = lists.per_row(np.where(np.isfinite(lowest), lowest, 1.0))[lost] - 1.0
+        return scores
 
     def run(self, lists: RankLists, *, n_jobs: int | None = None) -> pl.DataFrame:
         """The aggregated lists as a run: columns ``qid``, ``docid``, ``score``, best first in each query."""

@@ -63,24 +63,24 @@ def _sums(lo, hi, offsets, values, weights, total, count):  # type: ignore[no-un
 
 @kernel
 def _quantiles(lo, hi, offsets, values, weights, quantile, out):  # type: ignore[no-untyped-def]
-    found = np.empty(weights.size, np.float64)
+    ascending = np.empty(weights.size, np.float64)
     for row in range(offsets[lo], offsets[hi]):
         n = 0
         for m in range(weights.size):
             x = weights[m] * values[row, m]
             if not np.isnan(x) and weights[m] > 0.0:
                 i = n
-                while i > 0 and found[i - 1] > x:
-                    found[i] = found[i - 1]
+                while i > 0 and ascending[i - 1] > x:
+                    ascending[i] = ascending[i - 1]
                     i -= 1
-                found[i] = x
+                ascending[i] = x
                 n += 1
         if n == 0:
             out[row] = -np.inf
             continue
         at = quantile * (n - 1)
         low = int(at)
-        out[row] = found[low] if at == low else 0.5 * (found[low] + found[low + 1])
+        out[row] = ascending[low] if at == low else 0.5 * (ascending[low] + ascending[low + 1])
 
 
 @dataclass(frozen=True, kw_only=True)

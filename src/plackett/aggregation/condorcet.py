@@ -86,10 +86,10 @@ def _by_majority(lo, hi, offsets, before, weights, out):  # type: ignore[no-unty
         argsort_descending(beaten, order, spare, spare_order, n)
         for end in range(1, n):
             document = order[end]
-            place = end
-            while place > 0 and wins[document, order[place - 1]] > wins[order[place - 1], document]:
-                order[place] = order[place - 1]
-                place -= 1
-            order[place] = document
+            slot = end
+            while slot > 0 and wins[document, order[slot - 1]] > wins[order[slot - 1], document]:
+                order[slot] = order[slot - 1]
+                slot -= 1
+            order[slot] = document
         for i in range(n):
             out[a + order[i]] = n - i

@@ -98,8 +98,8 @@ class CPS(Aggregation):
         labels = judge(lists, judgements).labels(lists.n_rows)
         scale = float(lists.group.max())
         objective = stagewise_objective(lists, labels, self.alpha, scale, unranked=self.unranked, n_jobs=n_jobs)
-        found = minimize(objective, np.ones(lists.n_lists), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-        theta = found.x / scale
+        optimum = minimize(objective, np.ones(lists.n_lists), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+        theta = optimum.x / scale
         if not theta.any():
             raise DataError("CPS: no judged query has documents of different labels; there is nothing to learn from")
         return dataclasses.replace(self, weights=tuple(theta.tolist()))

@@ -33,8 +33,8 @@ def find_method(method: str | Aggregation | type[Aggregation], **parameters: Any
     if isinstance(method, type) and issubclass(method, Aggregation):
         return _with(method(), parameters)
     item = find("aggregation", str(method))
-    found: Aggregation = getattr(import_module(item.module), item.symbol)()
-    return _with(found, parameters)
+    default: Aggregation = getattr(import_module(item.module), item.symbol)()
+    return _with(default, parameters)
 
 
 def _with(method: Aggregation, parameters: dict[str, Any]) -> Aggregation:
@@ -113,8 +113,8 @@ def fuse(
     >>> fuse([bm25, dense], "rrf", k=60)["docid"].to_list()
     ['b', 'a', 'c']
     """
-    found = find_method(method, **parameters)
+    aggregation = find_method(method, **parameters)
     lists = RankLists.from_runs(runs)
     if qrels is not None:
-        found = found.fit(lists, qrels, measure, n_jobs=n_jobs)
-    return found.run(lists, n_jobs=n_jobs)
+        aggregation = aggregation.fit(lists, qrels, measure, n_jobs=n_jobs)
+    return aggregation.run(lists, n_jobs=n_jobs)

@@ -35,7 +35,7 @@ class Genetic(Aggregation):
     Parameters
     ----------
     distance
-        ``"footrule"``, Σ |place − rank|, or ``"kendall"``, the number of pairs in opposite order.
+        ``"footrule"``, Σ |position − rank|, or ``"kendall"``, the number of pairs in opposite order.
     population, generations
         Number of orders in a generation, and number of generations.
     crossover, mutation
@@ -105,7 +105,7 @@ def _chance(bits):  # type: ignore[no-untyped-def]
 
 @kernel
 def _cost(order, table, kendall):  # type: ignore[no-untyped-def]
-    """Distance to all lists; the table is of places (document × place) or, for Kendall's, of pairs."""
+    """Distance to all lists; the table is of positions (document × position) or, for Kendall's, of pairs."""
     total = 0.0
     for position in range(order.size):
         if kendall:
@@ -119,7 +119,7 @@ def _cost(order, table, kendall):  # type: ignore[no-untyped-def]
 
 @kernel
 def _place_costs(before, upto, a, n, weights, table):  # type: ignore[no-untyped-def]
-    """Σ w |place − rank| of each document at each place."""
+    """Σ w |position − rank| of each document at each position."""
     table[:, :] = 0.0
     for i in range(n):
         for m in range(weights.size):
@@ -131,7 +131,7 @@ def _place_costs(before, upto, a, n, weights, table):  # type: ignore[no-untyped
 
 @kernel
 def _cross(first, second, start, end, taken, child):  # type: ignore[no-untyped-def]
-    """Order crossover: places start:end as in the first parent, the others in the order of the second."""
+    """Order crossover: positions start:end as in the first parent, the others in the order of the second."""
     taken[:] = False
     for position in range(start, end):
         child[position] = first[position]

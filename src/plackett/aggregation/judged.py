@@ -29,8 +29,8 @@ class Judged:
 
         Documents with a score of minus infinity count as not retrieved.
         """
-        found = np.where(self.rows >= 0, scores[self.rows], -np.inf)
-        scored = Scored(self.data, found, found > -np.inf, n_jobs=n_jobs)
+        judged_scores = np.where(self.rows >= 0, scores[self.rows], -np.inf)
+        scored = Scored(self.data, judged_scores, judged_scores > -np.inf, n_jobs=n_jobs)
         value = measure.mean(measure.per_query(scored))
         return measure.worth(value)
 

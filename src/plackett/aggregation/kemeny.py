@@ -115,8 +115,8 @@ def solve_block(block, wins, cost, last):  # type: ignore[no-untyped-def]
                 last[subset | 1 << i] = i
     subset = (1 << n) - 1
     chosen = np.empty(n, np.int64)
-    for place in range(n - 1, -1, -1):
-        chosen[place] = block[last[subset]]
+    for position in range(n - 1, -1, -1):
+        chosen[position] = block[last[subset]]
         subset ^= 1 << last[subset]
     block[:] = chosen
 

@@ -93,10 +93,10 @@ class RankLists:
         if isinstance(runs, Mapping):
             names, runs = [str(name) for name in runs], list(runs.values())
         names = _names(names, len(runs))
-        values, offsets, qids, docids, found = join_runs(runs, names)
+        values, offsets, qids, docids, positions = join_runs(runs, names)
         lists = cls(values, offsets, qids, docids, names)
-        if found is not None:  # the runs are already sorted
-            lists.__dict__["_known_places"] = Places(*found)
+        if positions is not None:  # the runs are already sorted
+            lists.__dict__["_known_places"] = Places(*positions)
         return lists
 
     @classmethod
@@ -275,9 +275,9 @@ class RankLists:
         return self._places(True)
 
     def _places(self, fill: bool) -> Places:
-        found = Places(np.empty(self.values.shape, np.int32), np.empty(self.values.shape, np.int32))
-        over_queries(places, self.offsets, self.values, fill, found.before, found.upto)
-        return found
+        table = Places(np.empty(self.values.shape, np.int32), np.empty(self.values.shape, np.int32))
+        over_queries(places, self.offsets, self.values, fill, table.before, table.upto)
+        return table
 
     def places(self, unranked: str = "unknown") -> Places:
         """Position of each document in each list; ``unranked`` is one of `UNRANKED`."""

@@ -144,15 +144,15 @@ def _distances(lo, hi, offsets, before, scores, out):  # type: ignore[no-untyped
         for m in range(before.shape[1]):
             tree[: n + 1] = 0
             wrong = 0
-            for came in range(n):
-                place = before[a + rows[came], m]
-                if place >= 0:
-                    wrong += came
-                    j = place + 1  # positions up to this one, including ties
+            for n_visited in range(n):
+                position = before[a + rows[n_visited], m]
+                if position >= 0:
+                    wrong += n_visited
+                    j = position + 1  # positions up to this one, including ties
                     while j > 0:
                         wrong -= tree[j]
                         j -= j & -j
-                    j = place + 1
+                    j = position + 1
                     while j <= n:
                         tree[j] += 1
                         j += j & -j

@@ -82,8 +82,8 @@ def _walk(lo, hi, offsets, before, reach, chance, stay, teleport, tol, max_iter,
                 for i in range(n):
                     if before[a + i, m] >= 0:
                         flow[before[a + i, m]] += now[i] * chance[a + i, m]
-                for place in range(n - 1, -1, -1):
-                    flow[place] += flow[place + 1]
+                for position in range(n - 1, -1, -1):
+                    flow[position] += flow[position + 1]
                 for i in range(n):
                     if reach[a + i, m] >= 0:
                         new[i] += flow[reach[a + i, m]]

@@ -55,7 +55,7 @@ class MedianRank(Aggregation):
 
 @kernel
 def _median(lo, hi, offsets, ranks, weights, out):  # type: ignore[no-untyped-def]
-    found = np.empty(weights.size, np.float64)
+    ascending = np.empty(weights.size, np.float64)
     share = np.empty(weights.size, np.float64)
     for q in range(lo, hi):
         for row in range(offsets[q], offsets[q + 1]):
@@ -66,11 +66,11 @@ def _median(lo, hi, offsets, ranks, weights, out):  # type: ignore[no-untyped-de
                 rank = ranks[row, m]
                 if weights[m] > 0.0 and not np.isnan(rank):
                     i = n
-                    while i > 0 and found[i - 1] > rank:
-                        found[i] = found[i - 1]
+                    while i > 0 and ascending[i - 1] > rank:
+                        ascending[i] = ascending[i - 1]
                         share[i] = share[i - 1]
                         i -= 1
-                    found[i] = rank
+                    ascending[i] = rank
                     share[i] = weights[m]
                     total += weights[m]
                     mean += weights[m] * rank
@@ -83,7 +83,7 @@ def _median(lo, hi, offsets, ranks, weights, out):  # type: ignore[no-untyped-de
             while below + share[i] < 0.5 * total - 1e-12 * total:
                 below += share[i]
                 i += 1
-            median = found[i]
+            median = ascending[i]
             if abs(below + share[i] - 0.5 * total) <= 1e-12 * total and i + 1 < n:
-                median = 0.5 * (found[i] + found[i + 1])
+                median = 0.5 * (ascending[i] + ascending[i + 1])
             out[row] = -median - 1e-3 * mean / total / (offsets[q + 1] - offsets[q] + 1.0)

@@ -94,7 +94,7 @@ def _choices(n, listed, start, everything):  # type: ignore[no-untyped-def]
 
 @kernel
 def _in_order(before, a, n, m, order):  # type: ignore[no-untyped-def]
-    """The documents of a list by place, ties in the order of the rows; returns how many it has."""
+    """The documents of a list by position, ties in the order of the rows; returns how many it has."""
     listed = 0
     for i in range(n):
         order[i] = -1
@@ -133,20 +133,20 @@ def _exposures(before, upto, a, n, weights, everything, v, waiting, order, rest,
                 rest[listed] += v[i] if before[a + i, m] < 0 else 0.0
         for position in range(listed - 1, -1, -1):
             rest[position] = rest[position + 1] + v[order[position]]
-        so_far = 0.0
+        exposure = 0.0
         position = 0
         while position < listed:
             end = upto[a + order[position], m]
             if _choices(n, listed, position, everything) > 1:
                 drawn = weights[m] * (end - position)
-                so_far += (np.random.standard_gamma(drawn) if waiting else drawn) / rest[position]  # noqa: NPY002
+                exposure += (np.random.standard_gamma(drawn) if waiting else drawn) / rest[position]  # noqa: NPY002
             for tied in range(position, end):
-                out[order[tied]] += so_far
+                out[order[tied]] += exposure
             position = end
         if everything:
             for i in range(n):
                 if before[a + i, m] < 0:
-                    out[i] += so_far
+                    out[i] += exposure
 
 
 @kernel

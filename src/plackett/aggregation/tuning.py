@@ -35,8 +35,8 @@ def best_weights(
     weights = method.list_weights(lists)
 
     def value(candidate: np.ndarray) -> float:
-        found = dataclasses.replace(method, weights=tuple(candidate)).scores(lists, n_jobs=n_jobs)
-        return judged.value(found, measure, n_jobs)
+        scores = dataclasses.replace(method, weights=tuple(candidate)).scores(lists, n_jobs=n_jobs)
+        return judged.value(scores, measure, n_jobs)
 
     best = value(weights)
     for _ in range(_SWEEPS):

@@ -142,10 +142,10 @@ class DeviceForm:
     Parameters
     ----------
     gradient
-        ``gradient(torch, scores, *rows)``: the gradient for a table of scores (lists × places), without the weights
-        of the queries and 0 at empty places. ``rows`` are tables of the values in ``per_row``.
+        ``gradient(torch, scores, *rows)``: the gradient for a table of scores (lists × slots), without the weights
+        of the queries and 0 at empty slots. ``rows`` are tables of the values in ``per_row``.
     per_row
-        Values of each document, and the value for empty places. They are converted to float32.
+        Values of each document, and the value for empty slots. They are converted to float32.
     scale
         Factor of each query's gradient: its weight and what the loss divides by.
     pairs
@@ -221,7 +221,7 @@ def first_swaps(data: RankingDataset, measure: Any, loss: str, n_jobs: int | Non
 
 
 def _ones(n: int) -> np.ndarray:
-    """Read-only ones, like the weights of a dataset: Numba would compile every kernel again for writable ones."""
+    """Read-only ones, like the weights of a dataset; Numba would compile kernels again for a writable one."""
     ones = np.ones(n)
     ones.flags.writeable = False
     return ones

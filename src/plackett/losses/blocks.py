@@ -14,7 +14,7 @@ __all__ = ["bind_in_blocks"]
 def bind_in_blocks(loss: Loss, data: RankingDataset, n_jobs: int | None) -> BoundLoss:
     """The loss on a dataset; on one that is mapped from a large file, bound anew to each block at each evaluation.
 
-    A loss that counts its evaluations or looks at all queries together has to be bound once, to all of the data.
+    A loss that counts its evaluations, or uses all queries together, must be bound once to all of the data.
     """
     if loss.counts_rounds or not loss.separable or not is_large(data.X):
         return loss.bind(data, n_jobs=n_jobs)
@@ -22,7 +22,7 @@ def bind_in_blocks(loss: Loss, data: RankingDataset, n_jobs: int | None) -> Boun
 
 
 class _InBlocks(BoundLoss):
-    """Gradients are written to the disk. The curvature is left out: the solvers that come here do not use it."""
+    """Gradients are written to disk. The curvature is left out: the solvers for such data do not use it."""
 
     def __init__(self, loss: Loss, data: RankingDataset, n_jobs: int | None) -> None:
         self.loss, self.data, self.n_jobs = loss, data, n_jobs

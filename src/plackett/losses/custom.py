@@ -199,10 +199,10 @@ class _Bound(BoundLoss):
         bad = np.isnan(value)
         bad[query[rows]] = True
         for q in np.flatnonzero(bad)[:1]:
-            mine = slice(self.data.offsets[q], self.data.offsets[q + 1])
+            span = slice(self.data.offsets[q], self.data.offsets[q + 1])
             raise LossError(
-                f"the loss {self.loss.name!r} gives value {value[q]:g}, gradient {gradient[mine][:5]} … and curvature "
-                f"{curvature[mine][:5]} … for query {self.data.qids[q]} with labels {self.data.labels[mine][:5]} …; "
+                f"the loss {self.loss.name!r} gives value {value[q]:g}, gradient {gradient[span][:5]} … and curvature "
+                f"{curvature[span][:5]} … for query {self.data.qids[q]} with labels {self.data.labels[span][:5]} …; "
                 "all must be finite numbers. Look for a division by zero, or a logarithm or power out of range"
             )
 

@@ -81,8 +81,8 @@ class QueryMean(Loss):
                 item.name.lower(),
                 item.symbol.lower(),
             ):
-                found: Loss = getattr(import_module(item.module), item.symbol)()
-                return found
+                inner: Loss = getattr(import_module(item.module), item.symbol)()
+                return inner
         raise LossError(f"loss={self.loss!r}; give the name of another loss or an object")
 
     def settle(self, data: RankingDataset) -> Self:

@@ -27,6 +27,6 @@ open_package(
     __name__,
     "measure",
     named={"Measure": "base", "parse": "language", "TIES": "ranking"},
-    value=lambda found: found(),  # a measure is an object: `nDCG @ 10`
+    value=lambda measure: measure(),  # a measure is an object: `nDCG @ 10`
     everything=_all,  # including user-defined measures
 )

@@ -130,8 +130,8 @@ def greedy_gains(
     key = ("greedy gains", rel, keep, discount[:k].tobytes(), ideal_ties)
     if key not in data.memo:
         data.memo[key] = greedy_ideal(data, rel, _greedy, keep, discount, k, ideal_ties=ideal_ties)
-    found: np.ndarray = data.memo[key]
-    return found
+    gains: np.ndarray = data.memo[key]
+    return gains
 
 
 @kernel

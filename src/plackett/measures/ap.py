@@ -159,15 +159,15 @@ def _ap_state(lo, hi, offsets, labels, depth, rel, divisor, k, state):  # type: 
         a = offsets[q]
         stop = min(k, depth[q])
         scale = 1.0 / divisor[q] if divisor[q] > 0 else 0.0
-        found = 0
+        n_relevant = 0
         passed = 0.0
         for i in range(a, offsets[q + 1]):
             rank = i - a + 1
             relevant = 1 if labels[i] >= rel else 0
-            found += relevant
+            n_relevant += relevant
             counts = 1.0 / rank if rank <= stop else 0.0
             state[i, 0] = relevant * scale
             state[i, 1] = 1.0
-            state[i, 3] = passed - found * counts
+            state[i, 3] = passed - n_relevant * counts
             passed += relevant * counts
-            state[i, 2] = (found + 1 - relevant) * counts - passed
+            state[i, 2] = (n_relevant + 1 - relevant) * counts - passed

@@ -142,8 +142,8 @@ class Measure:
     @property
     def given(self) -> frozenset[str]:
         """The parameters given explicitly, even at their defaults: a preset leaves them alone."""
-        found: frozenset[str] = vars(self)["_given"]
-        return found
+        names: frozenset[str] = vars(self)["_given"]
+        return names
 
     def __matmul__(self, k: float) -> Self:
         if not hasattr(self, self.cutoff):

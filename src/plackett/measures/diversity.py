@@ -124,7 +124,7 @@ def novelty(a, stop, tie_end, relevant, keep, discount, worth, drawn):  # type: 
                 among += relevant[j, t]
             if among == 0:
                 continue
-            # A relevant document at the j-th place of the block has j of the others above it, drawn at random:
+            # A relevant document at the j-th position of the block has j of the others above it, drawn at random:
             # drawn[h] is the probability that h of them are relevant too.
             others = among - 1
             drawn[:among] = 0.0

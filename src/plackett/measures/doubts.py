@@ -27,11 +27,11 @@ def measure_doubts(measures: Mapping[str, Measure], data: RankingDataset) -> dic
     """
     if data.y is None or data.n_rows == 0:
         return {}
-    said: dict[str, str] = {}
+    doubts: dict[str, str] = {}
     for name, measure in measures.items():
         if not isinstance(measure, DiversityMeasure) and (reason := _reason(measure, data)):
-            said[name] = f"{name} has the same value for every order: {reason}"
-    return said
+            doubts[name] = f"{name} has the same value for every order: {reason}"
+    return doubts
 
 
 def every_document_relevant(measure: Measure, data: RankingDataset) -> bool:

@@ -117,15 +117,15 @@ def err_state(ranking: Ranking, top: float, k: int | None, scale: np.ndarray) ->
 
 
 @kernel
-def _pass_block(values, table, start, end, n_places, chance):  # type: ignore[no-untyped-def]
-    """Probability of passing i documents drawn at random from start..end, into chance[i], i up to n_places."""
+def _pass_block(values, table, start, end, n_shown, chance):  # type: ignore[no-untyped-def]
+    """Probability of passing i documents drawn at random from start..end, into chance[i], i up to n_shown."""
     chance[0] = 1.0
-    for i in range(1, n_places + 1):
+    for i in range(1, n_shown + 1):
         chance[i] = 0.0
     for n in range(end - start):
         on = 1.0 - gain_at(values[start + n], table)
         share = 1.0 / (n + 1)
-        for i in range(min(n + 1, n_places), 0, -1):
+        for i in range(min(n + 1, n_shown), 0, -1):
             chance[i] = ((n + 1 - i) * chance[i] + i * on * chance[i - 1]) * share
 
 
@@ -150,11 +150,11 @@ def _err(  # type: ignore[no-untyped-def]
                 value += reach * stops / (end - a)
                 reach *= 1.0 - stops
             else:
-                places = min(end, stop) - i
-                _pass_block(values, table, i, end, places, chance)
-                for r in range(1, places + 1):
+                n_shown = min(end, stop) - i
+                _pass_block(values, table, i, end, n_shown, chance)
+                for r in range(1, n_shown + 1):
                     value += reach * (chance[r - 1] - chance[r]) / (i - a + r)
-                reach *= chance[places]
+                reach *= chance[n_shown]
             i = end
         out[q] = value
 

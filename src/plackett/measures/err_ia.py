@@ -115,5 +115,5 @@ class _BinaryERR(Measure):
         relevant = (ranking.labels >= self.rel).astype(np.uint8)[:, None]
         discount = discount_table("reciprocal", ranking.longest)
         k = self.k or ranking.longest
-        found = ranking.run(discounted_novelty, relevant, 1.0 - self.alpha, discount, k)
-        return where_relevant(ranking, self.rel, self.alpha * found)
+        novelty = ranking.run(discounted_novelty, relevant, 1.0 - self.alpha, discount, k)
+        return where_relevant(ranking, self.rel, self.alpha * novelty)

@@ -56,9 +56,9 @@ class IntentAware(DiversityMeasure):
         for t, grades in enumerate(np.asarray(data.subtopics).T):
             labels = np.nan_to_num(grades.astype(np.float64))
             values = plain.values(replace(ranking, data=data.replace(y=labels), labels=labels[ranking.rows]))
-            measured = ~np.isnan(values)
-            total += np.where(measured, weights[:, t] * np.nan_to_num(values), 0.0)
-            used += np.where(measured, weights[:, t], 0.0)
+            defined = ~np.isnan(values)
+            total += np.where(defined, weights[:, t] * np.nan_to_num(values), 0.0)
+            used += np.where(defined, weights[:, t], 0.0)
         if self.missing == "zero":
             return np.where(used > 0, total, np.nan)
         return np.divide(total, used, out=np.full(total.shape, np.nan), where=used > 0)

@@ -89,11 +89,11 @@ def interpolated(ranking: Ranking, rel: float, recall: float, reach: str) -> np.
 def _interpolated(lo, hi, offsets, labels, depth, tie_end, total, needed, rel, out):  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]
-        found = 0
+        n_relevant = 0
         best = 0.0
         for i in range(a, a + depth[q]):
             if labels[i] >= rel:
-                found += 1
-                if found >= needed[q]:
-                    best = max(best, found / (i - a + 1))
+                n_relevant += 1
+                if n_relevant >= needed[q]:
+                    best = max(best, n_relevant / (i - a + 1))
         out[q] = best if total[q] > 0 else np.nan

@@ -123,10 +123,10 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
 
 def _parameters(text: str, whole: str) -> dict[str, Any]:
     try:
-        name, found = call(f"f({text})")
+        name, parameters = call(f"f({text})")
         if name != "f":
             raise ValueError
-        return found
+        return parameters
     except ValueError:
         raise MeasureError(
             f"{_short(whole)}: cannot read the parameters {_short(text)}; write them as name=value, strings in quotes"
@@ -136,17 +136,17 @@ def _parameters(text: str, whole: str) -> dict[str, Any]:
 def _trec_eval(name: str, values: str, whole: str) -> Measure:
     measure, parameters = _TREC_EVAL[name]
     try:
-        found = parameters(*values.split(","))
+        keywords = parameters(*values.split(","))
     except (TypeError, ValueError):
         raise MeasureError(
             f"{_short(whole)}: cannot read the parameters {_short(values)} of trec_eval's {name}"
         ) from None
-    if not found:
+    if not keywords:
         raise MeasureError(
             f"{_short(whole)}: the last number of trec_eval's {name} must be 0: it is not known how many "
             "irrelevant documents were not retrieved"
         )
-    return get(measure)(**found)
+    return get(measure)(**keywords)
 
 
 def _short(text: str, most: int = 200) -> str:

@@ -79,14 +79,14 @@ def preference_counts(scored: Scored, ties: str) -> tuple[np.ndarray, np.ndarray
         raise DataError("this dataset has neither labels nor preferences: there are no pairs to count")
     if ties in _TIED_WORTH:
         # a document that was not retrieved ranks below all others
-        place = np.where(scored.retrieved, scored.scores, -np.inf)
+        height = np.where(scored.retrieved, scored.scores, -np.inf)
     else:
         unlabelled = data.replace(y=np.zeros(data.n_rows))
         ranking = Scored(unlabelled, scored.scores, scored.retrieved, random_state=scored.random_state).ranking(ties)
-        place = np.empty(data.n_rows)
-        place[ranking.rows] = -np.arange(float(data.n_rows))
-        place[~scored.retrieved] = -np.inf
-    winner, loser = place[pairs.winner], place[pairs.loser]
+        height = np.empty(data.n_rows)
+        height[ranking.rows] = -np.arange(float(data.n_rows))
+        height[~scored.retrieved] = -np.inf
+    winner, loser = height[pairs.winner], height[pairs.loser]
     right = np.where(winner == loser, _TIED_WORTH.get(ties, 0.5), winner > loser)
     weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
     query = data.query_of_row[pairs.winner]

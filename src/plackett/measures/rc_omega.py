@@ -129,7 +129,7 @@ def _greedy(a, n, scores, weight, winner, loser, first, last, waits, start, lose
         start[winner[p] - a + 1] += 1
     for u in range(n):
         start[u + 1] += start[u]
-    for p in range(first, last):  # losers of document u end at place[u] now, and begin there afterwards
+    for p in range(first, last):  # the losers of document u end at start[u + 1] now, and begin there afterwards
         start[winner[p] - a + 1] -= 1
         losers[start[winner[p] - a + 1]] = loser[p] - a
     total = 0.0

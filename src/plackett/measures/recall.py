@@ -51,8 +51,8 @@ class Recall(Measure):
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
-        found = hits(ranking, self.rel, self.k)
-        return where_relevant(ranking, self.rel, found / np.maximum(n_relevant(ranking, self.rel), 1))
+        n_hits = hits(ranking, self.rel, self.k)
+        return where_relevant(ranking, self.rel, n_hits / np.maximum(n_relevant(ranking, self.rel), 1))
 
     def swap_state(self, ranking: Ranking) -> np.ndarray:
         """What `swap` reads."""

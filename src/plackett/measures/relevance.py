@@ -92,10 +92,10 @@ def _hits(lo, hi, offsets, labels, depth, tie_end, least, cut, out):  # type: ig
     for q in range(lo, hi):
         i = offsets[q]
         stop = i + min(cut[q], depth[q])
-        found = 0.0
+        n_hits = 0.0
         while i < stop:
             end = tie_end[i]
             inside = count_relevant(labels, i, end, least[q])
-            found += inside if end <= stop else inside * (stop - i) / (end - i)
+            n_hits += inside if end <= stop else inside * (stop - i) / (end - i)
             i = end
-        out[q] = found
+        out[q] = n_hits

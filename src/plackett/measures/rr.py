@@ -92,7 +92,7 @@ def _first(  # type: ignore[no-untyped-def]
             end = tie_end[i]
             inside = count_relevant(labels, i, end, rel)
             if inside > 0:
-                left = end - i  # places not yet passed
+                left = end - i  # positions not yet passed
                 chance = inside / left  # that the first relevant document is at position j
                 value = 0.0
                 for j in range(i, min(end, stop)):
@@ -111,25 +111,25 @@ def _first_state(lo, hi, offsets, labels, depth, rel, worth, k, state):  # type:
         stop = min(k, depth[q])
         first = 0.0  # worth of the first relevant rank and of the second, 0 where there is none
         second = 0.0
-        found = 0
+        n_relevant = 0
         for i in range(a, a + stop):
             if labels[i] >= rel:
-                found += 1
-                if found == 1:
+                n_relevant += 1
+                if n_relevant == 1:
                     first = worth[i - a]
-                elif found == 2:
+                elif n_relevant == 2:
                     second = worth[i - a]
                     break
-        found = 0
+        n_relevant = 0
         for i in range(a, offsets[q + 1]):
             here = worth[i - a] if i - a < stop else 0.0
             relevant = labels[i] >= rel
             state[i, 0] = 1.0 if relevant else 0.0
             state[i, 1] = 1.0
-            if relevant:  # going down it matters only as the first, coming up it takes the place of the first
-                state[i, 2] = first if found == 0 else second
+            if relevant:  # going down it matters only as the first, coming up it replaces the first
+                state[i, 2] = first if n_relevant == 0 else second
                 state[i, 3] = -first
-                found += 1
+                n_relevant += 1
             else:  # coming up it matters to the first, which then is the second or comes down to here
-                state[i, 2] = here if found == 0 else first
-                state[i, 3] = -(second if found >= 2 else here)
+                state[i, 2] = here if n_relevant == 0 else first
+                state[i, 3] = -(second if n_relevant >= 2 else here)

@@ -119,9 +119,9 @@ def _spearman(lo, hi, offsets, labels, depth, tie_end, ideal, corrected, out):  
                 if labels[i] >= 0:
                     inside += 1.0
                     ranks += rank[level_of(levels, n, labels[i])]
-            place = above + 0.5 * (inside + 1.0) - middle
-            common += place * ranks
-            score_spread += inside * place * place
+            mean_rank = above + 0.5 * (inside + 1.0) - middle
+            common += mean_rank * ranks
+            score_spread += inside * mean_rank * mean_rank
             above += inside
             start = stop
         if not corrected:

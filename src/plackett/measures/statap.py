@@ -65,7 +65,7 @@ statAP = StatAP()
 
 @kernel
 def _statap(lo, hi, offsets, labels, depth, tie_end, rows, weight, number, judged, rel, out):  # type: ignore[no-untyped-def]
-    found = np.zeros(judged.size)  # relevant documents seen so far in each stratum
+    n_relevant = np.zeros(judged.size)  # relevant documents seen so far in each stratum
     for q in range(lo, hi):
         a = offsets[q]
         total = 0.0
@@ -80,10 +80,10 @@ def _statap(lo, hi, offsets, labels, depth, tie_end, rows, weight, number, judge
             if i - a >= depth[q]:
                 continue
             s = number[row]
-            above = seen - w * found[s]
-            if found[s] > 0.0:
-                above += found[s] * (judged[s] * w - 1.0) / (judged[s] - 1.0)
+            above = seen - w * n_relevant[s]
+            if n_relevant[s] > 0.0:
+                above += n_relevant[s] * (judged[s] * w - 1.0) / (judged[s] - 1.0)
             value += w * (1.0 + above) / (i - a + 1)
-            found[s] += 1.0
+            n_relevant[s] += 1.0
             seen += w
         out[q] = value / total if total > 0.0 else np.nan

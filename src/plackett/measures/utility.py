@@ -61,9 +61,9 @@ class LinearUtility(Measure):
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
-        found = hits(ranking, self.rel, self.k)
+        n_hits = hits(ranking, self.rel, self.k)
         n = ranking.depth if self.k is None else np.minimum(ranking.depth, self.k)
-        return self.a * found + self.b * (n - found) + self.c * (n_relevant(ranking, self.rel) - found)
+        return self.a * n_hits + self.b * (n - n_hits) + self.c * (n_relevant(ranking, self.rel) - n_hits)
 
 
 Utility = LinearUtility()

@@ -42,11 +42,11 @@ def pick_device(name: str) -> Any:
 
 @contextmanager
 def threads(device: Any, n_jobs: int | None) -> Iterator[Spread]:
-    """A way to spread independent pieces of work over ``n_jobs`` threads on the CPU; on CUDA they go one by one.
+    """Runs independent pieces of work on ``n_jobs`` threads on the CPU; on CUDA one by one.
 
-    PyTorch's own threads split each operation and meet after it, dozens of times per step, in an order of summation
-    that depends on their number. Here each piece stays on one thread from beginning to end: the result is the same
-    to the last bit for any number of threads, and a busy machine costs little. PyTorch's setting is restored.
+    PyTorch's own threads split each operation and synchronise after it, dozens of times per step, and the order of
+    summation depends on their number. Here each piece stays on one thread from beginning to end, so the result is the
+    same to the last bit for any number of threads, and a busy machine costs little. PyTorch's setting is restored.
     """
     if device.type != "cpu":
         yield _one_by_one
@@ -61,7 +61,7 @@ def threads(device: Any, n_jobs: int | None) -> Iterator[Spread]:
 
 
 class _Setting:
-    """PyTorch's number of threads outside, remembered by the first of those who are inside at the same time."""
+    """PyTorch's previous number of threads, saved by the first of several concurrent users and restored by the last."""
 
     lock = Lock()
     inside = 0

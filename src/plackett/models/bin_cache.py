@@ -1,8 +1,8 @@
-"""LightGBM's bins of a mapped dataset, kept in a file beside it: the next training need not look for them again.
+"""A cache of LightGBM's bins of a mapped dataset, in a file next to the data, so that later trainings can reuse them.
 
-The file is named after hashes of the data and of everything that decides the bins, and ends in a signature: LightGBM
-trusts what it reads, so that a file is only used if this user's plackett wrote exactly these bytes. A cache that cannot
-be written, or is damaged, foreign or of other data, is as good as none.
+The file name contains hashes of the data and of everything that determines the bins, and the file ends in a signature:
+LightGBM trusts what it reads, so a file is used only if this user's plackett wrote exactly these bytes. A cache that
+cannot be written, is damaged, or belongs to other data or another user is ignored.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ _log = logging.getLogger("plackett.models")
 def cached_bins(
     lgb: Any, data: RankingDataset, parameters: dict[str, Any], categorical: Any, make: Callable[[], Any]
 ) -> Any:
-    """The data as LightGBM's, from the cache or made now and kept there.
+    """The data as a LightGBM dataset, from the cache if possible; otherwise made now and cached.
 
-    ``make`` makes them; it is called if there is no cache, or none can be.
+    ``make`` is called if the cache does not have it, or cannot be used.
     """
     path = cache_file(lgb, data, parameters, categorical)
     if path is None:
         return make()
-    found = _read(lgb, path, data, parameters)
-    if found is None:
-        found = make()
-        _write(lgb, found, path, data)
-    return found
+    bins = _read(lgb, path, data, parameters)
+    if bins is None:
+        bins = make()
+        _write(lgb, bins, path, data)
+    return bins
 
 
 def cache_file(lgb: Any, data: RankingDataset, parameters: dict[str, Any], categorical: Any) -> Path | None:
-    """Where the bins of these data are kept; None if they are not."""
+    """Where the bins of these data are cached; None if they are not."""
     source = source_of(data.X)
     if source is None or not is_large(data.X) or os.environ.get(SWITCH) == "0" or _secret() is None:
         return None
@@ -99,7 +99,7 @@ def _secret() -> bytes | None:
 
 
 def _signed(file: IO[bytes], size: int, name: str, to: IO[bytes] | None = None) -> bytes:
-    """The signature of so many bytes of a file with this name, which are copied on the way."""
+    """The signature of the first bytes of a file with this name, which are copied at the same time."""
     key = _secret()
     assert key is not None
     signature = hmac.new(key, _FORMAT + name.encode(), "sha256")

@@ -48,7 +48,7 @@ class DropCount:
 # -------------------------------------------------------------------------------------------------- which trees
 #
 # Each gives a key per tree, from their weights and mean absolute outputs: those with the smallest keys are dropped.
-# Keys of an exponential draw divided by chances draw without replacement, one after the other by these chances.
+# Exponential draws divided by the chances, as keys, sample without replacement with these chances.
 
 Sample = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
@@ -99,9 +99,9 @@ SAMPLES: dict[str, Sample] = {
 
 # ------------------------------------------------------------------------------------------------- what they count
 #
-# From the step (the weight that the new tree would have without dropout), the weights and mean absolute outputs of the
-# dropped trees, one at least, and the mean absolute output of the new tree, above 0: the weight of the new tree where
-# the dropped ones are gone for good, its weight next to them, and the factor of their weights.
+# Arguments: the step (the weight that the new tree would have without dropout), the weights and mean absolute outputs
+# of the dropped trees (at least one), and the mean absolute output of the new tree (above 0). Results: the weight of
+# the new tree if the dropped ones are removed for good, its weight if they stay, and the factor of their weights.
 
 Rescale = Callable[[float, np.ndarray, np.ndarray, float], tuple[float, float, float]]
 
@@ -116,8 +116,8 @@ def _tree(step: float, weights: np.ndarray, outputs: np.ndarray, new: float) -> 
 
 
 def _tree_always(step: float, weights: np.ndarray, outputs: np.ndarray, new: float) -> tuple[float, float, float]:
-    _, beside, factor = _tree(step, weights, outputs, new)
-    return beside, beside, factor
+    _, with_dropped, factor = _tree(step, weights, outputs, new)
+    return with_dropped, with_dropped, factor
 
 
 def _triple(step: float, weights: np.ndarray, outputs: np.ndarray, new: float) -> tuple[float, float, float]:

@@ -36,8 +36,8 @@ _RULES = ("never", "last", "best")
 class DropoutTrees(Trees):
     r"""Boosted trees with dropout (DART), optionally permanent (X-DART).
 
-    Each round some trees are dropped, and the new tree takes its step from the scores of the others. Then the dropped
-    trees come back, and they and the new tree are reweighted so that together they do not overshoot. With
+    In each round some trees are dropped, and the new tree takes its step from the scores of the others. Then the
+    dropped trees come back, and they and the new tree are reweighted so that together they do not overshoot. With
     ``drop_for_good`` they are removed if the ensemble is better without them: fewer trees for the same quality.
 
     With k trees dropped, of weights :math:`w_i`, and the learning rate η, the weights of the new tree and the dropped
@@ -72,13 +72,13 @@ class DropoutTrees(Trees):
         Probability that a round drops nothing.
     drop_sample
         Which trees: ``"uniform"``, ``"first_half"`` (of the older half); with chances by ``"weight"``, ``"output"``
-        (mean absolute output without the weight) or ``"contribution"`` (with it), or by what these leave to 1 as
-        shares, ``"inverse_weight"``, ``"inverse_output"``, ``"inverse_contribution"``; those of the ``"largest"`` or
+        (mean absolute output without the weight) or ``"contribution"`` (with it), or by one minus these shares,
+        ``"inverse_weight"``, ``"inverse_output"``, ``"inverse_contribution"``; those with the ``"largest"`` or
         ``"smallest"`` contribution.
     drop_growth, drop_restart
-        None drops ``drop_rate`` in every round. Otherwise the number dropped begins at 1, grows by ``drop_growth``
-        after each round that is not the best so far, up to ``drop_rate``, and goes back to 1 after one that is, or to
-        its half without ``drop_restart``.
+        None drops ``drop_rate`` in every round. Otherwise the number dropped starts at 1 and grows by ``drop_growth``
+        after each round that is not the best so far, up to ``drop_rate``. After a best round it returns to 1, or is
+        halved without ``drop_restart``.
     rescale
         How the new and the dropped trees are weighted, as above.
     drop_for_good
@@ -87,9 +87,9 @@ class DropoutTrees(Trees):
     random_for_good
         Probability that dropped trees are removed regardless of the effect.
     drop_measure
-        What is better.
+        The measure that decides what is better.
     judge_on_train
-        Judge on the training data even if there are validation data.
+        Evaluate on the training data even if there are validation data.
 
     Notes
     -----
@@ -171,7 +171,7 @@ class DropoutTrees(Trees):
 
 
 class _Ensemble:
-    """The trees that are left, their weights, and the scores ``(outputs, rows)`` of training and validation data."""
+    """The remaining trees, their weights, and the scores ``(outputs, rows)`` of training and validation data."""
 
     def __init__(
         self, model: DropoutTrees, loss: Loss, data: RankingDataset, valid: RankingDataset | None, start: Scorer | None
@@ -205,7 +205,7 @@ class _Ensemble:
         self.last = self.best = -np.inf
 
     def round(self) -> None:
-        """Drop, grow, weigh; the state changes at the end, as an interrupt may come at any time."""
+        """Drop, grow, weigh. The state changes only at the end, because an interrupt may come at any time."""
         dropped = self._draw()
         weights = self.weights.copy()
         weights[dropped] = 0.0
@@ -217,14 +217,14 @@ class _Ensemble:
             return
         dismiss_waiting_threads()
         size = self.grower.size(new, self.row_weight) / self.rate
-        weight = beside = self._step(rest[0], new)
+        weight = with_dropped = self._step(rest[0], new)
         factor = 1.0
         if dropped.size and size > 0.0:
             rescale = RESCALES[self.model.rescale]
-            weight, beside, factor = rescale(weight, self.weights[dropped], self.sizes[dropped], size)
+            weight, with_dropped, factor = rescale(weight, self.weights[dropped], self.sizes[dropped], size)
         scores = self._with(rest, new, weight)
         if dropped.size and not self._better(scores):
-            weight = beside
+            weight = with_dropped
             weights[dropped] = self.weights[dropped] * factor
             scores = self._sum([*self.trees, new], np.append(weights, weight))
         kept = np.flatnonzero(weights)
@@ -237,7 +237,7 @@ class _Ensemble:
             self.best = max(self.best, self.last)
 
     def _draw(self) -> np.ndarray:
-        """Places of the trees to drop."""
+        """Indices of the trees to drop."""
         number = self.count(len(self.trees))
         if self.rng.random() < self.model.skip_drop or number == 0:
             return np.empty(0, np.int64)
@@ -245,7 +245,7 @@ class _Ensemble:
         return np.sort(np.argsort(keys, kind="stable")[:number])
 
     def _sum(self, trees: list[GrownTrees], weights: np.ndarray) -> list[np.ndarray]:
-        """Scores of the trees that weigh anything."""
+        """Scores of the trees with nonzero weight."""
         some = np.flatnonzero(weights)
         scores = [base.copy() for base in self.base]
         for part, flat in enumerate(scores):
@@ -253,14 +253,14 @@ class _Ensemble:
         return scores
 
     def _with(self, rest: list[np.ndarray], new: GrownTrees, weight: float) -> list[np.ndarray]:
-        """Scores with a further tree."""
+        """Scores with one more tree."""
         scores = [flat.copy() for flat in rest]
         for part, flat in enumerate(scores):
             self.grower.add([new], np.array([weight / self.rate]), part, flat)
         return scores
 
     def _step(self, rest: np.ndarray, new: GrownTrees) -> float:
-        """Weight of the new tree where none is dropped."""
+        """Weight of the new tree if none is dropped."""
         if self.steps is None:
             return self.rate
         output = np.zeros_like(rest)
@@ -281,15 +281,15 @@ class _Ensemble:
         return self.lists.value(self.loss.ranking_scores(_flat(scores[self.judge])))
 
     def members(self) -> list[tuple[GrownTrees, float]]:
-        """The trees that are left, and how often each of them counts."""
+        """The remaining trees, each with its weight."""
         return list(zip(self.trees, (self.weights / self.rate).tolist(), strict=True))
 
     def text(self, members: list[tuple[GrownTrees, float]]) -> str:
         """LightGBM's text of some of the trees, after those that training continued from."""
-        trees = [words for grown, times in members for words in grown.scaled(times)]
+        trees = [tree for grown, times in members for tree in grown.scaled(times)]
         return join_trees(self.grower.head, self.before + trees)
 
 
 def _flat(scores: np.ndarray) -> np.ndarray:
-    """Scores as losses have them: a vector where there is one output, otherwise a column for each."""
+    """Scores in the shape that losses expect: a vector for one output, otherwise one column per output."""
     return scores[0] if len(scores) == 1 else np.ascontiguousarray(scores.T)

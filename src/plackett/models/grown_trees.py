@@ -1,4 +1,4 @@
-"""One tree after the other, each with the leaf of every row, for ensembles whose weights change later."""
+"""Trees grown one at a time, each with the leaf of every row, for ensembles whose weights change later."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["Grower", "GrownTrees"]
 
 
 class GrownTrees:
-    """The trees of a round, one per output: text, values of the leaves, and the slot where the leaves of rows are."""
+    """The trees of a round, one per output: text, leaf values, and the slot that stores the leaf of each row."""
 
     def __init__(self, texts: list[dict[str, str]], slot: int) -> None:
-        self.words, self.slot = texts, slot
+        self.texts, self.slot = texts, slot
         self.values = [np.array(tree["leaf_value"].split(), np.float64) for tree in texts]
 
     def scaled(self, times: float) -> list[dict[str, str]]:
         """Their text with all values multiplied."""
-        return [scale_tree(tree, times) for tree in self.words]
+        return [scale_tree(tree, times) for tree in self.texts]
 
 
 class Grower:
@@ -76,7 +76,7 @@ class Grower:
         """Add trees, each with its multiplicity, to the scores ``(outputs, rows)`` of a dataset, in the order of the
         trees.
 
-        The scorer adds the same numbers in the same order, so that equal scores are equal here and there.
+        The scorer adds the same numbers in the same order, so scores that are equal here are equal there too.
         """
         for k, flat in enumerate(scores):
             lines = [grown.slot * len(scores) + k for grown in trees]
@@ -90,7 +90,7 @@ class Grower:
         return float((np.abs(outputs).sum(axis=0) * row_weight).sum() / row_weight.sum())
 
     def _scores(self, part: int) -> np.ndarray:
-        """LightGBM's running scores of a dataset: the sum of all trees, whatever they count in the ensemble."""
+        """LightGBM's running scores of a dataset: the sum of all trees, regardless of their weights in the ensemble."""
         kept: list[np.ndarray] = []
 
         def take(scores: np.ndarray, dataset: Any) -> tuple[str, float, bool]:

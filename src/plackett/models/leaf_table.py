@@ -8,7 +8,7 @@ from plackett._kernel import kernel, over_queries
 
 __all__ = ["LeafTable"]
 
-#: Rows whose scores stay near while the trees are added to them one after the other.
+#: Rows whose scores stay in the cache while the trees are added one by one.
 _BLOCK = 1024
 
 
@@ -28,7 +28,7 @@ class LeafTable:
         self.leaves = np.empty((0, int(offsets[-1])), np.uint8)
 
     def put(self, line: int, leaf: np.ndarray) -> None:
-        """Write a line, which may have been another tree's."""
+        """Write a line; it may replace that of another tree."""
         lines, rows = self.leaves.shape
         if line >= lines or leaf.dtype.itemsize > self.leaves.dtype.itemsize:
             larger = np.empty((max(lines, line + 1 + line // 2), rows), max(leaf.dtype, self.leaves.dtype))

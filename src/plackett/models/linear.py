@@ -92,7 +92,7 @@ class _Problem:
     def __init__(self, model: Linear, loss: Loss, data: RankingDataset) -> None:
         self.model, self.loss, self.data = model, loss.settle(data), data
         self.bound = bind_in_blocks(self.loss, data, model.n_jobs)
-        #: Scores of the training data, on the disk for data that are there too.
+        #: Scores of the training data, on disk if the data are.
         self.room: np.ndarray | None = None
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         self.scale = np.ones(data.n_features)
@@ -153,7 +153,7 @@ class _Problem:
 
 
 def spread(X: Any, weight: np.ndarray | None, n_jobs: int | None) -> np.ndarray:
-    """Standard deviation of each feature, 1 for constant ones; documents count as much as they weigh, None alike."""
+    """Weighted standard deviation of each feature, 1 for constant ones; with None all documents weigh the same."""
     return deviation(*moments(X, weight, n_jobs))
 
 
@@ -170,7 +170,7 @@ def deviation(total: float, mean: np.ndarray, square: np.ndarray) -> np.ndarray:
 
 
 def moments(X: Any, weight: np.ndarray | None, n_jobs: int | None) -> tuple[float, np.ndarray, np.ndarray]:
-    """Weight of all rows; mean of each feature, and its squared distances from it, summed. Without weights all weigh 1.
+    """Total weight; mean of each feature, and the sum of squared distances from it. Without weights all rows weigh 1.
 
     One pass over blocks of rows, whose moments are merged (Chan, Golub, LeVeque 1979).
     """
@@ -207,7 +207,7 @@ def merged_moments(a: Moments, b: Moments) -> Moments:
 
 
 def lbfgs(problem: Any, first: np.ndarray, monitor: Monitor) -> np.ndarray:
-    """Quasi-Newton; with an L1 part over positive and negative parts of the weights, which makes it smooth."""
+    """Quasi-Newton. With an L1 part, over the positive and negative parts of the weights, which makes it smooth."""
     from scipy.optimize import Bounds, minimize
 
     model, shape = problem.model, problem.shape
@@ -298,7 +298,7 @@ def _sgd(problem: _Problem, first: np.ndarray, monitor: Monitor) -> np.ndarray:
 
 
 class _Batches(Sequence[tuple[RankingDataset, BoundLoss]]):
-    """Random batches of queries with the loss bound to each; of data on the disk, each is made when it is used."""
+    """Random batches of queries with the loss bound to each; for data on disk, each batch is made when it is used."""
 
     def __init__(self, problem: _Problem, rng: np.random.Generator) -> None:
         self.problem, self.made = problem, None
@@ -350,5 +350,5 @@ def train_near(model: Linear, loss: Loss, data: RankingDataset, old: LinearScore
         return float(value), slope.ravel()
 
     options = {"maxiter": model.max_iter, "ftol": model.tol * 1e-2, "gtol": model.tol, "maxls": 40}
-    found = minimize(objective, centre.ravel(), jac=True, method="L-BFGS-B", options=options)
-    return problem.scorer(found.x.reshape(problem.shape))
+    optimum = minimize(objective, centre.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return problem.scorer(optimum.x.reshape(problem.shape))

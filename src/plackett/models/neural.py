@@ -28,7 +28,7 @@ class Neural:
 
     .. math:: \frac{1}{\sum_q w_q} \sum_q w_q L_q(f(X_q))
 
-    estimated from the batch: one pass forward, the loss's own gradient for the scores, one pass back.
+    estimated from the batch: a forward pass, the gradient of the loss for the scores, a backward pass.
 
     With the same ``random_state``, the result is bit-identical on the same kind of CPU, for any number of threads. CUDA
     sums in no fixed order, so there it is the same up to rounding. The random state, the number of threads and all
@@ -165,9 +165,9 @@ class Neural:
 
 
 def nothing_to_learn(data: RankingDataset, loss: Loss) -> bool:
-    """Whether the data prefer no order to another: a query has one label, or one document, and so has each.
+    """Whether the data prefer no order to any other: every query has only one label, or only one document.
 
-    A loss that depends on the level of the scores has nothing to learn from one label in all queries.
+    A loss that depends on the level of the scores has nothing to learn only if all queries share the same label.
     """
     if data.preferences is not None and len(data.preferences):
         return False
@@ -182,7 +182,7 @@ def nothing_to_learn(data: RankingDataset, loss: Loss) -> bool:
 
 
 def _constant(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The weights with those of the output 0: all scores are equal."""
+    """The weights with those of the output layer set to 0, so that all scores are equal."""
     zero = ("output.weight", "output.bias")
     return {name: np.zeros_like(array) if name in zero else array for name, array in weights.items()}
 

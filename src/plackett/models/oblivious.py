@@ -29,9 +29,9 @@ _MOST_LEVELS = 12
 class Oblivious:
     r"""Boosted oblivious (symmetric) trees: all nodes of a level compare the same feature with the same threshold.
 
-    A tree of depth d is a table of :math:`2^d` values, addressed by d comparisons: it overfits less than a free one
-    and scores fast. Each is a Newton step on the loss, as in `Trees`; the scorer is a LightGBM ensemble of full binary
-    trees, so that everything that works with trees works with it.
+    A tree of depth d is a table of :math:`2^d` values, addressed by d comparisons. It overfits less than an
+    unconstrained tree and scores fast. Each tree is a Newton step on the loss, as in `Trees`. The scorer is a LightGBM
+    ensemble of full binary trees, so everything that works with trees works with it.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class Oblivious:
     depth
         Maximum number of levels of a tree, up to 12; fewer if no further split helps.
     min_child_samples, min_child_weight
-        Least number of documents and least curvature of a leaf. A node in which a question would leave less counts
-        nothing towards that question, and a leaf that has less takes the value of the node above it.
+        Least number of documents and least curvature of a leaf. A node in which a split would leave less does not count
+        towards the gain of that split, and a leaf that has less takes the value of the node above it.
     max_bin
         Thresholds tried for each feature, up to 255.
     reg_lambda
@@ -121,7 +121,7 @@ class Oblivious:
                     scores[:, k] += tree.values[leaf]
                     if valid is not None:
                         watched[:, k] += tree.predict(valid.X)
-                    round_.append(tree.words())
+                    round_.append(tree.lines())
                 trees += round_
                 seen = watched if outputs > 1 else watched[:, 0]
                 if monitor.update(None if valid is None else loss.ranking_scores(seen)):

@@ -17,9 +17,10 @@ _BINS = 256
 
 @dataclass(frozen=True)
 class Question:
-    """What a level asks: whether the feature is above the threshold; ``missing_left`` is None where none was missing.
+    """The split of a level: whether the feature is above the threshold.
 
-    A missing value goes to the side that was better in training; where there was none, it counts as 0.
+    A missing value goes to the side that was better in training. ``missing_left`` is None if the training data had no
+    missing values; then they count as 0.
     """
 
     feature: int
@@ -37,7 +38,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Limits:
-    """How a tree is grown: levels, least documents and curvature of a leaf, and the L2 penalty of its value."""
+    """Limits of a tree: its levels, the least documents and curvature of a leaf, and the L2 penalty of leaf values."""
 
     depth: int
     rows: int
@@ -49,7 +50,7 @@ class Limits:
 class ObliviousTree:
     """The questions of the levels, and for each of the 2^levels leaves its value, documents and curvature.
 
-    The number of a leaf has the answers as bits, that of the first level as the highest.
+    The bits of a leaf's number are the answers; that of the first level is the highest.
     """
 
     questions: tuple[Question, ...]
@@ -64,7 +65,7 @@ class ObliviousTree:
             leaf = 2 * leaf + question.answer(X)
         return self.values[leaf]
 
-    def words(self) -> dict[str, str]:
+    def lines(self) -> dict[str, str]:
         """The tree as LightGBM writes it: a full binary tree, its nodes level by level."""
         leaves, depth = self.values.size, len(self.questions)
         counts = np.maximum(self.counts, 1)  # TreeSHAP divides by them, and a leaf of this tree may be empty
@@ -106,11 +107,11 @@ def grow(
     rate: float,
     n_jobs: int | None,
 ) -> tuple[ObliviousTree, np.ndarray]:
-    r"""Grow a tree, and say which leaf each row is in.
+    r"""Grow a tree; also returns the leaf of each row.
 
     A level asks the question with the largest sum over its nodes of
-    :math:`G_l^2 / (H_l + \lambda) + G_r^2 / (H_r + \lambda) - G^2 / (H + \lambda)`, in which a node counts only where
-    both sides keep the limits. A leaf of too few documents has the value of the node above it.
+    :math:`G_l^2 / (H_l + \lambda) + G_r^2 / (H_r + \lambda) - G^2 / (H + \lambda)`, in which a node counts only if
+    both sides satisfy the limits. A leaf of too few documents has the value of the node above it.
     """
     node = np.zeros(gradient.size, np.int32)
     questions: list[Question] = []
@@ -118,16 +119,16 @@ def grow(
     work = np.arange(d + 1) * gradient.size
     for level in range(limits.depth):
         totals = _totals(node, gradient, curvature, 1 << level)
-        gains, places, sides = np.zeros(d), np.zeros(d, np.int64), np.zeros(d, np.bool_)
+        gains, cuts, missing_left = np.zeros(d), np.zeros(d, np.int64), np.zeros(d, np.bool_)
         numbers = (limits.rows, limits.curvature, limits.penalty)
         table = (bins.codes, node, gradient, curvature, bins.first, bins.missing, used, totals)
-        over_queries(_best_splits, work, *table, *numbers, gains, places, sides, n_jobs=n_jobs)
+        over_queries(_best_splits, work, *table, *numbers, gains, cuts, missing_left, n_jobs=n_jobs)
         j = int(np.argmax(gains))
         if not gains[j] > 0.0:
             break
-        b, codes = int(places[j]), bins.codes[j]
+        b, codes = int(cuts[j]), bins.codes[j]
         right = codes > b
-        side = bool(sides[j]) if bins.missing[j] else None
+        side = bool(missing_left[j]) if bins.missing[j] else None
         if side:
             right &= codes != MISSING
         node = 2 * node + right
@@ -144,7 +145,7 @@ def _totals(node: np.ndarray, gradient: np.ndarray, curvature: np.ndarray, n_nod
 
 
 def _values(totals: np.ndarray, limits: Limits) -> np.ndarray:
-    """Newton step of each leaf, or of the lowest node above it that keeps the limits."""
+    """Newton step of each leaf, or of the lowest node above it that satisfies the limits."""
     values = np.zeros(1)
     n_leaves, width = totals.shape[0], 1
     while width <= n_leaves:
@@ -180,8 +181,8 @@ def _best_splits(  # type: ignore[no-untyped-def]
     least_curvature,
     penalty,
     gains,
-    places,
-    sides,
+    cuts,
+    missing_left,
 ):
     n_nodes = totals.shape[0]
     histogram = np.empty((n_nodes * _BINS, 3))
@@ -216,5 +217,5 @@ def _best_splits(  # type: ignore[no-untyped-def]
                         gain += _worth(totals[k, 0] - left[k, 0], rest, penalty)
                 if gain > gains[j]:
                     gains[j] = gain
-                    places[j] = b
-                    sides[j] = with_left == 1
+                    cuts[j] = b
+                    missing_left[j] = with_left == 1

@@ -1,4 +1,4 @@
-"""The waiting threads that LightGBM leaves behind."""
+"""How many threads LightGBM uses, and how to end those it leaves waiting."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from plackett._kernel import n_threads
 
 __all__ = ["dismiss_waiting_threads", "growing_threads", "scoring_threads"]
 
-#: Least number of table cells, or of rows times trees, that is worth a further thread of LightGBM. Its threads meet
-#: after every small step, and where others use the cores too each meeting can cost a slice of time.
+#: Least number of table cells, or of rows times trees, that is worth another thread of LightGBM. Its threads
+#: synchronise after every small step, and on a busy machine each synchronisation can cost a time slice.
 _CELLS_PER_THREAD = 4_000_000
 _VISITS_PER_THREAD = 500_000
 _SOFT = 1  # omp_pause_soft: threads end, settings stay
@@ -37,11 +37,11 @@ def _worth_it(n_jobs: int | None, further: int) -> int:
 
 
 def dismiss_waiting_threads() -> None:
-    """End the OpenMP threads that wait for the next work of the calling thread; the next work starts them again.
+    """End the OpenMP threads that wait for more work from the calling thread; the next work starts them again.
 
-    After each of its parallel loops LightGBM's threads spin for some milliseconds in case there is more. Gradients and
-    measures, which come in between, would share the cores with them: gradients take a third less time without. Ending
-    them takes some 0.1 ms. Does nothing where LightGBM does not use GNU's OpenMP.
+    After each parallel loop, LightGBM's threads spin for some milliseconds in case there is more. Gradients and
+    measures, which run in between, would share the cores with them; without them, gradients take a third less time.
+    Ending them takes some 0.1 ms. Does nothing if LightGBM does not use GNU's OpenMP.
     """
     pause = _pause()
     if pause is not None:

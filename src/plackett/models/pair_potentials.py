@@ -27,9 +27,9 @@ class PairPotentials:
     .. math:: s_j = \varphi(x_j) + \frac{1}{m - 1} \sum_{k \ne j} \psi(x_j, x_k), \qquad \varphi(x) = w \cdot x, \quad
               \psi(x, z) = \sum_{h=1}^{H} u_h \tanh(a_h \cdot x + b_h \cdot z + c_h)
 
-    so that the score of a document depends on what else is in its list: the model of BoltzRank, with the mean over the
-    other documents in place of their sum (lists differ in length). All weights except c have the penalty
-    :math:`\frac{\alpha}{2} \lVert \cdot \rVert^2`. Trained by L-BFGS from u = 0, where it is the linear model; the
+    so the score of a document depends on the other documents of its list. This is the model of BoltzRank, with the mean
+    over the other documents instead of their sum, since lists differ in length. All weights except c have the penalty
+    :math:`\frac{\alpha}{2} \lVert \cdot \rVert^2`. Training is by L-BFGS and starts at u = 0, the linear model; the
     objective is not convex, and a, b start at random. Time grows with the square of the lists' lengths times H.
 
     Parameters
@@ -116,7 +116,7 @@ class _Problem:
         return w, here.reshape(d, h), there.reshape(d, h), shift, height
 
     def start(self, scorer: Scorer | None) -> np.ndarray:
-        """The weights to begin with: those of another fit, or random comparisons that do not count yet."""
+        """The initial weights: those of another fit, or random comparisons with weight 0."""
         if scorer is None:
             rng = np.random.default_rng(self.model.random_state)
             flat = np.zeros(self.ends[-1])

@@ -23,7 +23,7 @@ _OTHERS = ("model", "solver", "ordering", "relation")
 
 
 def to_plain(value: Any, name: str) -> Any:
-    """A parameter as JSON has it; losses, models and rankers by name and fields. ``name`` is for the error message.
+    """A parameter as a JSON value; losses, models and rankers by name and fields. ``name`` is for the error message.
 
     >>> to_plain((1, 2), "hidden")
     {'tuple': [1, 2]}
@@ -48,8 +48,8 @@ def to_plain(value: Any, name: str) -> Any:
         own = ("loss",) if isinstance(value, Loss) else ("ranker",) if isinstance(value, Estimator) else _OTHERS
         for kind in own:
             if any(item.symbol == type(value).__name__ for item in items(kind)):
-                found = {field.name: getattr(value, field.name) for field in fields(value)}
-                return {kind: type(value).__name__, "fields": _fields(found, name)}
+                own_fields = {field.name: getattr(value, field.name) for field in fields(value)}
+                return {kind: type(value).__name__, "fields": _fields(own_fields, name)}
     raise DataError(f"{name}={value!r} cannot be saved: a {type(value).__name__} is not a plain value, loss or model")
 
 
@@ -73,19 +73,19 @@ def from_plain(value: Any) -> Any:
         return tuple(from_plain(entry) for entry in value["tuple"])
     if "measure" in value:
         return parse(value["measure"])
-    words = {str(key): from_plain(entry) for key, entry in current(value["fields"]).items()}
+    parameters = {str(key): from_plain(entry) for key, entry in current(value["fields"]).items()}
     if "custom_loss" in value:
         name = str(value["custom_loss"])
-        return REGISTERED[name].replace(**words) if name in REGISTERED else UnknownLoss(name, words)
+        return REGISTERED[name].replace(**parameters) if name in REGISTERED else UnknownLoss(name, parameters)
     kind = next(kind for kind in ("loss", "ranker", *_OTHERS) if kind in value)
     for item in items(kind):
         if item.symbol == value[kind]:
-            return getattr(import_module(item.module), item.symbol)(**words)
+            return getattr(import_module(item.module), item.symbol)(**parameters)
     raise DataError(f"the {kind} {value[kind]!r} is not known to this version of plackett")
 
 
 def current(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as they are now: in older files ``n_bags`` stood next to any boosting, and had a meaning for one."""
+    """Parameters in their current form: older files have ``n_bags`` for any boosting, though only one kind used it."""
     if "n_bags" in parameters and "refit" not in parameters and parameters.get("boosting") != "bagged":
         return {name: value for name, value in parameters.items() if name != "n_bags"}
     return parameters

@@ -10,7 +10,7 @@ __all__ = ["QuerySample"]
 
 
 class QuerySample:
-    """Counts each query as often as it was drawn; LightGBM's own bagging by query ignores gradients from outside.
+    """Counts each query as often as it was drawn; LightGBM's own bagging by query ignores custom gradients.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def grid_values(choice: Real | Integer | Sequence[Any], n: int = 3) -> list[Any]
 
 
 def value_at(choice: Real | Integer | Sequence[Any], share: float) -> Any:
-    """The value at a share in [0, 1) of a range or a list, of which all have parts of the same size.
+    """The value at a share in [0, 1) of a range or a list; all values of a list have parts of the same size.
 
     >>> value_at(Integer(1, 4), 0.99), value_at(("hinge", "logistic"), 0.3)
     (4, 'hinge')

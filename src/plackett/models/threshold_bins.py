@@ -23,9 +23,9 @@ _STRIP = 256
 class ThresholdBins:
     """A table of features as codes: how many of a feature's thresholds lie below the value.
 
-    A feature of at most ``n_thresholds + 1`` distinct values has a threshold in the middle between each two
-    neighbours; one of more has them at equal steps among its distinct values, so that copies of a document and
-    documents left out change nothing.
+    A feature with at most ``n_thresholds + 1`` distinct values has a threshold halfway between each two neighbours.
+    With more values, thresholds are at equal steps among the distinct values, so duplicating or omitting documents with
+    the same values changes nothing.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def _thresholds(ordered: np.ndarray, n_thresholds: int) -> np.ndarray:
 
 @kernel
 def _encode(lo, hi, rows, block, thresholds, first, codes):  # type: ignore[no-untyped-def]
-    # all values of a strip take the same steps of halving side by side: no branch to foresee, no step to wait for
+    # all values of a strip are bisected in step: no branches to predict, no steps that wait for each other
     bin = np.empty(_STRIP, np.int32)
     for j in range(lo, hi):
         edges = thresholds[first[j] : first[j + 1]]

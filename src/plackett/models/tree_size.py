@@ -6,9 +6,9 @@ __all__ = ["FOREST_LEAVES", "leaf_size_for", "leaves_for"]
 
 #: Leaves of the trees of a forest, for data of any size.
 FOREST_LEAVES = 31
-#: Fewest and most leaves, and the number of documents for which there are the fewest.
+#: Smallest and largest number of leaves, and the number of documents up to which the smallest is used.
 _FEWEST, _MOST, _SMALL = 4, 64, 12_000
-#: Least number of documents in a leaf, and the share of the documents that it is at most.
+#: Least number of documents in a leaf, and its largest share of all documents.
 _LEAF, _SHARE = 20, 10
 
 

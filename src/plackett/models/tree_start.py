@@ -23,7 +23,7 @@ def start_trees(start: Scorer, n_features: int, outputs: int) -> tuple[dict[str,
 
 
 def start_scores(data: RankingDataset | None, start: Scorer | None, outputs: int) -> np.ndarray:
-    """Scores to begin with, ``(rows, outputs)``; no rows without data."""
+    """Initial scores, ``(rows, outputs)``; no rows without data."""
     if data is None:
         return np.zeros((0, outputs))
     if start is None:

@@ -50,11 +50,11 @@ class Trees:
     boosting
         ``"gbdt"``; ``"dart"`` (LightGBM's dropout; `plackett.models.dropout_trees.DropoutTrees` has the variants);
         ``"forest"`` (every tree fits the loss at zero scores on a bootstrap of the queries, all count the same);
-        ``"bagged"`` (the trees are split over ``n_bags`` ensembles, each boosted on a bootstrap of the queries of its
-        own, and the scores are their mean).
+        ``"bagged"`` (the trees are split over ``n_bags`` ensembles, each boosted on its own bootstrap of the queries,
+        and the scores are their mean).
     n_bags
-        With 2 or more, that many ensembles of ``n_estimators`` trees are grown side by side, each on a bootstrap of the
-        queries of its own, and the scores are their mean. They stop early together, by the measure of the mean. With
+        With 2 or more, this many ensembles of ``n_estimators`` trees are grown side by side, each on its own bootstrap
+        of the queries, and the scores are their mean. They stop early together, by the measure of the mean. With
         ``boosting="bagged"`` it is the number of ensembles, 10 by default.
     refit
         If there are validation data, train again on training and validation data together, with the best number of
@@ -177,7 +177,7 @@ class Trees:
             )
 
     def _refitted(self, loss: Loss, data: RankingDataset, monitor: Monitor, scorer: TreeScorer) -> TreeScorer:
-        """The trees grown again on training and validation data; those there are where that is interrupted."""
+        """The trees grown again on training and validation data; the first ones if that is interrupted."""
         if monitor.interrupted or monitor.valid is None:
             return scorer
         joint = concat([_numbered(data, 0), _numbered(monitor.valid, data.n_queries)])
@@ -186,10 +186,10 @@ class Trees:
         again.n_estimators = monitor.kept or self.n_estimators
         for name, value in self.chosen(data).items():
             setattr(again, name, value)
-        quiet = Monitor(verbose=monitor.verbose, n_jobs=monitor.n_jobs)
-        grown = again.train(loss, canonical_order(joint), quiet)
-        monitor.interrupted = quiet.interrupted
-        return scorer if quiet.interrupted else grown
+        without_validation = Monitor(verbose=monitor.verbose, n_jobs=monitor.n_jobs)
+        grown = again.train(loss, canonical_order(joint), without_validation)
+        monitor.interrupted = without_validation.interrupted
+        return scorer if without_validation.interrupted else grown
 
     @property
     def bags(self) -> int:
@@ -198,7 +198,7 @@ class Trees:
 
     def chosen(self, data: RankingDataset) -> dict[str, Any]:
         """The values of ``"auto"`` for these training data."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for name in ("num_leaves", "min_child_samples"):
             value = getattr(self, name)
             if isinstance(value, str) and value != "auto":
@@ -206,10 +206,10 @@ class Trees:
         if not isinstance(self.num_leaves, str) and not self.num_leaves >= 2:
             raise LossError(f"num_leaves={self.num_leaves}; a tree needs at least 2 leaves")
         if self.num_leaves == "auto":
-            found["num_leaves"] = FOREST_LEAVES if self.boosting == "forest" else leaves_for(data.n_rows)
+            settings["num_leaves"] = FOREST_LEAVES if self.boosting == "forest" else leaves_for(data.n_rows)
         if self.min_child_samples == "auto":
-            found["min_child_samples"] = leaf_size_for(data.n_rows)
-        return found
+            settings["min_child_samples"] = leaf_size_for(data.n_rows)
+        return settings
 
     def categorical_numbers(self, data: RankingDataset) -> list[int]:
         """Numbers of the categorical features: those of the parameter, and a frame's columns of categories."""
@@ -280,7 +280,7 @@ class Trees:
 
 
 def _numbered(data: RankingDataset, first: int) -> RankingDataset:
-    """The data with numbers for query ids and without what trees do not learn from, which the other part may lack."""
+    """The data with numbers as query ids, and without columns that trees do not use and the other part may lack."""
     weights: dict[str, Any] = {
         name: np.ones(size) if getattr(data, name) is None else getattr(data, name)
         for name, size in (("sample_weight", data.n_rows), ("query_weight", data.n_queries))
@@ -300,7 +300,7 @@ def _numbered(data: RankingDataset, first: int) -> RankingDataset:
 def lightgbm_dataset(
     lgb: Any, data: RankingDataset, parameters: dict[str, Any], categorical: Any = None, reference: Any = None
 ) -> Any:
-    """The data as LightGBM's; validation data with the training data's as ``reference``."""
+    """The data as a LightGBM dataset; for validation data, ``reference`` is that of the training data."""
     # a constant other than 0 is a feature, and cannot be split either
     X = np.ones(data.X.shape, np.float32) if reference is None and _nothing_to_split(data.X) else data.X
     made = lgb.Dataset(
@@ -337,7 +337,7 @@ def _nothing_to_split(X: Any) -> bool:
 class _Watch:
     """Measure and callback: our measures on LightGBM's running scores of the validation data.
 
-    It holds on to the ensemble, which `lightgbm.train` would lose when it is interrupted.
+    It keeps a reference to the ensemble, which `lightgbm.train` would lose if interrupted.
     """
 
     order = 30
@@ -389,7 +389,7 @@ class _Watch:
 class _Drops:
     """Restarts the draws of DART in its first round.
 
-    LightGBM's DART reads a flag there that it never set, which decides whether the round draws a number: results would
+    There LightGBM's DART reads an uninitialised flag that decides whether the round draws a number, so results would
     differ from run to run.
     """
 
@@ -401,7 +401,7 @@ class _Drops:
 
     @property
     def before_round(self) -> Any:
-        """The callback that gets hold of the ensemble."""
+        """The callback that keeps a reference to the ensemble."""
 
         def callback(env: Any) -> None:
             self.booster = env.model
@@ -441,7 +441,7 @@ def _bootstrapped(model: Trees, loss: Loss, bound: BoundLoss) -> Any:
 
 
 class _Bagged:
-    """Gradient of one ensemble after the other, each at its own scores and on a bootstrap of its own.
+    """Gradient of one ensemble after another, each at its own scores and on its own bootstrap.
 
     A tree counts 1 / n_bags of the learning rate in the sum, so the scores of the ensemble that is growing are n_bags
     times what was added since it began.
@@ -466,15 +466,15 @@ class _Bagged:
 
 
 def _added(scores: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """What trees have added to scores, without the last bits, which would tell documents of one leaf apart."""
+    """What trees have added to scores, without the last bits, in which documents of the same leaf could differ."""
     unit = 2.0 ** (np.frexp(max(np.abs(scores).max(initial=0.0), 1e-300))[1] - 40)
     return np.round((scores - before) / unit) * unit
 
 
 class _SideBySide:
-    """Gradient of the ensembles in turn, a tree each, at the scores of each and on its bootstrap.
+    """Gradient of each ensemble in turn, one tree each, at its own scores and on its own bootstrap.
 
-    The scores of an ensemble are those with which training began and n_bags times what its trees have added since.
+    The scores of an ensemble are the initial scores plus n_bags times what its trees have added.
     """
 
     def __init__(self, model: Trees, loss: Loss, bound: BoundLoss) -> None:

@@ -91,8 +91,8 @@ class PermutationModel(Estimator):
 
     def score(self, orders: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-probability of an order, which scikit-learn's searches maximise. ``y`` is not used."""
-        found = self.log_prob(orders)
-        return float(np.average(found, weights=sample_weight)) if found.size else 0.0
+        log_probs = self.log_prob(orders)
+        return float(np.average(log_probs, weights=sample_weight)) if log_probs.size else 0.0
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Parameters that are not at their defaults; for a fitted model also the items, best first."""

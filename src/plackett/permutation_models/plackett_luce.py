@@ -124,9 +124,9 @@ class PlackettLuce(PermutationModel):
             As in the constructor; None uses its value.
         """
         strengths = self.log_strengths
-        found, _ = as_orders(orders, strengths.size)
+        rankings, _ = as_orders(orders, strengths.size)
         everything = _everything(self.among if among is None else among)
-        return _log_probs(found, strengths, everything, n_jobs)
+        return _log_probs(rankings, strengths, everything, n_jobs)
 
     def top_one(self) -> np.ndarray:
         """Probability that each item comes first."""
@@ -168,8 +168,8 @@ class PlackettLuce(PermutationModel):
     def _fit(self, orders: Any, n_items: int | None, sample_weight: Any) -> Self:
         if self.transform != "exp":
             raise DataError(f"transform={self.transform!r}: scores are fitted with transform='exp' only")
-        found, n_items = as_orders(orders, n_items)
-        weight = as_weights(sample_weight, found.n)
+        rankings, n_items = as_orders(orders, n_items)
+        weight = as_weights(sample_weight, rankings.n)
         shape, rate = float(self.prior[0]) - 1.0, float(self.prior[1])
         flat = shape == 0 and rate == 0
         if not flat and not (shape > 0 and rate > 0):  # the level of the strengths would diverge
@@ -178,8 +178,8 @@ class PlackettLuce(PermutationModel):
             raise DataError(f"scores has {self.scores.size} numbers to start from, but there are {n_items} items")
         everything = _everything(self.among)
         if flat:
-            _check_connected(found, weight, n_items, everything)
-        likelihood = _Likelihood(found, weight, n_items, everything, shape, rate)
+            _check_connected(rankings, weight, n_items, everything)
+        likelihood = _Likelihood(rankings, weight, n_items, everything, shape, rate)
         self.scores_, self.n_iter_, moved = maximise(
             likelihood.value,
             likelihood.slope,

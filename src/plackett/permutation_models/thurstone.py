@@ -161,10 +161,10 @@ class Thurstone(PermutationModel):
             return _difference(first, second, pull, n_items) - self.alpha * s, Curvature(diagonal, times)
 
         start = np.zeros(n_items) if self.scores is None else self.scores / self.sigma
-        found, self.n_iter_, moved = maximise(
+        scores, self.n_iter_, moved = maximise(
             value, slope, start, level_free=True, max_iter=self.max_iter, tol=self.tol
         )
-        self.scores_ = found * self.sigma
+        self.scores_ = scores * self.sigma
         if moved > self.tol:
             warnings.warn(
                 f"the fit has not converged after {self.max_iter} steps (last change {moved:.1e}); "
@@ -181,7 +181,9 @@ def _difference(first: np.ndarray, second: np.ndarray, amount: np.ndarray, n: in
 
 
 def _pairs(orders: Any, n_items: int | None) -> tuple[np.ndarray, int]:
-    found, n_items = as_orders(orders, n_items)
-    for bad in np.flatnonzero(np.diff(found.offsets) != 2)[:1]:
-        raise DataError(f"order {bad} has {np.diff(found.offsets)[bad]} items; Thurstone takes pairs (winner, loser)")
-    return found.items.reshape(-1, 2), n_items
+    rankings, n_items = as_orders(orders, n_items)
+    for bad in np.flatnonzero(np.diff(rankings.offsets) != 2)[:1]:
+        raise DataError(
+            f"order {bad} has {np.diff(rankings.offsets)[bad]} items; Thurstone takes pairs (winner, loser)"
+        )
+    return rankings.items.reshape(-1, 2), n_items

@@ -96,9 +96,9 @@ class LaplaceRanker(Ranker):
         def fitted(parameters: np.ndarray) -> LaplaceFit:
             key = parameters.tobytes()
             if key not in last:
-                found = process.fit(parameters)
+                fit = process.fit(parameters)
                 last.clear()
-                last[key] = found
+                last[key] = fit
             return last[key]
 
         def objective(parameters: np.ndarray) -> tuple[float, np.ndarray]:

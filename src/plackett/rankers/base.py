@@ -279,10 +279,10 @@ class Ranker(FittedAttributes, Estimator):
 
     def _note_reference(self, data: RankingDataset) -> None:
         """Record how features and scores are distributed, for a service to detect drift."""
-        found = reference_of(data, self._score_rows)
+        reference = reference_of(data, self._score_rows)
         self.__dict__.pop("reference_", None)
-        if found is not None:
-            self.reference_: np.ndarray = found
+        if reference is not None:
+            self.reference_: np.ndarray = reference
 
     def _note_part(self, data: RankingDataset) -> None:
         """Record everything that `partial_fit` has seen so far."""
@@ -356,8 +356,8 @@ class Ranker(FittedAttributes, Estimator):
                 raise DataError(f"eval_set has {len(eval_set)} entries; give one pair (X, y)")
             eval_set = eval_set[0]
             eval_qid, eval_group = (
-                beside[0] if isinstance(beside, list) and len(beside) == 1 and np.ndim(beside[0]) == 1 else beside
-                for beside in (eval_qid, eval_group)
+                entry[0] if isinstance(entry, list) and len(entry) == 1 and np.ndim(entry[0]) == 1 else entry
+                for entry in (eval_qid, eval_group)
             )
         if not isinstance(eval_set, RankingDataset):
             if not isinstance(eval_set, tuple) or len(eval_set) != 2:
@@ -373,9 +373,9 @@ class Ranker(FittedAttributes, Estimator):
         return canonical_order(eval_set)  # the mean over queries is a sum, whose last bits depend on their order
 
     def _check_data(self, data: RankingDataset, name: str) -> None:
-        for size, what in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
+        for size, unit in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
             if size == 0:
-                raise DataError(f"{_called(name)} 0 {what} (shape={data.X.shape}) while a minimum of 1 is required.")
+                raise DataError(f"{_called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
         self._check_missing(data, name)
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
@@ -410,9 +410,9 @@ class Ranker(FittedAttributes, Estimator):
             weighted sum. Other rankers raise an error; `plackett.explain` estimates contributions for any ranker, and
             relative to the other documents of a list.
         exit
-            False scores every document by all trees where the ranker has an early exit (`plackett.early_exit`), True
-            asserts that it has one. Two numbers s and k score only the best k documents of a list after s trees to the
-            end, whatever exit the ranker has. None does what the ranker was saved with.
+            For a ranker with an early exit (`plackett.early_exit`), False scores every document by all trees; True
+            asserts that there is an exit. Two numbers s and k replace the exit: after s trees, only the best k
+            documents of a list are scored to the end. None uses the ranker as it was saved.
         """
         if exit is not None:
             return self._with_exit(exit).predict(X, qid=qid, pred_contrib=pred_contrib)
@@ -479,7 +479,7 @@ class Ranker(FittedAttributes, Estimator):
         return self.calibration_.probability(self.predict(X, qid=qid))
 
     def _check_learned(self) -> None:
-        """Check what a model file says was learned, besides the scorer, before anything relies on it."""
+        """Check the learned attributes of a model file, other than the scorer, before anything relies on them."""
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         if getattr(self.scorer_, "reads_queries", False):
@@ -587,8 +587,8 @@ class Ranker(FittedAttributes, Estimator):
 
 def _called(name: str) -> str:
     """Data as the subject of a sentence: an argument in Python, a file on the command line."""
-    said = {"X": "the data have", "eval_set": "the data of --valid have"} if in_shell() else {}
-    return said.get(name, f"{name} has")
+    subjects = {"X": "the data have", "eval_set": "the data of --valid have"} if in_shell() else {}
+    return subjects.get(name, f"{name} has")
 
 
 def _give_validation() -> str:

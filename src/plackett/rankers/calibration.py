@@ -95,9 +95,9 @@ class LogisticCalibration:
             error = w * (1.0 / (1.0 + np.exp(-np.clip(t, -700, 700))) - target)
             return float((w * (np.logaddexp(0.0, t) - target * t)).sum()), np.array([error @ z, error.sum()])
 
-        found = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(0.0, None), (None, None)])
-        slope = float(found.x[0]) / spread
-        return cls(slope, float(found.x[1]) - slope * middle)
+        optimum = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(0.0, None), (None, None)])
+        slope = float(optimum.x[0]) / spread
+        return cls(slope, float(optimum.x[1]) - slope * middle)
 
     def probability(self, scores: np.ndarray) -> np.ndarray:
         """Probability of relevance at each score."""
@@ -131,8 +131,8 @@ def calibrate(
 ) -> Calibration:
     """The probability of relevance as a function of the score, learned from held-out documents.
 
-    A ranker's scores order the documents of one query; they say nothing about documents of different queries, and
-    nothing about how many results are good at all. Probabilities do, as far as one function fits all queries.
+    A ranker's scores order the documents of one query. They are not comparable between queries, and do not tell how
+    many results are good at all. Probabilities do, to the extent that one function fits all queries.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ def calibrate(
 
     Examples
     --------
-    >>> found = calibrate(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 0, 1]))
-    >>> found.probability(np.array([-1.0, 1.0, 1.5, 9.0])).tolist()
+    >>> calibration = calibrate(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 0, 1]))
+    >>> calibration.probability(np.array([-1.0, 1.0, 1.5, 9.0])).tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
     if method not in CALIBRATIONS:
@@ -161,8 +161,8 @@ def calibrate(
         raise DataError(f"scores[{i}] is {scores[i]}; calibration needs finite scores")
     relevant = labels[judged] >= rel
     if relevant.all() or not relevant.any():
-        found = "only relevant" if relevant.size and relevant.all() else "no relevant"
+        present = "only relevant" if relevant.size and relevant.all() else "no relevant"
         raise DataError(
-            f"calibration needs relevant documents and others (label {rel:g} or more); there are {found} ones"
+            f"calibration needs relevant documents and others (label {rel:g} or more); there are {present} ones"
         )
     return CALIBRATIONS[method].fit(scores[judged], relevant, weight[judged])

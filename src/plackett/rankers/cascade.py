@@ -1,4 +1,4 @@
-"""A cascade: cheap rankers first, the expensive ones for the documents that are left."""
+"""A cascade: cheap rankers first, expensive ones for the remaining documents."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KEEP = (5, 10, 20, 30, 50, 100, 200)
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Cascade(Ranker):
-    r"""Rank in stages: each one scores the best documents of the stage before, with features that may cost more.
+    r"""Rank in stages: each stage scores the best documents of the previous one, with features that may cost more.
 
     Stage 1 scores all documents of a list. The best ``keep[0]`` go on to stage 2, the best ``keep[1]`` of these to
     stage 3, and so on; documents that went further rank above the others. Each stage is trained on the documents that
@@ -54,8 +54,8 @@ class Cascade(Ranker):
         The rankers, the cheapest first: estimators, which are copied, or names of rankers. None uses `ListNet`, then
         `LambdaMART`.
     keep
-        Number of documents of a list that go on after each stage but the last. ``"auto"`` trains all stages on all
-        documents and takes the cheapest numbers that lose at most ``max_loss`` of `eval_measure` on the validation
+        Number of documents of a list that go on after each stage except the last one. ``"auto"`` trains all stages on
+        all documents and takes the cheapest numbers that lose at most ``max_loss`` of `eval_measure` on the validation
         data, compared with passing all documents on.
     features
         Columns of each stage, by name or number; None for a stage, or for all of them, means all columns. A stage
@@ -71,12 +71,12 @@ class Cascade(Ranker):
     members_
         The trained stages.
     keep_
-        Number of documents that go on after each stage but the last.
+        Number of documents that go on after each stage except the last one.
     cost_
         Average cost of a document on the validation data, or on the training data without any.
     frontier_
-        For ``keep="auto"``, one row for each choice that was tried: keep, cost, value, loss, and whether no other is
-        both cheaper and better.
+        For ``keep="auto"``, one row for each choice tried: keep, cost, value, loss, and whether no other choice is both
+        cheaper and better.
 
     Examples
     --------
@@ -145,13 +145,13 @@ class Cascade(Ranker):
                     rows = best_rows(scores, reached[-1], data.offsets, keep[number - 1])
                 members.append(self._trained(stage, some_rows(data, rows), monitor.valid, columns[number]))
                 monitor.update()
-        shown = data if monitor.valid is None else monitor.valid
+        evaluated = data if monitor.valid is None else monitor.valid
         self._tried: list[dict[str, Any]] = []
         if keep is None:
-            keep = self._cheapest(members, columns, costs, shown)
+            keep = self._cheapest(members, columns, costs, evaluated)
         self.scorer_ = CascadeScorer(tuple(members), np.array(keep, np.int64), tuple(columns))
-        _, reached = self.scorer_.run(shown, self.n_jobs)
-        self._cost = _cost(reached, columns, costs, shown.n_rows)
+        _, reached = self.scorer_.run(evaluated, self.n_jobs)
+        self._cost = _cost(reached, columns, costs, evaluated.n_rows)
         if monitor.valid is not None:
             monitor.update(self._score_rows(monitor.valid))
 
@@ -209,7 +209,7 @@ class Cascade(Ranker):
             scores, reached = scorer.run(valid, self.n_jobs)
             value = measure.mean(measure.per_query(Scored(valid, scores, n_jobs=self.n_jobs)))
             cost = _cost(reached, columns, costs, valid.n_rows)
-            # documents that are scored by a stage are work even if its features cost nothing more
+            # scoring a document in a stage is work even if its features are already paid for
             work = sum(rows.size for rows in reached)
             self._tried.append({"keep": list(keep), "cost": cost, "value": value, "work": work})
         full = self._tried[-1]["value"]  # all documents reach the last stage
@@ -238,8 +238,8 @@ class Cascade(Ranker):
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         """The model card, with the cost of a document and what was tried."""
-        told = {"cost": self.__dict__.pop("_cost"), "tried": self.__dict__.pop("_tried")}
-        return super()._card(data, monitor) | {"cascade": told}
+        cascade = {"cost": self.__dict__.pop("_cost"), "tried": self.__dict__.pop("_tried")}
+        return super()._card(data, monitor) | {"cascade": cascade}
 
     @property
     def members_(self) -> list[Ranker]:

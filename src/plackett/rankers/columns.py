@@ -42,9 +42,9 @@ class Columns:
         missing = [name for name in self.names if name not in set(names)]
         extra = [name for name in names if name not in set(self.names)]
         if missing or extra or len(names) != len(self.names):
-            said = [f"lacks {_listed(missing)}"] if missing else []
-            said += [f"has {_listed(extra)}, which {self.ranker} was not trained on"] if extra else []
-            raise DataError(f"{where} {' and '.join(said) or f'has {len(names)} columns, some of them twice'}")
+            differences = [f"lacks {_listed(missing)}"] if missing else []
+            differences += [f"has {_listed(extra)}, which {self.ranker} was not trained on"] if extra else []
+            raise DataError(f"{where} {' and '.join(differences) or f'has {len(names)} columns, some of them twice'}")
         position = {name: i for i, name in enumerate(names)}
         return [position[name] for name in self.names]
 
@@ -63,8 +63,8 @@ class Columns:
 
             index = pd.Index(known)
             if isinstance(column.dtype, pd.CategoricalDtype):
-                places = np.append(index.get_indexer(column.cat.categories), -1)  # code -1 is a missing value
-                codes = places[column.cat.codes]
+                known_codes = np.append(index.get_indexer(column.cat.categories), -1)  # code -1 is a missing value
+                codes = known_codes[column.cat.codes]
             else:
                 codes = index.get_indexer(column)
             return np.where(codes < 0, np.nan, codes).astype(np.float32)

@@ -37,8 +37,8 @@ def _trees(scorer: Any, data: RankingDataset, n_jobs: int | None) -> np.ndarray 
         return None
     if data.n_rows == 0:
         return np.empty((0, data.n_features + 1))
-    found = scorer.booster.predict(data.X, pred_contrib=True, num_threads=n_threads(n_jobs))
-    return np.asarray(dense(found), np.float64)
+    contributions = scorer.booster.predict(data.X, pred_contrib=True, num_threads=n_threads(n_jobs))
+    return np.asarray(dense(contributions), np.float64)
 
 
 def _linear(scorer: Any, data: RankingDataset, n_jobs: int | None) -> np.ndarray | None:

@@ -44,8 +44,10 @@ def card_rows(ranker: Any) -> list[tuple[str, str]]:
             ("rows", "document", "documents"),
             ("features", "feature", "features"),
         )
-        words = [f"{data[key]:,} {one if data[key] == 1 else many}" for key, one, many in sizes if key in data]
-        rows.append(("trained on", ", ".join(words)))
+        amounts = [
+            f"{data[key]:,} {singular if data[key] == 1 else plural}" for key, singular, plural in sizes if key in data
+        ]
+        rows.append(("trained on", ", ".join(amounts)))
     if "validation" in card:
         valid = card["validation"]
         best = f"{valid['measure']} {valid['value']:.4f}, round {valid['round']} of {valid['rounds']}"
@@ -74,11 +76,11 @@ def card_rows(ranker: Any) -> list[tuple[str, str]]:
 def _important(ranker: Any) -> tuple[str, str] | None:
     """The most important features, by gain or by weight."""
     if hasattr(ranker, "feature_importances_"):
-        what, values, digits = "largest gains", ranker.feature_importances_, ".3g"
+        heading, values, digits = "largest gains", ranker.feature_importances_, ".3g"
     elif hasattr(ranker, "coef_") and ranker.coef_.ndim == 1:
-        what, values, digits = "largest weights", ranker.coef_, "+.3g"
+        heading, values, digits = "largest weights", ranker.coef_, "+.3g"
     else:
         return None
     names = getattr(ranker, "feature_names_in_", [str(j + 1) for j in range(len(values))])
     order = sorted(range(len(values)), key=lambda j: -abs(values[j]))[:_LISTED]
-    return what, ", ".join(f"{names[j]} {values[j]:{digits}}" for j in order if values[j] != 0) or "none"
+    return heading, ", ".join(f"{names[j]} {values[j]:{digits}}" for j in order if values[j] != 0) or "none"

@@ -28,7 +28,7 @@ __public__ = ["early_exit"]
 
 R = TypeVar("R")
 
-#: Shares of the trees after which the exit is tried, and the documents that go on.
+#: Exits to try: shares of the trees, and numbers of documents that go on.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 _KEEP = (10, 15, 20, 30, 50, 100)
 #: The slack of proximity, in standard deviations of the scores within lists, and the gap of a settled list.
@@ -42,22 +42,22 @@ _TOP = 10
 
 @dataclass(frozen=True)
 class EarlyExit:
-    """What `early_exit` found.
+    """Result of `early_exit`.
 
     Parameters
     ----------
     ranker
-        The ranker with the exit that was chosen; it predicts, saves and loads as any other.
+        The ranker with the chosen exit; it predicts, saves and loads like any other.
     trees, keep, slack, settled
         The exit: after this many trees, the best ``keep`` documents of each list go on, and those at most ``slack``
-        below them, unless the first ``keep`` of the list are at least ``settled`` apart. None if no exit loses little
-        enough, and then ``ranker`` has none.
+        below them, unless the first ``keep`` of the list are at least ``settled`` apart. None if every exit loses too
+        much; then ``ranker`` has no exit.
     frame
-        One row for each exit that was tried, the cheapest first: trees, keep, slack, settled, the share of the
-        ensemble's work that is done, the value of the measure, what it loses, the share of lists whose first ten
-        documents stay the same in the same order (``same_top``), the upper ends of the one-sided 95 % intervals
-        of the loss and of the share of lists where these documents change (``loss_bound``, ``change_bound``), and
-        whether any exit is both cheaper and better (``frontier`` is false then).
+        One row for each exit tried, the cheapest first: trees, keep, slack, settled, the share of the ensemble's work
+        that is still done, the value of the measure, its loss, the share of lists whose first ten documents stay the
+        same in the same order (``same_top``), the upper ends of the one-sided 95 % intervals of the loss and of the
+        share of lists where these documents change (``loss_bound``, ``change_bound``), and whether no other exit is
+        both cheaper and better (``frontier``).
     measure
         Name of the measure.
     """
@@ -87,12 +87,12 @@ def early_exit(
     max_change: float | None = None,
     n_jobs: int | None = None,
 ) -> EarlyExit:
-    r"""Choose after how many trees which documents of a list are scored to the end.
+    r"""Choose an early exit: score all documents by the first trees, and only the best ones by the rest.
 
     All documents of a list pass the first s trees. Some of them go on, pass the other trees and rank above the rest,
-    which keep their order. With T trees and a share r of documents that go on, :math:`s/T + r (1 - s/T)` of the work is
-    left. Of the exits that lose at most ``max_loss`` of the measure on ``data``, the one with the least work is taken.
-    With ``max_change`` the first ten results, too, are validated: an exit is taken only if, by the exact binomial
+    which keep their order. With T trees and a share r of documents that go on, :math:`s/T + r (1 - s/T)` of the work
+    remains. Of the exits that lose at most ``max_loss`` of the measure on ``data``, the one with the least work is
+    taken. With ``max_change`` the first ten results are validated too: an exit is taken only if, by the exact binomial
     interval of Clopper and Pearson, they change in at most this share of lists like those of ``data`` (95 %).
 
     =============  ==================================================================================================
@@ -113,7 +113,7 @@ def early_exit(
         A fitted ranker whose model is a tree ensemble with one output, or a pipeline that ends in one. It is not
         modified.
     data
-        Labelled lists as long as those to be served, not those it was trained on.
+        Labelled lists as long as those to be served; not the training data.
     max_loss
         How much of the measure may be lost, as a difference of means.
     sure
@@ -128,16 +128,16 @@ def early_exit(
         ``proximity``, ``exact`` and ``query``), δ up to twice the standard deviation of scores within lists, and ε
         up to 0.3 of it.
     max_change
-        Highest share of lists, with 95 % confidence, whose first ten results change; None sets no limit.
+        Largest share of lists, with 95 % confidence, whose first ten results may change; None sets no limit.
 
     Examples
     --------
     >>> import plackett as pk
     >>> train, valid = (pk.datasets.make_ranking(40, n_features=5, random_state=seed) for seed in (0, 1))
-    >>> found = early_exit(pk.LambdaMART(n_estimators=40).fit(train), valid, max_loss=0.05, keep=(3, 5), trees=(5, 20))
-    >>> found.frame.columns
+    >>> chosen = early_exit(pk.LambdaMART(n_estimators=40).fit(train), valid, max_loss=0.05, keep=(3, 5), trees=(5, 20))
+    >>> chosen.frame.columns
     ['trees', 'keep', 'slack', 'settled', 'work', 'value', 'loss', 'loss_bound', 'same_top', 'change_bound', 'frontier']
-    >>> found.ranker.predict(valid).shape == (valid.n_rows,)
+    >>> chosen.ranker.predict(valid).shape == (valid.n_rows,)
     True
 
     References
@@ -223,7 +223,7 @@ def early_exit(
             "change_bound": bound,
         }
     }  # fmt: skip
-    exiting.__dict__.pop("calibration_", None)  # scores below the exit mean something else
+    exiting.__dict__.pop("calibration_", None)  # the scores of documents that exit have another meaning
     return EarlyExit(exiting, s, k, d, apart, frame, str(chosen))
 
 
@@ -232,12 +232,12 @@ def _of_pipeline(pipeline: Any, data: RankingDataset, **settings: Any) -> EarlyE
     for _, step in pipeline.steps[:-1]:
         data = step.transform(data)
     name, ranker = pipeline.steps[-1]
-    found = early_exit(ranker, data, **settings)
-    if found.trees is None:
-        return replace(found, ranker=pipeline)
+    step_exit = early_exit(ranker, data, **settings)
+    if step_exit.trees is None:
+        return replace(step_exit, ranker=pipeline)
     exiting = copy.copy(pipeline)
-    exiting.steps = [*pipeline.steps[:-1], (name, found.ranker)]
-    return replace(found, ranker=exiting)
+    exiting.steps = [*pipeline.steps[:-1], (name, step_exit.ranker)]
+    return replace(step_exit, ranker=exiting)
 
 
 def _trees(ranker: Any) -> TreeScorer:
@@ -254,7 +254,7 @@ def _trees(ranker: Any) -> TreeScorer:
 
 
 def with_exit(ranker: R, exit: Any) -> R:
-    """A copy of a ranker that scores the best k documents of a list after s trees to the end; the last few are kept."""
+    """A copy of a ranker with an exit after s trees for all but the best k documents; recent copies are cached."""
     trees = _trees(ranker)
     total = trees.trees.n_trees
     whole = isinstance(exit, Sequence) and len(exit) == 2 and all(isinstance(n, (int, np.integer)) for n in exit)
@@ -263,13 +263,13 @@ def with_exit(ranker: R, exit: Any) -> R:
             f"exit={exit!r}; give True, False, or two whole numbers: trees from 1 to {total - 1}, documents from 1"
         )
     known = trees.__dict__.setdefault("exits", {})
-    made = known.get(tuple(exit))
-    if made is None:
+    scorer = known.get(tuple(exit))
+    if scorer is None:
         if len(known) >= _KEPT:
             known.clear()
-        made = known[tuple(exit)] = exit_scorer(trees, int(exit[0]), int(exit[1]))
+        scorer = known[tuple(exit)] = exit_scorer(trees, int(exit[0]), int(exit[1]))
     exiting = copy.copy(ranker)
-    exiting.scorer_ = made  # type: ignore[attr-defined]
+    exiting.scorer_ = scorer  # type: ignore[attr-defined]
     return exiting
 
 
@@ -365,7 +365,7 @@ def _combined(scorer: TreeScorer, s: int, first: np.ndarray, data: RankingDatase
     return [(0.0, factor * spread) for factor in _GAPS]
 
 
-#: By name: what a document may be below the k-th best of its list to go on, and the gaps of a settled list.
+#: By name: how far below the k-th best of its list a document may be to go on, and the gaps of a settled list.
 RULES: dict[str, Callable[[TreeScorer, int, np.ndarray, RankingDataset, Any, Any], Rules]] = {
     "capacity": _capacity,
     "proximity": _proximity,

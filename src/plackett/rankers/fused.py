@@ -19,7 +19,7 @@ _ONE_QUERY = np.zeros(1, np.int64)
 
 
 class FusedPipeline:
-    """Steps and ranker as one function from features to scores: the bits that the steps give one by one.
+    """Steps and ranker as one function from features to scores, bit for bit as the steps one by one.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class FusedPipeline:
 
     @classmethod
     def of(cls, estimators: Sequence[Any]) -> FusedPipeline | None:
-        """The steps of a pipeline as one; None if one of them is not ours or not fitted."""
+        """The steps of a pipeline as one function; None if one of them is not ours or not fitted."""
         *steps, ranker = estimators
         if not steps or not isinstance(ranker, Ranker) or not hasattr(ranker, "scorer_"):
             return None
@@ -50,7 +50,7 @@ class FusedPipeline:
         return cls(steps, ranker)
 
     def predict(self, X: Any, qid: Any = None) -> np.ndarray | None:
-        """Scores; None where the steps have more to say: other kinds of tables, warnings and errors."""
+        """Scores; None if the steps must run one by one: for other kinds of tables, warnings and errors."""
         if isinstance(X, RankingDataset):
             return self._of_dataset(X) if qid is None else None
         if not isinstance(X, np.ndarray) or X.dtype.char not in "fd" or X.ndim != 2 or len(X) == 0:
@@ -101,7 +101,7 @@ class FusedPipeline:
         return self.ranker._score_rows(RankingDataset(X=X, y=None, offsets=offsets, qids=qids))
 
     def _names_agree(self) -> bool:
-        """Whether each step was fitted on the names that the step before it gives, or on none."""
+        """Whether each step was fitted on the names that the previous step returns, or without names."""
         names = getattr(self.first, "feature_names_in_", None)
         for before, step in zip(self.steps, [*self.steps[1:], self.ranker], strict=True):
             names = None if names is None else list(before._names_out(list(names)))
@@ -112,7 +112,7 @@ class FusedPipeline:
 
 
 def _is_finite(X: np.ndarray, allow_nan: bool = True) -> bool:
-    """Whether there is no infinite number, and no missing one if those are not allowed."""
+    """Whether no number is infinite, and none is missing unless missing values are allowed."""
     with np.errstate(invalid="ignore", over="ignore"):
         if np.isfinite(X.sum(dtype=np.float64)):  # the sum of finite numbers is finite, and costs no array of flags
             return True

@@ -69,14 +69,14 @@ class GradientRanker(GradientTrained):
         return replace(model, categorical_features=(*(model.categorical_features or ()), *categories))
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """The model has the parameter."""
+        """Delegates to the model, which has the parameter."""
         model: Any = self.make_model()
         name = getattr(model, "effort", None)
         return {} if name is None else {"model": replace(model, **{name: rounds})}
 
     @property
     def sums_features(self) -> bool:  # type: ignore[override]
-        """Whether a score is a sum over features: not where the loss combines several outputs."""
+        """Whether a score is a sum over features: not if the loss combines several outputs."""
         return type(self.make_loss()).ranking_scores is Loss.ranking_scores
 
     @property

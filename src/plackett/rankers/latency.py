@@ -24,12 +24,12 @@ _PERCENTILES = (50, 95, 99)
 
 @dataclass(frozen=True)
 class Latency:
-    """What `latency` measured.
+    """Result of `latency`.
 
     Parameters
     ----------
     documents, microseconds
-        Number of documents of each list that was timed, and the time it took, without the features.
+        Number of documents of each list timed, and its time, without computing the features.
     trees
         Number of trees; 1 for other models.
     per_call, per_document_and_tree
@@ -90,10 +90,10 @@ def latency(
 ) -> Latency:
     r"""Time a fitted ranker list by list, and fit a cost model.
 
-    Each list is scored in a call of its own, as a service does, ``repeats`` times after a first round that is not
-    counted; the median of the repeats is its time. The model of a list of n documents and an ensemble of T trees is
-    :math:`a + b\, n\, T`, fitted by least squares of the relative error. With ``feature_costs`` the features that the
-    model uses are added, each paid once per document.
+    Each list is scored in its own call, as a service does, ``repeats`` times after a warm-up that is not counted; the
+    median of the repeats is its time. The cost model for a list of n documents and an ensemble of T trees is
+    :math:`a + b\, n\, T`, fitted by least squares of the relative error. With ``feature_costs``, the cost of each
+    feature that the model uses is added once per document.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def latency(
     budget_ms
         The budget of a list, in milliseconds.
     feature_costs
-        Microseconds that it takes to compute each feature of a document.
+        Microseconds to compute each feature of a document.
     repeats
         How often each list is timed.
     clock
@@ -114,8 +114,8 @@ def latency(
     --------
     >>> import plackett as pk
     >>> data = pk.datasets.make_ranking(n_queries=20, n_features=3, random_state=0)
-    >>> found = latency(pk.ListNet().fit(data), data, feature_costs=[1.0, 2.0, 3.0])
-    >>> found.per_document
+    >>> timed = latency(pk.ListNet().fit(data), data, feature_costs=[1.0, 2.0, 3.0])
+    >>> timed.per_document
     6.0
     """
     if repeats < 1:
@@ -150,10 +150,10 @@ def _trees(ranker: Any) -> Any:
 
 
 def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Constant and slope, neither below 0, with the least squares of the relative error."""
+    """Constant and slope, neither negative, with the smallest squared relative error."""
     weight = 1.0 / np.maximum(y, np.finfo(float).tiny)
     design = np.stack([weight, weight * x], axis=1)
-    if np.ptp(x) == 0:  # one length only: all of it is for the documents
+    if np.ptp(x) == 0:  # one length only: all of the time counts per document
         return 0.0, float(np.median(y / x))
     constant, slope = np.linalg.lstsq(design, np.ones(x.size), rcond=None)[0].tolist()
     if slope < 0:

@@ -51,9 +51,9 @@ def _ours(name: str) -> Any:
 def _foreign(name: str) -> Any:
     module, _, symbol = name.rpartition(".")
     try:
-        found = getattr(import_module(module), symbol)
+        estimator = getattr(import_module(module), symbol)
     except (ImportError, AttributeError) as error:
         raise DataError(f"no ranker {name!r}: {error}") from None
-    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
+    if not (isinstance(estimator, type) and hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise DataError(f"{name} is not an estimator: it needs fit and get_params")
-    return found
+    return estimator

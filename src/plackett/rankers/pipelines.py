@@ -30,7 +30,7 @@ TRANSFORMERS = {
 
 
 class _WithoutSklearn(Parameters, metaclass=ABCMeta):
-    """A pipeline as far as predicting needs it; the rest is scikit-learn's, which is imported for it."""
+    """The part of a pipeline that prediction needs; the rest is scikit-learn's and is imported on demand."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and not name.startswith("__sklearn_"):
@@ -48,11 +48,11 @@ class _WithoutSklearn(Parameters, metaclass=ABCMeta):
 
 @derives_from("sklearn.pipeline", "Pipeline")
 class Pipeline(_WithoutSklearn):
-    """A loaded pipeline: transformers of ours, then a ranker.
+    """A loaded pipeline: plackett's own transformers, then a ranker.
 
-    It is scikit-learn's `Pipeline`, except that `predict` passes ``qid`` to every step that takes it, whether metadata
-    routing is switched on or not; that scikit-learn is not imported to predict; and that arrays and datasets are
-    checked and grouped once for all steps (`plackett.rankers.fused`), which changes no bit of a score.
+    It differs from scikit-learn's `Pipeline` in three ways. `predict` passes ``qid`` to every step that takes it,
+    whether metadata routing is enabled or not. Prediction does not import scikit-learn. Arrays and datasets are checked
+    and grouped once for all steps (`plackett.rankers.fused`); scores are bit-identical.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Pipeline(_WithoutSklearn):
         return self.steps[-1][1].predict(X, **routed, **params)
 
     def _fused(self) -> FusedPipeline | None:
-        """The steps as one function, made anew if they are not those of the last call."""
+        """The steps as one function, rebuilt if the steps have changed since the last call."""
         steps = [step for _, step in self.steps]
         known, fused = self.__dict__.get("_as_one", ((), None))
         if len(known) != len(steps) or any(a is not b for a, b in zip(known, steps, strict=True)):
@@ -118,17 +118,17 @@ def _described(name: str, step: Any) -> dict[str, Any]:
 
 def put_together(ranker: Any, steps: list[dict[str, Any]]) -> Any:
     """Rebuild the pipeline from the result of `take_apart`."""
-    made = [(str(words["step"]), _made(words)) for words in steps[:-1]]
+    made = [(str(description["step"]), _made(description)) for description in steps[:-1]]
     return Pipeline([*made, (str(steps[-1]["step"]), ranker)])
 
 
-def _made(words: dict[str, Any]) -> Any:
-    kind = words["transformer"]
+def _made(description: dict[str, Any]) -> Any:
+    kind = description["transformer"]
     if kind not in TRANSFORMERS:
         raise DataError(f"the transformer {kind!r} is not known to this version of plackett")
     module, learned = TRANSFORMERS[kind]
-    step = getattr(import_module(module), kind)(**{k: from_plain(v) for k, v in words["parameters"].items()})
-    for former, value in words["fitted"].items():
+    step = getattr(import_module(module), kind)(**{k: from_plain(v) for k, v in description["parameters"].items()})
+    for former, value in description["fitted"].items():
         key = _FORMER.get(former, former)
         if key not in learned:
             raise DataError(f"{kind} has no attribute {key!r}")

@@ -54,7 +54,7 @@ def prune(
     n_trees
         Number of trees to keep.
     method
-        Which trees to drop: ``"last"`` (the last ones), ``"skip"`` (all but every so many), ``"random"``,
+        Which trees to drop: ``"last"`` (the last ones), ``"skip"`` (all except trees at equal steps), ``"random"``,
         ``"low_weights"`` (smallest weight after a first line search), ``"score_loss"`` (those that move the documents
         of a list least against each other), ``"quality_loss"`` (those without which, one at a time, the measure is
         best), ``"greedy"`` (the same, measured again after each removal: slower).
@@ -160,9 +160,9 @@ class _Weighted:
         best, value = start, self.lists.value(start @ self.outputs[kept])
         for weights in Coordinate(max_iter=max_iter, tol=tol).rounds(problem, start, rng):
             weights = weights * np.abs(start).sum()
-            found = self.lists.value(weights @ self.outputs[kept])  # the search sees the trees rounded to float32
-            if found > value:
-                best, value = weights, found
+            new_value = self.lists.value(weights @ self.outputs[kept])  # the search sees the trees rounded to float32
+            if new_value > value:
+                best, value = weights, new_value
         return best
 
 
@@ -204,9 +204,9 @@ def _greedy(trees: _Weighted, weights: np.ndarray, n: int, rng: np.random.Genera
     scores = weights @ trees.outputs
     while kept.size > n:
         without = _without_each(trees, weights, scores, kept)
-        gone = kept[np.argmax(without)]
-        scores = scores - weights[gone] * trees.outputs[gone]
-        kept = kept[kept != gone]
+        dropped = kept[np.argmax(without)]
+        scores = scores - weights[dropped] * trees.outputs[dropped]
+        kept = kept[kept != dropped]
     return kept
 
 

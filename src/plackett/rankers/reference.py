@@ -1,7 +1,7 @@
-"""What features and scores looked like in training, for a service to tell whether today's documents are still like it.
+"""The distribution of features and scores in training, for a service to detect drift.
 
-For each feature, and last for the scores: the deciles, and the shares of the documents in the bins between them and of
-those without a value. A few thousand documents are looked at.
+For each feature, and last for the scores: the deciles, and the shares of documents in the bins between them and of
+those without a value. They are computed from a few thousand documents.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ __all__ = ["BINS", "reference_of", "shares_of", "typical_rows"]
 
 #: Bins of a feature.
 BINS = 10
-#: Documents that are looked at: whole queries, spread over the data.
+#: Number of documents used: whole queries, spread over the data.
 _ROWS = 1_000
-#: Of more features than this only the scores are noted.
+#: With more features than this, only the scores are recorded.
 _MOST_FEATURES = 2_000
 
 
 def reference_of(data: RankingDataset, score: Callable[[RankingDataset], np.ndarray]) -> np.ndarray | None:
     """Edges (9) and shares (10, and one of missing values) of each feature and of the scores, float32.
 
-    Equal edges stand for a value that many documents share. None for scores with several outputs.
+    Equal edges mean that many documents share a value. None for scores with several outputs.
 
     >>> data = RankingDataset.from_arrays([[0.0], [1.0], [2.0]], None, [1, 1, 1])
     >>> reference_of(data, lambda part: part.X[:, 0]).shape
@@ -43,9 +43,9 @@ def reference_of(data: RankingDataset, score: Callable[[RankingDataset], np.ndar
 
 
 def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | None:
-    """Made-up documents with the deciles of each feature in training, each column in an order of its own.
+    """Artificial documents with the deciles of each feature in training, each column in its own order.
 
-    Means over them are close to those over the training documents. None if the features were not noted.
+    Means over them are close to those over the training documents. None if the features were not recorded.
 
     >>> data = RankingDataset.from_arrays(np.arange(100.0)[:, None], None, np.zeros(100, int))
     >>> sorted(typical_rows(reference_of(data, lambda part: part.X[:, 0]), 1)[:, 0].tolist())
@@ -68,8 +68,8 @@ def _sample(data: RankingDataset) -> RankingDataset:
 def _noted(values: np.ndarray) -> np.ndarray:
     ordered = np.sort(values, axis=0)  # NaN last
     present = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-    place = (present[:, None] * np.arange(1, BINS)) // BINS
-    edges = np.take_along_axis(ordered.T, place, axis=1)
+    ranks = (present[:, None] * np.arange(1, BINS)) // BINS
+    edges = np.take_along_axis(ordered.T, ranks, axis=1)
     # in single precision, as they are stored: a value must fall into the same bin later
     edges = np.nan_to_num(edges, nan=0.0).astype(np.float32)
     return np.concatenate([edges, shares_of(values, edges)], axis=1)

@@ -36,19 +36,19 @@ def robust_training(
 ) -> Ranker:
     r"""Train a ranker so that noise changes its rankings less.
 
-    Two means, alone or together. With ``penalty`` λ the loss of each query grows by
+    There are two ways, alone or together. With ``penalty`` λ, the loss of each query increases by
 
     .. math:: \frac{\lambda}{|N|} \sum_{(u, v) \in N} \Phi\Big({-\frac{f_u - f_v}{s \sqrt 2}}\Big),
 
-    where N are the neighbours in the current ranking with different labels, u being the upper one: the probability
+    where N are the pairs of neighbours in the current ranking with different labels, u the upper one: the probability
     that noise :math:`N(0, s^2)` on the scores switches them (see `switch_probability`). The loss decides which of the
     two is above; the penalty keeps them apart. s is ``noise``, or ``noise`` times the standard deviation of the query's
-    scores, so that larger scores alone do not help. It needs a ranker with a loss that has a value, starts from the
-    ordinary ranker, and costs O(m log m) per list. The neighbours change with the ranking, so the minimum is a
-    local one.
+    scores, so that larger scores alone do not help. This needs a ranker with a loss that has a value, starts from the
+    ordinary ranker, and costs O(m log m) per list. The neighbours change with the ranking, so the result is a local
+    minimum.
 
-    With ``feature_noise`` the ranker, of any kind, is trained on copies of the data in which each feature has normal
-    noise of this share of its standard deviation added.
+    With ``feature_noise``, any ranker is trained on copies of the data with normal noise added to each feature, with
+    this share of its standard deviation.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def robust_training(
     penalty
         λ; 0 is ordinary training.
     noise, relative
-        Noise of the scores, relative to their spread in a query or in their own unit.
+        Noise of the scores, relative to their spread in a query or in absolute units.
     feature_noise
         Noise of the features, relative to their spread; 0 adds no copies.
     copies
@@ -93,9 +93,9 @@ def robust_training(
         raise DataError(f"{type(ranker).__name__} has no loss that a penalty can be added to; use feature_noise")
     loss = SwitchPenalty(base=ranker.make_loss(), penalty=float(penalty), noise=float(noise), relative=relative)
     model: Any = copy.copy(fitted.make_model())  # type: ignore[attr-defined]
-    if hasattr(fitted, "alpha_"):  # of several strengths, cross-validation chose one
+    if hasattr(fitted, "alpha_"):  # the strength chosen by cross-validation
         model.alpha = fitted.alpha_
-    # from the ordinary ranker on: at equal scores there is no order to make safe
+    # start from the ordinary ranker: equal scores have no order to protect
     trained = GradientRanker(loss=loss, model=model, n_jobs=ranker.n_jobs, verbose=False, warm_start=True)
     trained = train_quietly(trained, fitted._prepared(data), start=fitted)
     robust = copy.copy(fitted)
@@ -140,8 +140,8 @@ class _Bound(BoundLoss):
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         total, gradient, curvature = (np.array(part) for part in self.base.evaluate(scores, value))
-        more, slope, bend = self._switches(scores)
-        return total + more, gradient + slope, curvature + bend
+        penalty, slope, bend = self._switches(scores)
+        return total + penalty, gradient + slope, curvature + bend
 
     def _switches(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from scipy.special import ndtr
@@ -178,7 +178,7 @@ class _Bound(BoundLoss):
 
 
 def _noisy(data: RankingDataset, share: float, copies: int, random_state: int) -> RankingDataset:
-    """The data, and copies of them with noise on the features; queries of copies have numbers of their own."""
+    """The data, and copies of them with noise on the features; the queries of copies get new numbers."""
     X = np.asarray(data.dense(), np.float64)
     size = share * np.nanstd(X, axis=0)
     rng = np.random.default_rng(random_state)

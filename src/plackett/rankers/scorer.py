@@ -38,11 +38,11 @@ def scorer(measure: str | Measure) -> MeasureScorer:
     >>> import plackett as pk
     >>> data = pk.datasets.generate.make_ranking(30, n_features=5, random_state=0)
     >>> with sklearn.config_context(enable_metadata_routing=True):
-    ...     found = cross_validate(
+    ...     results = cross_validate(
     ...         pk.rankers.ListNet(), data.X, data.y, params={"qid": data.qid}, cv=pk.QueryKFold(3),
     ...         scoring={"nDCG@10": scorer("nDCG@10"), "AP": scorer("AP")},
     ...     )
-    >>> sorted(found)
+    >>> sorted(results)
     ['fit_time', 'score_time', 'test_AP', 'test_nDCG@10']
     """
     return MeasureScorer(parse(measure))

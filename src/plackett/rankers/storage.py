@@ -111,10 +111,10 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nd
 def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     """Rebuild the ranker from the result of `pack`."""
     algorithm, scorer = header["algorithm"], header["scorer"]
-    found = [item for item in items("ranker") if item.symbol == algorithm]
-    if not found or scorer not in [item.name for item in items("scorer")]:
+    matching = [item for item in items("ranker") if item.symbol == algorithm]
+    if not matching or scorer not in [item.name for item in items("scorer")]:
         raise DataError(f"holds a {algorithm} ({scorer}), which this version of plackett does not have")
-    cls = getattr(import_module(found[0].module), algorithm)
+    cls = getattr(import_module(matching[0].module), algorithm)
     parameters = current(header["parameters"])
     unknown = sorted(set(parameters) - set(cls().get_params(deep=False)))
     if unknown:
@@ -139,14 +139,14 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     return ranker
 
 
-def _categories(found: Any, names: Any) -> dict[str, list[Any]]:
+def _categories(categories: Any, names: Any) -> dict[str, list[Any]]:
     """Categories of columns, checked: features that exist, and plain values that differ."""
-    for name, values in found.items():
+    for name, values in categories.items():
         if name not in names or not isinstance(values, list) or len({(type(v), v) for v in values}) != len(values):
             raise DataError(f"the categories of column {name!r} are damaged")
         if not all(isinstance(value, (str, bool, int, float)) for value in values):
             raise DataError(f"the categories of column {name!r} are damaged")
-    return dict(found)
+    return dict(categories)
 
 
 def _learned(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -21,15 +21,15 @@ __all__ = ["SubsampleEnsemble"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SubsampleEnsemble(Wrapper):
-    r"""The mean of rankers that are trained on random samples of the queries.
+    r"""The mean of rankers trained on random samples of the queries.
 
-    Each of the M members is trained on a share ρ of the queries, drawn without replacement; whole queries, not
-    documents. The score is the mean of the members' scores,
+    Each of the M members is trained on a share ρ of the queries, drawn without replacement. Whole queries are drawn,
+    not documents. The score is the mean of the members' scores,
 
     .. math:: s(x) = \frac{1}{M} \sum_m \frac{f_m(x)}{\sigma_m},
 
     with :math:`\sigma_m` the standard deviation of the scores of member m within the training lists. With M·ρ below 1,
-    training reads fewer documents than training once on all of them. The members' errors partly cancel: the expected
+    training reads fewer documents than one training on all of them. The members' errors partly cancel: the expected
     squared error is bias² + variance / M + (1 − 1/M) covariance.
 
     Parameters
@@ -41,8 +41,8 @@ class SubsampleEnsemble(Wrapper):
     fraction
         ρ, the share of the queries of each member, at least one query. 1 trains every member on all queries.
     standardize
-        Divide the scores of each member by their spread. False takes the mean of the scores as they are; for linear
-        members that is the ranker with the mean of the weights.
+        Divide the scores of each member by their spread. False averages the raw scores; for linear members that is the
+        ranker with the mean of the weights.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Updates that stay near the previous model: new data, and a limit to what users see change."""
+"""Updates that stay near the previous model: train on new data, with a limit on how much the results change."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 __all__ = ["Update", "update_ranker"]
 __public__ = ["update_ranker"]
 
-#: Strengths ρ that are tried for linear rankers, the weakest first, and shares of the new scores for the others.
+#: Strengths ρ to try for linear rankers, the weakest first, and shares of the new scores for the others.
 _STRENGTHS = (0.0, *np.logspace(-4, 4, 17).tolist())
 _SHARES = tuple(np.linspace(1.0, 0.0, 21).round(2).tolist())
 
 
 @dataclass(frozen=True)
 class Update:
-    """What `update_ranker` found.
+    """Result of `update_ranker`.
 
     Attributes
     ----------
     ranker
-        The new ranker; the old one where every update would change too much.
+        The new ranker; the old one if every update would change too much.
     frame
-        A row per candidate, from the freshly trained ranker to the old one: ``rho`` or ``share``, ``replaced`` (mean
-        number of results among the first k that are replaced) and ``chosen``.
+        One row per candidate, from the freshly trained ranker to the old one: ``rho`` or ``share``, ``replaced`` (mean
+        number of the first k results that are replaced) and ``chosen``.
     churn
         What would change for users on the monitored queries.
     """
@@ -60,9 +60,9 @@ def update_ranker(
 
     .. math:: L_\text{new}(w) + \frac{\rho}{2} \lVert w - w_\text{old} \rVert^2
 
-    with the smallest ρ that respects the limit; ρ = 0 is training afresh, and ρ → ∞ leaves the old model. Any other
-    ranker is trained afresh and blended with the old one, with the largest share of the new scores that respects the
-    limit (each divided by its spread).
+    with the smallest ρ that respects the limit; ρ = 0 trains from scratch, and ρ → ∞ keeps the old model. Any other
+    ranker is trained from scratch and blended with the old one, with the largest share of the new scores that respects
+    the limit (each divided by its spread).
 
     Parameters
     ----------
@@ -75,15 +75,15 @@ def update_ranker(
     k
         Number of results that users see.
     monitor
-        Lists on which the change is measured, labels are optional; None is ``data``. The limit holds on these lists;
-        on others it holds as far as they are alike.
+        Lists on which the change is measured; labels are optional. None uses ``data``. The limit holds on these lists,
+        and on others to the extent that they are similar.
 
     Examples
     --------
     >>> import plackett as pk
     >>> before, after = (pk.datasets.make_ranking(30, 12, 4, random_state=seed) for seed in (0, 1))
-    >>> found = update_ranker(pk.ListNet().fit(before), after, max_churn=0.5, k=3)
-    >>> found.churn.mean["replaced"] <= 0.5
+    >>> update = update_ranker(pk.ListNet().fit(before), after, max_churn=0.5, k=3)
+    >>> update.churn.mean["replaced"] <= 0.5
     True
     """
     import polars as pl
@@ -119,7 +119,7 @@ def update_ranker(
 
 
 def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[float, Callable[[], Ranker]]]]:
-    """Rankers from the freshly trained one towards the old one, each made when it is needed."""
+    """Rankers from the freshly trained one towards the old one, each trained when it is needed."""
     fresh = clone(old).fit(data)
     if _is_linear(old):
 
@@ -127,7 +127,7 @@ def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[
             if rho == 0.0:
                 return fresh
             ranker, model = copy.copy(fresh), copy.copy(old.make_model())  # type: ignore[attr-defined]
-            # of several strengths of the penalty, cross-validation on the new data chose one
+            # the strength of the penalty that cross-validation chose on the new data
             model.alpha = getattr(fresh, "alpha_", model.alpha)
             part = ranker._prepared(ranker._columns.aligned(data))
             ranker.scorer_ = train_near(model, old.make_loss(), part, old.scorer_, rho)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Base class of rankers that train another ranker, or several, on data of their own making."""
+"""Base class of rankers that train another ranker, or several, on data that they derive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["SingleMember", "Wrapper", "base_ranker", "needs_whole_lists", "train
 
 
 def base_ranker(given: Any, usual: str = "RankSVM") -> Ranker:
-    """The ranker given as one, by name, or not at all."""
+    """The ranker given as an object or by name, or the default."""
     base = usual if given is None else given
     if isinstance(base, str):
         base = ranker_named(base)[0]
@@ -29,7 +29,7 @@ def base_ranker(given: Any, usual: str = "RankSVM") -> Ranker:
 
 
 def needs_whole_lists(ranker: Ranker) -> bool:
-    """Whether a ranker, or one inside it, reads groups of documents that some rows of a list do not describe."""
+    """Whether a ranker, or one inside it, reads groups of documents, which a part of a list does not fully describe."""
     if getattr(ranker, "_reads_groups", False):
         return True
     return any(needs_whole_lists(part) for part in ranker.parts())
@@ -52,7 +52,7 @@ class Wrapper(Ranker):
     # an interrupt ends a member, not a round of the wrapper
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)
 
-    #: The ranker that None stands for.
+    #: The ranker used for None.
     _usual_base: ClassVar[str] = "RankSVM"
 
     base: Any = None
@@ -66,7 +66,7 @@ class Wrapper(Ranker):
         return [self.base_ranker()]
 
     def _member(self, like: Ranker | None = None) -> Ranker:
-        """A fresh ranker to train; a penalty that ``like`` chose by cross-validation is taken over."""
+        """A fresh ranker to train; it takes over a penalty that ``like`` chose by cross-validation."""
         member = clone(self.base_ranker())
         member.n_jobs = self.n_jobs
         member.verbose = False  # the wrapper shows its own progress
@@ -119,9 +119,9 @@ class SingleMember(Wrapper):
 def train_quietly(
     ranker: Ranker, data: RankingDataset, valid: RankingDataset | None = None, start: Ranker | None = None
 ) -> Ranker:
-    """A copy of the ranker, trained, from the scorer of ``start`` if it continues (``warm_start``).
+    """A trained copy of the ranker, continued from the scorer of ``start`` with ``warm_start``.
 
-    It may learn nothing without a warning, which is up to the ranker around it.
+    There is no warning if it learns nothing; that is up to the ranker around it.
     """
     member = clone(ranker)
     if start is not None:

@@ -35,14 +35,14 @@ def member_scores(ranker: Ranker, data: RankingDataset, n_jobs: int | None) -> n
 
 
 def trained_member(base: Ranker, data: RankingDataset) -> Ranker:
-    """A copy of a ranker, trained, for scorers that train when they are asked."""
+    """A trained copy of a ranker, for scorers that train at prediction time."""
     from plackett.rankers.wrapper import train_quietly
 
     return train_quietly(base, data)
 
 
 def unpack_base(text: Any) -> Ranker:
-    """A ranker that is not trained, from its parameters as `to_plain` writes them."""
+    """An untrained ranker, from its parameters as `to_plain` writes them."""
     base = from_plain(text)
     if not isinstance(base, Ranker):
         raise DataError("the base ranker of the model is damaged")

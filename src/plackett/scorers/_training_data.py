@@ -1,4 +1,4 @@
-"""Training data inside a scorer that trains when it is asked to score."""
+"""Training data inside a scorer that trains at prediction time."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _columns(prefix: str, value: Any, names: tuple[str, ...]) -> dict[str, np.nd
 
 
 def _taken(arrays: dict[str, np.ndarray], prefix: str, names: tuple[str, ...]) -> list[np.ndarray | None]:
-    found = [arrays.get(f"{prefix}.{name}") for name in names]
-    return [None if column is None else np.array(column) for column in found]
+    columns = [arrays.get(f"{prefix}.{name}") for name in names]
+    return [None if column is None else np.array(column) for column in columns]
 
 
 def unpack_data(arrays: dict[str, np.ndarray]) -> RankingDataset:

@@ -133,7 +133,7 @@ _ARRAYS: dict[str, Any] = {
 
 
 class AdditiveTerms:
-    """Collects weighted functions of single features, in any order, and adds them up to a scorer."""
+    """Collects weighted functions of single features, in any order, and sums them into a scorer."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[int, float, float]] = []
@@ -154,8 +154,8 @@ class AdditiveTerms:
     def scorer(self, n_features: int) -> AdditiveScorer:
         """The scorer of all terms added so far."""
         parts = np.array(self._parts, np.float64).reshape(-1, 4)
-        features, place = np.unique(parts[:, 0].astype(np.int64), return_inverse=True)
-        level, slopes, missing = (np.bincount(place, parts[:, c], features.size) for c in (1, 2, 3))
+        features, slot = np.unique(parts[:, 0].astype(np.int64), return_inverse=True)
+        level, slopes, missing = (np.bincount(slot, parts[:, c], features.size) for c in (1, 2, 3))
         steps = np.array(self._steps, np.float64).reshape(-1, 3)
         rank = np.searchsorted(features, steps[:, 0].astype(np.int64))
         keys, which = np.unique(np.stack([rank, steps[:, 1]], axis=1), axis=0, return_inverse=True)

@@ -30,7 +30,7 @@ class BlendScorer:
 
     @property
     def list_aware(self) -> bool:
-        """Whether a document's score depends on its list: where that of any member does."""
+        """Whether a document's score depends on its list: true if it does for any member."""
         return any(ranker.scorer_.list_aware for ranker in self.rankers)
 
     def predict(

@@ -1,4 +1,4 @@
-"""Scores of a cascade: each stage is a ranker with features of its own, and scores what the stage before kept."""
+"""Scores of a cascade: each stage is a ranker with its own features, and scores what the previous stage kept."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ __all__ = ["CascadeScorer"]
 
 @dataclass(frozen=True)
 class CascadeScorer:
-    """Rankers in order, the documents of a list that reach each but the first, and the columns each of them sees.
+    """Rankers in order, the number of documents of a list that reach each later stage, and the columns of each stage.
 
     Parameters
     ----------
     rankers
         The stages.
     keep
-        How many documents of a list go on after each stage but the last; documents that tie with the last go on too.
+        How many documents of a list go on after each stage except the last one. Documents tied with the last of them
+        go on too.
     columns
         Numbers of the columns of each stage.
     """
@@ -56,7 +57,7 @@ class CascadeScorer:
         query_features: np.ndarray | None = None,
         relations: Any = None,
     ) -> np.ndarray:
-        """Score of each row; those that went further rank above those that did not."""
+        """Score of each row. Documents that reached a later stage rank above those that did not."""
         return self.run(unlabelled(X, offsets, query_features, relations), n_jobs)[0]
 
     def run(self, data: RankingDataset, n_jobs: int | None = None) -> tuple[np.ndarray, list[np.ndarray]]:

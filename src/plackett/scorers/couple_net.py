@@ -1,4 +1,4 @@
-"""Scores whose weights are made by a network from the features of the query."""
+"""Linear scores whose weights a network computes from the features of the query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of a tree ensemble that leaves most documents of a list after its first trees."""
+"""Scores of a tree ensemble that drops most documents of a list after its first trees."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TREES = "trees."
 
 @dataclass(frozen=True)
 class EarlyExitScorer:
-    """An ensemble with exits: after some trees, documents far from the top of their list go no further.
+    """An ensemble with exits: after some trees, documents far from the top of their list leave.
 
     At exit e, a document goes on if its sum so far is at least the ``keep[e]``-th best of its list minus ``slack[e]``,
-    and at least ``floor[e]``. Documents that went further rank above those that did not, in the order of their sums.
-    A list whose first ``keep[e]`` documents are each at least ``settled[e]`` above the next one is settled: none of its
-    documents goes on.
+    and at least ``floor[e]``. Documents that leave at a later exit rank above those that leave earlier, in the order of
+    their sums. A list whose first ``keep[e]`` documents are each at least ``settled[e]`` above the next one is settled:
+    none of its documents goes on.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class EarlyExitScorer:
     keep, slack, floor
         The rule of each exit for documents.
     settled
-        The rule of each exit for lists; None, or infinity for an exit, lets every list go on.
+        The rule of each exit for lists. With None, or infinity for an exit, every list goes on.
     """
 
     kind: ClassVar[str] = "early_exit"
@@ -110,7 +110,7 @@ class EarlyExitScorer:
         if any(getattr(self, name).shape != (size,) for name in ("after", "keep", "slack", "floor")):
             raise DataError("the exits of a tree ensemble have rules of different sizes")
         if self.settled is not None and (self.settled.shape != (size,) or not (self.settled >= 0).all()):
-            raise DataError("the exits of a tree ensemble have gaps that are no numbers of 0 or more, one per exit")
+            raise DataError("the exits of a tree ensemble must have one gap per exit, each a number of 0 or more")
         if self.trees.trees.n_outputs != 1 or (np.diff(ends) <= 0).any():
             raise DataError(f"exits after {self.after.tolist()} of {total} trees")
         if (self.keep < 1).any() or not (self.slack >= 0).all() or np.isnan(self.floor).any():
@@ -119,12 +119,12 @@ class EarlyExitScorer:
 
 
 def unsettled_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int, apart: float) -> np.ndarray:
-    """Those of some rows in whose list one of the n best is less than ``apart`` above the next one."""
+    """The rows, of those given, in lists where one of the n best is less than ``apart`` above the next one."""
     query = np.searchsorted(offsets, rows, side="right") - 1
     order = np.lexsort((-scores[rows], query))
     ranked, lists = scores[rows[order]], query[order]
-    place = np.arange(order.size) - np.searchsorted(lists, lists)
-    close = (lists[1:] == lists[:-1]) & (place[:-1] < n) & ~(ranked[:-1] - ranked[1:] >= apart)
+    position = np.arange(order.size) - np.searchsorted(lists, lists)
+    close = (lists[1:] == lists[:-1]) & (position[:-1] < n) & ~(ranked[:-1] - ranked[1:] >= apart)
     goes_on = np.zeros(offsets.size - 1, bool)
     goes_on[lists[:-1][close]] = True
     return rows[goes_on[query]]
@@ -133,7 +133,7 @@ def unsettled_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n:
 def leaf_spread(scorer: TreeScorer, after: int) -> float:
     """How much the trees after the first ones can move two documents against each other: the sum of their ranges.
 
-    A document whose sum is further below the k-th best than this cannot come among the best k any more.
+    A document whose sum is further below the k-th best than this can no longer reach the best k.
     """
     trees = scorer.trees
     starts = trees.leaf_offsets[after:-1]

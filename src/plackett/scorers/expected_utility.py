@@ -33,8 +33,8 @@ class ExpectedUtilityScorer:
         """Expected gain of each row."""
         from scipy.special import binom, ndtr
 
-        found = table_times(X, self.weights, n_jobs) + self.intercept
-        mean, deviation = found[:, 0], np.sqrt(np.square(found[:, 1:]).sum(axis=1))
+        outputs = table_times(X, self.weights, n_jobs) + self.intercept
+        mean, deviation = outputs[:, 0], np.sqrt(np.square(outputs[:, 1:]).sum(axis=1))
         nodes, shares = np.polynomial.hermite_e.hermegauss(_NODES)
         trials = self.gains.size - 1
         out = np.zeros(mean.size)

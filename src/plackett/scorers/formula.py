@@ -31,8 +31,8 @@ class FormulaScorer:
         if X.shape[1] != self.n_features:
             raise DataError(f"a formula of {self.n_features} features for a table of {X.shape[1]}")
         used = sorted({code for code in self.program.code if code >= 0})
-        place = {j: row for row, j in enumerate(used)}
-        compact = Program(tuple(place.get(code, code) for code in self.program.code), self.program.constants)
+        row_of = {j: row for row, j in enumerate(used)}
+        compact = Program(tuple(row_of.get(code, code) for code in self.program.code), self.program.constants)
         scores = np.empty(X.shape[0])
         for start in range(0, X.shape[0], _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
@@ -49,7 +49,7 @@ class FormulaScorer:
         """The scorer that `to_arrays` wrote."""
         code, constants, n_features = (np.array(arrays.get(name)) for name in ("code", "constants", "n_features"))
         if code.dtype != np.int32 or constants.dtype != np.float64 or n_features.dtype != np.int64:
-            raise DataError("the formula is damaged: its arrays have other types than formulas have")
+            raise DataError("the formula is damaged: its arrays have the wrong types")
         if code.ndim != 1 or constants.shape != code.shape or n_features.shape != (1,):
             raise DataError(
                 f"a formula of codes {code.shape}, constants {constants.shape} and sizes {n_features.shape}"

@@ -35,7 +35,7 @@ class GaussianClassesScorer:
         for start in range(0, X.shape[0], _ROWS):
             rows = dense(X[start : start + _ROWS]).astype(np.float64)
             for y, (root, mean, constant) in enumerate(zip(self.roots, self.means, self.constants, strict=True)):
-                # column by column: a product of matrices would round a row by the rows that stand next to it
+                # column by column: in a matrix product the rounding of a row would depend on its neighbours
                 square = np.zeros(rows.shape[0])
                 for j in range(mean.size):
                     square += ((rows[:, : j + 1] - mean[: j + 1]) * root[j, : j + 1]).sum(axis=1) ** 2

@@ -95,7 +95,7 @@ class GaussianPosterior(GaussianProcessScorer):
 def spread_points(X: Any, n_points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Dense table of features, their mean and spread, and at most ``n_points`` standardised rows spread over them.
 
-    A document that is there twice says nothing new about where documents are: all of this is of the different rows.
+    Duplicate documents say nothing new about where documents lie, so only distinct rows count.
     """
     table = np.asarray(dense(X), np.float64)
     different = np.unique(table, axis=0)

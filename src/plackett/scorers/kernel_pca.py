@@ -92,9 +92,9 @@ def kernel_matrix(name: str, a: np.ndarray, b: np.ndarray | None = None, paramet
 def kernel_components(
     name: str, documents: np.ndarray, others: np.ndarray, n: int, parameter: float | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Kernel principal components of a list: those of its documents, and the projections of others on them.
+    """Kernel principal components of a list: those of its documents, and the projections of other documents on them.
 
-    The centre is that of the list, also for the others. Components without variance are 0; signs are fixed.
+    All documents are centred on the list. Components without variance are 0; signs are fixed.
     """
     m = len(documents)
     kernel = kernel_matrix(name, documents, None, parameter)

@@ -1,4 +1,4 @@
-"""Scores by a ranker trained for the query: on its nearest training queries."""
+"""Scores by a ranker trained for each query, on its nearest training queries."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class KNNOnlineScorer:
         return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features, relations)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> list[tuple[np.ndarray, Ranker]]:
-        """The rankers for the queries, trained where needed: the queries that share one, and it."""
+        """The rankers for the queries, trained if needed, each with the queries that share it."""
         near = np.sort(nearest(self.points, z, self.k), axis=1)
         sets, which = np.unique(near, axis=0, return_inverse=True)
         which = which.ravel()

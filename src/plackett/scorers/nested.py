@@ -35,18 +35,20 @@ class NestedScorer:
         return NestedScorer((*self.stages, stage), np.append(self.keep, n))
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Scores in the order of the last stage, below them those it left alone in the order of the one before, …"""
+        """Scores in the order of the last stage; below them, the documents it left out in the order of the stage
+        before, and so on.
+        """
         return self._run(X, offsets, n_jobs)[0]
 
     def top(self, data: RankingDataset | None, n: int) -> np.ndarray:
-        """The rows that a further stage would order: the n best of each list, of those that came so far."""
+        """The rows that a further stage would order: the n best of each list among those that reached this stage."""
         if data is None or not self.stages:
             return np.arange(0 if data is None else data.n_rows)
         scores, rows = self._run(data.X, data.offsets, None)
         return best_rows(scores, rows, data.offsets, n)
 
     def _run(self, X: Any, offsets: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """Scores, and the rows that came to the last stage."""
+        """Scores, and the rows that reached the last stage."""
         rows = np.arange(offsets[-1])
         scores = self.stages[0].predict(X, offsets, n_jobs)
         for stage, n in zip(self.stages[1:], self.keep[1:], strict=True):
@@ -81,21 +83,21 @@ def list_offsets(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def best_rows(scores: np.ndarray, rows: np.ndarray, offsets: np.ndarray, n: int, slack: float = 0.0) -> np.ndarray:
-    """Those of some rows whose score is among the n best of their list, or at most ``slack`` below the n-th.
+    """The rows, of those given, whose score is among the n best of their list, or at most ``slack`` below the n-th.
 
-    All that tie with the last are among them.
+    Rows tied with the last are included.
     """
     starts = list_offsets(rows, offsets)
-    found = np.ascontiguousarray(scores[rows], np.float64)
-    kept = np.empty(found.size, np.bool_)
+    list_scores = np.ascontiguousarray(scores[rows], np.float64)
+    kept = np.empty(list_scores.size, np.bool_)
     longest = int(np.diff(starts).max(initial=0))
     if longest:
-        _keep_best(found, starts, min(int(n), longest), float(slack), kept)
+        _keep_best(list_scores, starts, min(int(n), longest), float(slack), kept)
     return rows[kept]
 
 
 def lift(scores: np.ndarray, rows: np.ndarray, new: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """New scores for some rows, moved above the other rows of their list where there are others."""
+    """New scores for some rows, moved above the other rows of their list, if there are any."""
     lifted = np.array(scores, np.float64)
     if rows.size:
         _lift(lifted, rows, np.ascontiguousarray(new, np.float64), list_offsets(rows, offsets), offsets)

@@ -24,8 +24,8 @@ __all__ = ["NeuralScorer"]
 class NeuralScorer:
     """A network with its weights and the map of its features.
 
-    On the CPU the order of rows and queries and the other queries of a call make no difference to a document's score;
-    on CUDA none but rounding.
+    On the CPU, a document's score does not depend on the order of rows and queries or on the other queries of a call.
+    On CUDA it depends on them only through rounding.
     """
 
     kind: ClassVar[str] = "neural"
@@ -66,9 +66,9 @@ class NeuralScorer:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays; the description of the network is JSON in bytes."""
-        words = {"architecture": self.network.name, "log1p": self.features.log1p, **asdict(self.network)}
+        description = {"architecture": self.network.name, "log1p": self.features.log1p, **asdict(self.network)}
         arrays = {
-            "network": np.frombuffer(json.dumps(words).encode(), np.uint8),
+            "network": np.frombuffer(json.dumps(description).encode(), np.uint8),
             "features.mean": self.features.mean,
             "features.scale": self.features.scale,
         }
@@ -78,9 +78,9 @@ class NeuralScorer:
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NeuralScorer:
         """The scorer that `to_arrays` wrote."""
         try:
-            words = json.loads(arrays["network"].tobytes())
-            log1p = bool(words.pop("log1p"))
-            network = NETWORKS[words.pop("architecture")](**words)
+            description = json.loads(arrays["network"].tobytes())
+            log1p = bool(description.pop("log1p"))
+            network = NETWORKS[description.pop("architecture")](**description)
             if not 0 <= network.n_layers + len(network.hidden) <= len(arrays):  # every layer has weights
                 raise DataError(f"a network of {network.n_layers} layers with {len(arrays)} arrays")
             features = FeatureMap(log1p, np.array(arrays["features.mean"]), np.array(arrays["features.scale"]))
@@ -96,8 +96,8 @@ class NeuralScorer:
 def _on_host(device: str) -> bool:
     """Whether scores are computed on the host, where NumPy does it.
 
-    PyTorch is not imported to look for an accelerator: a process that has not trained serves on the host, unless it
-    asks for ``"cuda"``.
+    PyTorch is not imported just to look for an accelerator: a process that only serves uses the host, unless ``"cuda"``
+    is requested.
     """
     if device == "auto":
         torch = sys.modules.get("torch")

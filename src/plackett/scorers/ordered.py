@@ -21,8 +21,8 @@ __all__ = ["OrderedScorer"]
 class OrderedScorer:
     """A comparator with the ordering method that builds lists from its comparisons.
 
-    The order of the rows makes no difference: inside each list they are sorted by a hash of their content first, which
-    the draws of random methods depend on as well. Documents of equal content share the mean of their scores.
+    The order of the rows does not matter: each list is first sorted by a hash of the rows' content, on which the draws
+    of random methods depend too. Documents with equal content share the mean of their scores.
     """
 
     kind: ClassVar[str] = "ordered"
@@ -39,29 +39,29 @@ class OrderedScorer:
         keys = row_keys(X, offsets, np.zeros((n, 2)))
         rows = np.lexsort((keys, query))
         compare = self.comparator.bind(X, n_jobs)
-        found = self.ordering.scores(lambda u, v: compare(rows[u], rows[v]), offsets, keys=keys[rows])
+        sorted_scores = self.ordering.scores(lambda u, v: compare(rows[u], rows[v]), offsets, keys=keys[rows])
         equal = np.cumsum((np.diff(keys[rows], prepend=keys[rows[0]]) != 0) | (np.diff(query, prepend=0) != 0))
         scores = np.empty(n)
-        scores[rows] = (np.bincount(equal, found) / np.maximum(np.bincount(equal), 1))[equal]
+        scores[rows] = (np.bincount(equal, sorted_scores) / np.maximum(np.bincount(equal), 1))[equal]
         return scores
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays, those of the comparator with a prefix."""
         from plackett.models.parameters import to_plain
 
-        words = {"comparator": self.comparator.kind, "ordering": to_plain(self.ordering, "order")}
+        description = {"comparator": self.comparator.kind, "ordering": to_plain(self.ordering, "order")}
         arrays = {f"comparator.{name}": array for name, array in self.comparator.to_arrays().items()}
-        return {"words": np.frombuffer(json.dumps(words).encode(), np.uint8), **arrays}
+        return {"words": np.frombuffer(json.dumps(description).encode(), np.uint8), **arrays}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> OrderedScorer:
         """The scorer that `to_arrays` wrote."""
         from plackett.models.parameters import from_plain
 
-        words = json.loads(arrays["words"].tobytes())
-        ordering = from_plain(words["ordering"])
+        description = json.loads(arrays["words"].tobytes())
+        ordering = from_plain(description["ordering"])
         if not isinstance(ordering, Ordering):
             raise DataError("the model does not say how documents are ordered")
         prefix = "comparator."
         part = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        return cls(stored_class("comparator", words["comparator"]).from_arrays(part), ordering)
+        return cls(stored_class("comparator", description["comparator"]).from_arrays(part), ordering)

@@ -1,4 +1,4 @@
-"""Scores of documents that also compare each one with the others of its list."""
+"""Scores that also compare each document with the others of its list."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class PairPotentialScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> PairPotentialScorer:
         """The scorer that `to_arrays` wrote."""
-        found = {field.name: np.array(arrays.get(field.name)) for field in fields(cls)}
-        made = cls(**found)
-        table = (made.weights.size, made.height.size)
+        parts = {field.name: np.array(arrays.get(field.name)) for field in fields(cls)}
+        scorer = cls(**parts)
+        table = (scorer.weights.size, scorer.height.size)
         shapes = {"weights": table[:1], "here": table, "there": table, "shift": table[1:], "height": table[1:]}
-        for name, array in found.items():
+        for name, array in parts.items():
             if array.dtype != np.float64 or array.shape != shapes[name] or not np.isfinite(array).all():
                 raise DataError(f"the {name} of the pair potentials are damaged")
-        return made
+        return scorer
 
 
 def mean_comparisons(here: np.ndarray, there: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -85,7 +85,7 @@ def _compare(lo, hi, offsets, here, there, out):  # type: ignore[no-untyped-def]
                 values[i - a] = there[i, h]
             argsort_descending(
                 values, order, spare, spare_order, b - a
-            )  # a sum in one order, whatever that of the rows
+            )  # the sum must not depend on the order of the rows
             for i in range(a, b):
                 total = 0.0
                 for k in range(b - a):

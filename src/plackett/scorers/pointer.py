@@ -1,4 +1,4 @@
-"""Orders that are written place by place: each choice depends on the documents above it."""
+"""Orders that are built from the top: each choice depends on the documents above it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PointerScorer:
     beam: int = 1
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Places of the documents, counted from the end of the list; documents that tie to the end share theirs."""
+        """Positions of the documents, counted from the end of the list; documents that tie to the end share one."""
         x = np.ascontiguousarray(dense(X).astype(np.float64) / self.scale)
         out = np.empty(x.shape[0])
         over_queries(_decode, offsets, x, self.weights, self.matrix, self.beam, out, n_jobs=n_jobs, rows_per_thread=500)
@@ -49,15 +49,15 @@ class PointerScorer:
 
 
 @kernel
-def _values(x, first, n, taken, context, place, weights, matrix, out):  # type: ignore[no-untyped-def]
-    """G of each document that is left, after ``place`` documents whose sum is ``context``."""
+def _values(x, first, n, taken, context, n_taken, weights, matrix, out):  # type: ignore[no-untyped-def]
+    """G of each document that is left, after ``n_taken`` documents whose sum is ``context``."""
     d = weights.size
     tilt = np.empty(d)
     for j in range(d):
         total = weights[j]
-        if place > 0:
+        if n_taken > 0:
             for t in range(d):
-                total += matrix[j, t] * context[t] / place
+                total += matrix[j, t] * context[t] / n_taken
         tilt[j] = total
     for i in range(n):
         if not taken[i]:
@@ -81,10 +81,10 @@ def _decode(lo, hi, offsets, x, weights, matrix, beam, out):  # type: ignore[no-
         logs, new_logs = np.zeros(width), np.zeros(width)
         alive = 1
         g, totals = np.empty(n), np.empty(width * n)
-        for place in range(n):
+        for position in range(n):
             totals[:] = -np.inf
             for h in range(alive):
-                _values(x, first, n, taken[h], contexts[h], place, weights, matrix, g)
+                _values(x, first, n, taken[h], contexts[h], position, weights, matrix, g)
                 top = -np.inf
                 for i in range(n):
                     if not taken[h, i]:
@@ -96,8 +96,8 @@ def _decode(lo, hi, offsets, x, weights, matrix, beam, out):  # type: ignore[no-
                 for i in range(n):
                     if not taken[h, i]:
                         totals[h * n + i] = logs[h] + g[i] - top - np.log(mass)
-            found = 0
-            while found < width:
+            n_kept = 0
+            while n_kept < width:
                 best = -1
                 for c in range(alive * n):
                     if totals[c] > -np.inf and (best < 0 or totals[c] > totals[best]):
@@ -105,34 +105,34 @@ def _decode(lo, hi, offsets, x, weights, matrix, beam, out):  # type: ignore[no-
                 if best < 0:
                     break
                 h, i = best // n, best % n
-                new_orders[found, :place] = orders[h, :place]
-                new_orders[found, place] = i
-                new_taken[found] = taken[h]
-                new_taken[found, i] = True
+                new_orders[n_kept, :position] = orders[h, :position]
+                new_orders[n_kept, position] = i
+                new_taken[n_kept] = taken[h]
+                new_taken[n_kept, i] = True
                 for j in range(d):
-                    new_contexts[found, j] = contexts[h, j] + x[first + i, j]
-                new_logs[found] = totals[best]
+                    new_contexts[n_kept, j] = contexts[h, j] + x[first + i, j]
+                new_logs[n_kept] = totals[best]
                 totals[best] = -np.inf
-                found += 1
-            alive = found
+                n_kept += 1
+            alive = n_kept
             orders, new_orders = new_orders, orders
             taken, new_taken = new_taken, taken
             contexts, new_contexts = new_contexts, contexts
             logs, new_logs = new_logs, logs
-        # along the best order, documents that nothing tells apart share a place
+        # along the best order, documents that nothing tells apart share a position
         left, context = np.zeros(n, np.bool_), np.zeros(d)
-        for place in range(n):
-            _values(x, first, n, left, context, place, weights, matrix, g)
+        for position in range(n):
+            _values(x, first, n, left, context, position, weights, matrix, g)
             least, most = np.inf, -np.inf
             for i in range(n):
                 if not left[i]:
                     least, most = min(least, g[i]), max(most, g[i])
             same = least == most
-            for p in range(place, n if same else place + 1):
-                out[first + orders[0, p]] = n - place
+            for p in range(position, n if same else position + 1):
+                out[first + orders[0, p]] = n - position
             if same:
                 break
-            chosen = orders[0, place]
+            chosen = orders[0, position]
             left[chosen] = True
             for j in range(d):
                 context[j] += x[first + chosen, j]

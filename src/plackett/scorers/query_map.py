@@ -99,13 +99,13 @@ class QueryMap:
         """The features before standardising, float64."""
         if self.source == "given":
             if given is None:
-                how = (
+                advice = (
                     "pass the --query-features of training"
                     if in_shell()
                     else "score a RankingDataset with query_features (RankingDataset.from_arrays(X, qid=qid, "
                     "query_features=…))"
                 )
-                raise DataError(f"this ranker was trained with query features, which the data do not have: {how}")
+                raise DataError(f"this ranker was trained with query features, which the data do not have: {advice}")
             return np.asarray(given, np.float64)
         if self.source == "columns":
             table = np.full((offsets.size - 1, self.columns.size), np.nan)

@@ -39,7 +39,7 @@ def features_of(scorer: QueryScorer, X: Any, offsets: np.ndarray, given: np.ndar
 
 @dataclass(frozen=True)
 class RoutedScorer:
-    """Member 0 is the global ranker; the router weighs the members for each query, all factors included.
+    """Several rankers, of which member 0 is the global one; the router weighs them for each query.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class RoutedScorer:
 
     @property
     def list_aware(self) -> bool:
-        """Whether a document's score depends on its list: the query decides about the ranker, unless there is one."""
+        """Whether a document's score depends on its list: true with several members, as the query decides on one."""
         return len(self.rankers) > 1 or any(ranker.scorer_.list_aware for ranker in self.rankers)
 
     def predict(

@@ -36,15 +36,15 @@ class Router(Protocol):
 def nearest(points: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
     """Numbers of the k nearest points of each query by Euclidean distance, nearest first; ties by number."""
     k = min(k, points.shape[0])
-    found = np.empty((queries.shape[0], k), np.int64)
+    neighbours = np.empty((queries.shape[0], k), np.int64)
     squares = (points**2).sum(axis=1)
     for start in range(0, queries.shape[0], _BLOCK):
         block = queries[start : start + _BLOCK]
         far = squares - 2.0 * (block @ points.T) + (block**2).sum(axis=1)[:, None]
         # equal points must tie exactly, whatever the rounding
         far = np.round(np.maximum(far, 0.0), 9)
-        found[start : start + _BLOCK] = np.argsort(far, axis=1, kind="stable")[:, :k]
-    return found
+        neighbours[start : start + _BLOCK] = np.argsort(far, axis=1, kind="stable")[:, :k]
+    return neighbours
 
 
 @dataclass(frozen=True)
@@ -83,24 +83,24 @@ class OverlapRouter:
         """The number of the member for each query."""
         n, k = self.neighbours.shape
         starts, holders = self._holders
-        mine = nearest(self.points, z, k)
+        neighbours = nearest(self.points, z, k)
         chosen = np.empty(z.shape[0], np.int64)
-        for i, near in enumerate(mine):
+        for i, near in enumerate(neighbours):
             lists = [holders[starts[j] : starts[j + 1]] for j in near]
             common = np.bincount(np.concatenate(lists), minlength=n)
             best = np.flatnonzero(common == common.max())
             # ties: the nearest query
-            place = np.full(n, k)
-            place[near] = np.arange(k)
-            closest = best[place[best] == place[best].min()]
-            if closest.size > 1 and place[closest[0]] == k:
+            rank = np.full(n, k)
+            rank[near] = np.arange(k)
+            closest = best[rank[best] == rank[best].min()]
+            if closest.size > 1 and rank[closest[0]] == k:
                 closest = closest[nearest(self.points[closest], z[i : i + 1], 1)[0]]
             chosen[i] = self.member[closest[0]]
         return chosen
 
     @property
     def _holders(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each training query, the queries that have it among their neighbours: where they start, and they."""
+        """For each training query, the queries that have it among their neighbours, as offsets and a flat array."""
         n, k = self.neighbours.shape
         order = np.argsort(self.neighbours.ravel(), kind="stable")
         counts = np.bincount(self.neighbours.ravel(), minlength=n)
@@ -135,7 +135,7 @@ class SoftmaxRouter:
 
     def probabilities(self, z: np.ndarray) -> np.ndarray:
         """Probability of each class, queries × classes."""
-        # the sums of a query do not depend on the queries beside it, which BLAS does not guarantee
+        # the sums of a query must not depend on the other queries, which BLAS does not guarantee
         logits = table_times(np.ascontiguousarray(z, np.float32), self.weights) + self.intercept
         e = np.exp(logits - logits.max(axis=1, keepdims=True))
         return e / e.sum(axis=1, keepdims=True)
@@ -193,15 +193,15 @@ class SubspaceRouter:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], n_members: int, width: int) -> SubspaceRouter:
         """The router that `to_arrays` wrote."""
-        found, member, scale = (
+        subspaces, member, scale = (
             np.array(arrays["directions"]),
             _members(arrays["member"], n_members),
             np.array(arrays["scale"]),
         )
-        fits = found.ndim == 3 and found.dtype == np.float64 and found.shape[0] == member.size > 0
-        if not fits or scale.shape != found.shape[2:] or not (scale > 0).all():
+        fits = subspaces.ndim == 3 and subspaces.dtype == np.float64 and subspaces.shape[0] == member.size > 0
+        if not fits or scale.shape != subspaces.shape[2:] or not (scale > 0).all():
             raise DataError("the directions of the router are damaged")
-        return cls(found, member, scale)
+        return cls(subspaces, member, scale)
 
 
 ROUTERS: dict[str, type[Any]] = {

@@ -126,13 +126,13 @@ class RuleScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RuleScorer:
         """The scorer that `to_arrays` wrote."""
-        found = {name: np.array(arrays.get(name)) for name in _TYPES}
+        parts = {name: np.array(arrays.get(name)) for name in _TYPES}
         for name, (dtype, ndim) in _TYPES.items():
-            if found[name].dtype != dtype or found[name].ndim != ndim:
+            if parts[name].dtype != dtype or parts[name].ndim != ndim:
                 raise DataError(
-                    f"the rules are damaged: {name} is {found[name].dtype} of {found[name].ndim} dimensions"
+                    f"the rules are damaged: {name} is {parts[name].dtype} of {parts[name].ndim} dimensions"
                 )
-        scorer = cls(**found)
+        scorer = cls(**parts)
         scorer._check()
         return scorer
 
@@ -169,7 +169,7 @@ class RuleScorer:
         if not ordered.all() or self.depth[0] != 1 or not ((self.code == MISSING) | (self.code <= last)).all():
             raise DataError("the rules are damaged: conditions do not follow each other, or a range is not there")
         if self.code.min() < 0 or not ((self.after > np.arange(n)) & (self.after <= n)).all():
-            raise DataError("the rules are damaged: the way through the conditions is broken")
+            raise DataError("the rules are damaged: the order of the conditions is broken")
 
 
 @kernel
@@ -194,14 +194,14 @@ def _score(lo, hi, blocks, X, features, rules, out):  # type: ignore[no-untyped-
         node = 0
         while node < item.size:
             level = depth[node] - 1
-            found = np.uint64(0)
+            any_match = np.uint64(0)
             for w in range(_WORDS):
                 word = sets[item[node], w]
                 if level > 0:
                     word &= path[level - 1, w]
                 path[level, w] = word
-                found |= word
-            if not found:
+                any_match |= word
+            if not any_match:
                 node = after[node]  # what is below has this condition too
                 continue
             for w in range(_WORDS):

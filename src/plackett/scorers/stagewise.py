@@ -24,7 +24,7 @@ class StagewiseScorer:
         self.theta = theta
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Score of each row; 0 for all where no list counts."""
+        """Score of each row; all 0 if every list has weight 0."""
         if not self.theta.any():
             return np.zeros(X.shape[0])
         return CPS(weights=tuple(self.theta)).scores(feature_lists(X, offsets), n_jobs=n_jobs)

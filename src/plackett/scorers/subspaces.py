@@ -19,7 +19,7 @@ def directions(X: Any, offsets: np.ndarray, n_components: int, scale: np.ndarray
 
     Documents are divided by ``scale`` and centred per list; missing values count as the mean of the list.
     """
-    found = np.zeros((offsets.size - 1, n_components, X.shape[1]))
+    principal = np.zeros((offsets.size - 1, n_components, X.shape[1]))
     for q in range(offsets.size - 1):
         cloud = np.asarray(dense(X[offsets[q] : offsets[q + 1]]), np.float64) / scale
         if np.isnan(cloud).any():
@@ -30,8 +30,8 @@ def directions(X: Any, offsets: np.ndarray, n_components: int, scale: np.ndarray
             continue
         _, values, vectors = np.linalg.svd(cloud - cloud.mean(axis=0), full_matrices=False)
         some = min(n_components, int((values > 1e-9 * max(values[0], 1e-300)).sum())) if values.size else 0
-        found[q, :some] = vectors[:some]
-    return found
+        principal[q, :some] = vectors[:some]
+    return principal
 
 
 def similarities(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Scores by a ranker trained anew for each list, with features that its own documents suggest."""
+"""Scores by a ranker trained anew for each list, with extra features computed from its documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["TransductiveScorer"]
 
 @dataclass(frozen=True)
 class TransductiveScorer:
-    """The training data, a copy of the base ranker to train, and the kernels that make further features."""
+    """The training data, a copy of the base ranker to train, and the kernels that compute the extra features."""
 
     kind: ClassVar[str] = "transductive"
     list_aware: ClassVar[bool] = True
@@ -58,14 +58,14 @@ class TransductiveScorer:
         return scores
 
     def widened(self, part: Any) -> tuple[np.ndarray, RankingDataset]:
-        """The documents of a list, and the training data, with the components of the list as further features."""
+        """The documents of a list, and the training data, with the components of the list as extra features."""
         documents, others = (np.asarray(dense(table), np.float64) for table in (part, self.data.X))
-        found = [
+        components = [
             kernel_components(name, documents / self.scale, others / self.scale, self.n_components)
             for name in self.kernels
         ]
-        own = np.hstack([documents, *(mine for mine, _ in found)]).astype(np.float32)
-        train = np.hstack([others, *(theirs for _, theirs in found)]).astype(np.float32)
+        own = np.hstack([documents, *(mine for mine, _ in components)]).astype(np.float32)
+        train = np.hstack([others, *(theirs for _, theirs in components)]).astype(np.float32)
         return own, self.data.replace(X=train, feature_names=None)
 
     def to_arrays(self) -> dict[str, np.ndarray]:

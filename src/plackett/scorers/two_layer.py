@@ -33,7 +33,7 @@ def products(X: Any, offsets: np.ndarray, z: np.ndarray) -> Any:
 
 @dataclass(frozen=True)
 class TwoLayerScorer:
-    """A ranker trained on products, and the map from a query to the features that documents are multiplied with."""
+    """A ranker trained on products, and the map from a query to the factors of its documents."""
 
     kind: ClassVar[str] = "two_layer"
     #: Whether `predict` takes the features of the queries.
@@ -47,7 +47,7 @@ class TwoLayerScorer:
 
     @property
     def list_aware(self) -> bool:
-        """Whether a document's score depends on its list: its query features do, where there are some."""
+        """Whether a document's score depends on its list: true if there are query features."""
         return self.query_map.n_features > 0 or self.ranker.scorer_.list_aware
 
     def predict(
@@ -63,7 +63,7 @@ class TwoLayerScorer:
         return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features, relations)
 
     def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """The query layer: what the documents of each query are multiplied with."""
+        """The query layer: the factors of the documents of each query."""
         return table_times(np.ascontiguousarray(z, np.float32), self.projection)
 
     def score(

@@ -75,7 +75,7 @@ def test_the_form_of_a_loss_is_its_gradient(loss, weights):
         full[mask] = values
         return torch.from_numpy(full)
 
-    # whatever the scores at empty places are
+    # whatever the scores at empty slots are
     found = form.gradient(torch, table(scores, 7.0), *(table(*pair) for pair in form.per_row)).numpy()
     found = found * form.scale[:, None]
     assert not found[~mask].any()
@@ -96,12 +96,12 @@ def test_same_training_as_in_blocks(architecture, loss, request):
 
 
 def test_shapes_have_room(static):
-    """Rows and places of a batch fit, one row is left, and not much more is computed than is there."""
+    """Rows and slots of a batch fit, one row is left, and not much more is computed than is there."""
     data = ragged(n=400, longest=60)
     for architecture, loss in (("mlp", ListNetLoss()), ("mlp", Logistic()), ("attention", Logistic())):
         static.clear()
         model(architecture, batch_size=32, max_epochs=1).train(loss, data, Monitor())
-        rows = sum(shape.rows or shape.lists * shape.places for shape in static)
+        rows = sum(shape.rows or shape.lists * shape.slots for shape in static)
         assert data.n_rows < rows < 1.5 * data.n_rows
 
 
@@ -142,7 +142,7 @@ def test_others_keep_the_blocks(static, monkeypatch):
     data = ragged()
     model(max_epochs=1).train(SquaredHinge(), data, Monitor())
     assert not static
-    monkeypatch.setattr(graphs, "MOST_PLACES", 100)
+    monkeypatch.setattr(graphs, "MOST_SLOTS", 100)
     model(max_epochs=1).train(ListNetLoss(), data, Monitor())
     assert not static
 

@@ -11,7 +11,7 @@ import pytest
 from plackett import LossError, RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.losses import Fidelity
-from plackett.rankers.pairwise._slope_sides import fidelity_sides
+from plackett.rankers.pairwise._fidelity_slopes import right_and_wrong_slope
 from plackett.rankers.pairwise.frank import FRank
 from plackett.testing.rankers import easy_task
 
@@ -100,9 +100,9 @@ def test_sides_are_the_gradient_taken_apart():
     labelled = Fidelity(normalize=True).bind(RankingDataset.from_arrays(X, y, qid))
     pairs = Preferences.from_pairs([(u, v) for u, v, _ in pairs_of(y, qid)])
     listed = Fidelity(normalize=True).bind(RankingDataset.from_arrays(X, None, qid, preferences=pairs))
-    right, wrong = fidelity_sides(labelled, scores, h)
+    right, wrong = right_and_wrong_slope(labelled, scores, h)
     np.testing.assert_allclose(right - wrong, -labelled.evaluate(scores)[1] @ h, rtol=1e-9)
-    np.testing.assert_allclose(fidelity_sides(listed, scores, h), (right, wrong), rtol=1e-9)
+    np.testing.assert_allclose(right_and_wrong_slope(listed, scores, h), (right, wrong), rtol=1e-9)
     expected = sum(
         w * 0.5 * math.exp(scores[v] - scores[u]) * (1 + math.exp(scores[v] - scores[u])) ** -1.5
         for u, v, w in pairs_of(y, qid)

@@ -285,7 +285,7 @@ def test_response_times_add_up(train, test):
         assert times["qid"].to_list() == test.qids[:5].tolist()
         parts = times["features"] + times["choice"] + times["scoring"]
         np.testing.assert_allclose(parts.to_numpy(), times["total"].to_numpy())
-    with pytest.raises(DataError, match="does not look at the query first"):
+    with pytest.raises(DataError, match="does not use features of the query"):
         pk.response_times(BASE.fit(train), test)
 
 

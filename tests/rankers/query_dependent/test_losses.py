@@ -180,5 +180,5 @@ def test_recovers_the_order_under_scales_and_levels():
     for neutral in ({"n_sweeps": 0}, {"alpha_penalty": np.inf, "beta_penalty": np.inf}):
         same = pk.AffineRegression(**neutral).fit(train)
         np.testing.assert_array_equal(same.predict(test), plain.predict(test))
-    with pytest.raises(DataError, match="is no regression"):
+    with pytest.raises(DataError, match="is not a regression"):
         pk.AffineRegression(base="RankSVM").fit(train)

@@ -1,4 +1,4 @@
-"""Tables of the preferences of whole lists, for methods that look at all of them again and again."""
+"""Tables of the preferences of whole lists, for methods that read each preference many times."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def preference_tables(preference: Preference, offsets: np.ndarray) -> Iterator[T
 def blocks_of_majority(h, wins):  # type: ignore[no-untyped-def]
     """Fill ``wins`` with the number of documents that each beats by majority; a draw counts one half.
 
-    With the documents sorted by it, the first m beat all others just where their wins sum to all there can be.
+    With the documents sorted by wins, the first m beat all others exactly if their wins add up to the largest possible
+    sum.
     """
     n = wins.size
     for i in range(n):

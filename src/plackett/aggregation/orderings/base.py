@@ -17,9 +17,9 @@ __all__ = ["Ordering"]
 class Ordering:
     """Base class of all methods. A subclass is a frozen dataclass of parameters; `_scores` does the work.
 
-    A preference function h(u, v) says with which probability document u belongs before document v; it takes arrays of
-    row numbers and is called with many pairs at a time. Of each two documents the probabilities must add up to 1;
-    `symmetrised` makes a function that does of one that does not. A square table may stand for the function.
+    A preference function h(u, v) returns the probability that document u belongs before document v. It takes arrays of
+    row numbers and is called with many pairs at a time. The two probabilities of a pair, h(u, v) and h(v, u), must add
+    up to 1; `symmetrised` turns any function into one that satisfies this. A square table can replace the function.
     """
 
     name: ClassVar[str]
@@ -36,11 +36,11 @@ class Ordering:
         Parameters
         ----------
         preference
-            Function of two arrays of rows, which are always of the same list.
+            Function of two arrays of rows. Both rows of a pair are always in the same list.
         offsets
             First row of each list, and the number of rows at the end.
         keys
-            A number for each row that random draws depend on, uint64; its place in the list without it.
+            A uint64 number per row that random draws depend on; by default the position in the list.
         """
         offsets = np.asarray(offsets, np.int64)
         if keys is None:
@@ -50,7 +50,7 @@ class Ordering:
     def order(self, preference: Any, n: int | None = None) -> np.ndarray:
         """Order of one list: row numbers, best first; equal scores in the order of the rows.
 
-        ``n`` is the number of documents where the preference is a function.
+        ``n`` is the number of documents; it is needed only if the preference is a function.
         """
         if n is None:
             if callable(preference):

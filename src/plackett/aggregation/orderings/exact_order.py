@@ -24,10 +24,10 @@ __all__ = ["ExactOrder"]
 class ExactOrder(Ordering):
     r"""The order of greatest agreement :math:`\sum_{u \text{ before } v} h(u, v)`: Kemeny's order of preferences.
 
-    NP-hard, so only blocks of up to ``exact`` documents are solved exactly, by dynamic programming over subsets
-    (2ⁿ n² steps); blocks are cut where all documents before beat all behind by majority. In a longer one single
-    documents are moved to their best place, starting from the order of majority wins, until no move helps. Scores
-    are n for the first document of a list of n, then n − 1, …
+    Finding it is NP-hard. The documents are first split into blocks such that each block beats all later ones by
+    majority. A block of at most ``exact`` documents is solved exactly, by dynamic programming over its subsets
+    (2ⁿ n² steps). A longer one starts in the order of majority wins and moves single documents to their best position
+    until no move helps. Scores are n for the first document of a list of n, then n − 1, …
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class ExactOrder(Ordering):
     def __post_init__(self) -> None:
         if not 0 <= self.exact <= 20:
             raise DataError(
-                f"ExactOrder: exact={self.exact}; give 0 to 20 (each document more doubles time and memory)"
+                f"ExactOrder: exact={self.exact}; give 0 to 20 (each extra document doubles time and memory)"
             )
 
     def _scores(self, preference: Preference, offsets: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -19,20 +19,20 @@ __all__ = ["GreedyOrder"]
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyOrder(Ordering):
-    r"""Greedy ordering: again and again the document that is preferred most to those that remain,
+    r"""Greedy ordering: repeatedly takes the document that is most preferred to the remaining ones,
 
     .. math:: \arg\max_{v \in V} \sum_{u \in V} h(v, u) - h(u, v).
 
-    Its agreement :math:`\sum_{u \text{ before } v} h(u, v)` is at least half of the greatest possible one, which is
-    NP-hard to find. It compares all pairs of a list once and keeps them. Scores are n for the first document of a list
+    Its agreement :math:`\sum_{u \text{ before } v} h(u, v)` is at least half of the largest possible agreement, which
+    is NP-hard to find. All pairs of a list are compared once and stored. Scores are n for the first document of a list
     of n, then n − 1, …
 
     Parameters
     ----------
     components
-        First cut the documents into blocks of which each beats all later ones by majority (the strongly connected
-        components of the majority graph), and order greedily inside each. The best order never crosses the borders, so
-        the guarantee holds and what is lost is lost inside blocks only.
+        First split the documents into blocks such that each block beats all later ones by majority (the strongly
+        connected components of the majority graph), and order each block greedily. The best order never crosses the
+        borders, so the guarantee still holds and agreement is lost only inside blocks.
 
     Examples
     --------
@@ -68,19 +68,19 @@ def _choose(block, h, potential):  # type: ignore[no-untyped-def]
         potential[i] = 0.0
         for j in range(m):
             potential[i] += h[block[i], block[j]] - 0.5  # half of h(v, u) − h(u, v)
-    for place in range(m - 1):
-        best = place
-        for i in range(place + 1, m):
+    for position in range(m - 1):
+        best = position
+        for i in range(position + 1, m):
             if potential[i] > potential[best]:
                 best = i
         chosen = block[best]
         kept = potential[best]
-        for i in range(best, place, -1):  # the others keep their order, which decides between equal ones
+        for i in range(best, position, -1):  # the others keep their order, which decides between equal ones
             block[i] = block[i - 1]
             potential[i] = potential[i - 1]
-        block[place] = chosen
-        potential[place] = kept
-        for i in range(place + 1, m):
+        block[position] = chosen
+        potential[position] = kept
+        for i in range(position + 1, m):
             potential[i] -= h[block[i], chosen] - 0.5
 
 

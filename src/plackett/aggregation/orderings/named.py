@@ -12,7 +12,7 @@ __all__ = ["find_ordering"]
 
 
 def find_ordering(order: Any, **parameters: Any) -> Ordering:
-    """The ordering method of this name, with those of the parameters that it has; or the object that was given.
+    """The ordering method with this name, given those of the parameters that it has; an object is returned unchanged.
 
     >>> find_ordering("degree", random_state=3)
     SortByDegree()

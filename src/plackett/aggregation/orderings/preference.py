@@ -15,12 +15,12 @@ __all__ = ["Preference", "agreement", "as_preference", "pair_blocks", "symmetris
 #: the second, with h(u, v) + h(v, u) = 1. It is called with many pairs at a time.
 Preference = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-#: Pairs that are compared at a time, about.
+#: Approximate number of pairs compared at a time.
 _AT_ONCE = 1 << 18
 
 
 def as_preference(h: Any) -> Preference:
-    """A preference function that checks what it answers, of a function or of a square table."""
+    """A preference function that checks its results, from a function or a square table."""
     if not callable(h):
         h = _table(h)
 

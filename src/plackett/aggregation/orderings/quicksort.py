@@ -24,26 +24,26 @@ _DECISIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class QuickSort(Ordering):
-    r"""Randomised QuickSort: a random pivot u, before it each v that wins against it, behind it the others, and so on.
+    r"""Randomised QuickSort: documents that win against a random pivot go before it, the others after it, recursively.
 
-    With ``decide="draw"`` a document v goes before the pivot u with probability h(v, u). Where documents are relevant
-    or not, the expected ranking loss is then exactly the loss of h, so it loses nothing to the preferences; for any
-    true order it is at most twice the loss of h. (No deterministic method has less than twice in the worst case.)
+    With ``decide="draw"``, a document v goes before the pivot u with probability h(v, u). If documents are either
+    relevant or not, the expected ranking loss is then exactly the loss of h: nothing is lost by forming an order. For
+    any true order it is at most twice the loss of h. (No deterministic method has less than twice in the worst case.)
 
-    A list of n documents takes O(n log n) comparisons in expectation (2 (n + 1) Hₙ − 4 n where the preferences are an
-    order), and O(n + k log k) where only the first k places are wanted. All lists are sorted side by side, level by
-    level, so that the preference function is called a few dozen times with many pairs each. Scores are n for the first
-    document, then n − 1, …; documents behind the first k that were not compared any more share their mean.
+    A list of n documents takes O(n log n) comparisons in expectation (2 (n + 1) Hₙ − 4 n if the preferences form an
+    order), and O(n + k log k) if only the first k ranks are needed. All lists are sorted at the same time, level by
+    level, so the preference function is called a few dozen times with many pairs each. Scores are n for the first
+    document, then n − 1, …; documents after the first k that were not compared further share their mean.
 
     Parameters
     ----------
     k
-        How many places must be in order; None for all. The first k are the same as without it.
+        How many ranks must be in order; None for all. The first k documents are the same as without it.
     decide
-        ``"majority"``: v goes before u where h(v, u) > ½, and by a coin where it is ½. ``"draw"``: with probability
-        h(v, u), as the theory has it.
+        ``"majority"``: v goes before u if h(v, u) > ½; a coin decides if it is ½. ``"draw"``: with probability
+        h(v, u), as in the theory.
     repeats
-        Take the mean of the scores of so many runs: where preferences go in circles, a single one is a matter of
+        Number of runs whose scores are averaged. If the preferences are cyclic, the result of a single run depends on
         chance.
     random_state
         Seed of the pivots and coins.
@@ -75,7 +75,7 @@ class QuickSort(Ordering):
         if self.decide not in _DECISIONS:
             raise DataError(f"decide={self.decide!r}; give one of {', '.join(map(repr, _DECISIONS))}")
         if self.k is not None and self.k < 1:
-            raise DataError(f"k={self.k}; give the number of places wanted, 1 or more, or None")
+            raise DataError(f"k={self.k}; give the number of ranks wanted, 1 or more, or None")
         if self.repeats < 1:
             raise DataError(f"repeats={self.repeats}; give 1 or more")
 
@@ -108,7 +108,7 @@ class QuickSort(Ordering):
 
 @kernel
 def _hashed(first, second, seed):  # type: ignore[no-untyped-def]
-    """Random bits of each pair of keys; a single second key goes with all."""
+    """Random bits of each pair of keys; a single second key is used for all."""
     out = np.empty(first.size, np.uint64)
     for i in range(first.size):
         out[i] = mix(mix(seed ^ mix(first[i])) ^ second[i if second.size > 1 else 0])
@@ -117,7 +117,7 @@ def _hashed(first, second, seed):  # type: ignore[no-untyped-def]
 
 @kernel
 def _pivots(rows, starts, ends, lot, first, second):  # type: ignore[no-untyped-def]
-    """Bring the pivot of each part to its front, and list the others with it."""
+    """Move the pivot of each part to its front, and list the others with it."""
     pairs = 0
     for s in range(starts.size):
         a = starts[s]
@@ -137,7 +137,7 @@ def _pivots(rows, starts, ends, lot, first, second):  # type: ignore[no-untyped-
 
 @kernel
 def _partition(rows, starts, ends, last, stop, before, spare, out, parts):  # type: ignore[no-untyped-def]
-    """Split each part at its pivot; scores of what is in its place, and the parts to go on with."""
+    """Split each part at its pivot. Returns the scores of settled documents, and the parts still to sort."""
     pairs = 0
     m = 0
     for s in range(starts.size):

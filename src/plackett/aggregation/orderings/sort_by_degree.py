@@ -19,8 +19,9 @@ class SortByDegree(Ordering):
 
     .. math:: \frac{1}{n - 1} \sum_{v \ne u} h(u, v).
 
-    Where documents are relevant or not, its ranking loss is at most twice the loss of h, in expectation and in regret,
-    and no deterministic method does better. It compares all n (n − 1) / 2 pairs, in blocks: there is no table of them.
+    If documents are either relevant or not, its ranking loss is at most twice the loss of h, in expectation and in
+    regret, and no deterministic method does better. All n (n − 1) / 2 pairs are compared, in blocks, without storing
+    a table of them.
     A document alone in its list scores ½.
 
     Examples

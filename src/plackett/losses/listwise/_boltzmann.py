@@ -30,9 +30,10 @@ def _add(log_weight, mean, entry, log_more, more):  # type: ignore[no-untyped-de
 
 @kernel
 def _exact(s, x, n, ranks, alpha, table, means, covariances):  # type: ignore[no-untyped-def]
-    """The log of Z, E[Σ x·ranks], and of each document E[c] and E[Σ x·ranks · c]; documents of a set stand first.
+    """The log of Z, E[Σ x·ranks], and E[c] and E[Σ x·ranks · c] of each document, by dynamic programming over sets.
 
-    ``table`` is scratch: log-weights and mean values of what came before, and of what comes after, each set.
+    A set holds the documents that come first. ``table`` is scratch: for each set, log-weights and mean values of the
+    ranks before its end and of those after it.
     """
     ahead, ahead_value, rest, rest_value = table[0], table[1], table[2], table[3]
     full = (1 << n) - 1
@@ -111,16 +112,16 @@ def _sampled(s, x, n, ranks, alpha, orders, log_p, means, covariances):  # type:
 
 
 @kernel
-def _gather(a, b, part, scores, gains, orders, s, x, rows, place, taken):  # type: ignore[no-untyped-def]
+def _gather(a, b, part, scores, gains, orders, s, x, rows, slot, taken):  # type: ignore[no-untyped-def]
     """The documents of a query that take part: scores, gains, rows, and the orders without the others."""
     n = 0
     for i in range(a, b):
-        place[i - a] = -1
+        slot[i - a] = -1
         if part[i]:
             s[n] = scores[i]
             x[n] = gains[i]
             rows[n] = i
-            place[i - a] = n
+            slot[i - a] = n
             n += 1
     middle = 0.0
     for i in range(n):  # c adds up to 0: the level of the scores changes nothing but rounding
@@ -131,9 +132,9 @@ def _gather(a, b, part, scores, gains, orders, s, x, rows, place, taken):  # typ
         for t in range(orders.shape[0]):
             at = 0
             for i in range(b - a):
-                where = place[orders[t, a + i]]
-                if where >= 0 and at < n:
-                    taken[t, at] = where
+                taken_slot = slot[orders[t, a + i]]
+                if taken_slot >= 0 and at < n:
+                    taken[t, at] = taken_slot
                     at += 1
     return n
 

@@ -1,4 +1,4 @@
-"""Random numbers per document that depend on the seed, the labels of the query and the place of the row in it."""
+"""Random numbers per document that depend on the seed, the labels of the query and the position of the row in it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def sampled_orders(
 ) -> np.ndarray:
     """Orders drawn from the Plackett–Luce model of e^exponent, for queries of more documents than ``longer_than``.
 
-    Entry ``[t, a + r]`` is the place inside its query of the document at rank r; a document of exponent −∞ comes last.
+    Entry ``[t, a + r]`` is the position in its query of the document at rank r; a document of exponent −∞ comes last.
     """
     short = data.group.max(initial=0) <= np.iinfo(np.int16).max  # there may be many of them
     out = np.zeros((times, data.n_rows), np.int16 if short else np.int32)
@@ -90,7 +90,8 @@ _PARTS, _FARTHEST_GAP = 1024.0, 1e12
 def score_key(labels, scores, rows, seed):  # type: ignore[no-untyped-def]
     """Start of the draws of a query: a hash of the seed, and of labels and gaps to the best score, best first.
 
-    ``rows`` are those of the query in the order of their scores. Draws change with the scores, but for a shift.
+    ``rows`` are those of the query in the order of their scores. Draws change with the scores, unless all scores shift
+    by the same amount.
     """
     state = label_key(labels, seed)
     for i in range(rows.size):

@@ -20,7 +20,7 @@ __all__ = ["exact_choice", "label_blocks", "mallows_orders", "sampled_choice"]
 
 @kernel
 def _factors(counts, blocks, theta, factor):  # type: ignore[no-untyped-def]
-    """What each document of a block is worth as the next one, from the number of documents left in the blocks."""
+    """The unnormalised chance of each document of a block to be next, from the numbers left in the blocks."""
     ahead = 1.0
     for b in range(blocks):
         factor[b] = 0.0
@@ -170,8 +170,8 @@ def _blocks(lo, hi, offsets, labels, block):  # type: ignore[no-untyped-def]
         a, b = offsets[q], offsets[q + 1]
         distinct = np.unique(labels[a:b])
         for i in range(a, b):
-            place = np.searchsorted(distinct, labels[i])
-            block[i] = distinct.size - 1 - place if labels[i] >= 0.0 else -1
+            level = np.searchsorted(distinct, labels[i])
+            block[i] = distinct.size - 1 - level if labels[i] >= 0.0 else -1
 
 
 def label_blocks(data: RankingDataset, n_jobs: int | None) -> np.ndarray:

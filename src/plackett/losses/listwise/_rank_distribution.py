@@ -45,7 +45,7 @@ def _forth(p, chance, n):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath=REASSOC)
 def _step(chance, after):  # type: ignore[no-untyped-def]
-    """What one more document ahead changes."""
+    """The change of each value from one more document ahead."""
     total = 0.0
     for r in range(chance.size):
         total += chance[r] * (after[r + 1] - after[r])

@@ -1,11 +1,12 @@
 """Smooth ranks: the kernels of the losses in which 1/(1 + e^(α(s_j − s_u))) says how far u is ahead of j.
 
-`rank_sweep` makes the kernel of a loss that is any function of the smooth ranks of some documents of a list: the loss
-is its formula alone. ApproxNDCG is a sum over documents and has a faster form: it takes two at a time (`next_ranks`).
+`rank_sweep` makes the kernel of a loss that is any function of the smooth ranks of some documents of a list; the loss
+supplies only its formula. ApproxNDCG is a sum over documents and has a faster form that takes two documents at a time
+(`next_ranks`).
 
-Two losses of similar names have no smooth ranks and kernels of their own. SmoothRank keeps the ranks and smooths which
-document is at each, by Gaussian weights that add up to 1 over the list. SoftRank takes expectations over the whole
-distribution of a rank, not a function of its mean (`_rank_distribution`).
+Two losses with similar names do not use smooth ranks and have their own kernels. SmoothRank keeps the ranks and smooths
+which document is at each rank, with Gaussian weights that add up to 1 over the list. SoftRank takes expectations over
+the whole distribution of a rank, instead of a function of its mean (`_rank_distribution`).
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-unt
 
 
 def _sweep(lo, hi, offsets, scores, worth, own, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
-    """Loss of each query and gradient of each score; documents of no worth have no rank of their own."""
+    """Loss of each query and gradient of each score; ranks are computed only for documents that contribute."""
     n_max = longest(lo, hi, offsets)
     lane = lanes(5, n_max)
     s, g, rank, slope, spare = lane[0], lane[1], lane[2], lane[3], lane[4]

@@ -170,7 +170,7 @@ class _Bound(BoundLoss):
 
 
 def _label_order(data: RankingDataset, part: np.ndarray) -> np.ndarray:
-    """Places inside their query of the documents by label; those that take no part come last."""
+    """Positions in their query of the documents by label; those that take no part come last."""
     order = np.lexsort((-data.labels, ~part, data.query_of_row))
     return order - data.offsets[:-1][data.query_of_row]
 

@@ -103,7 +103,7 @@ def _listmle(  # type: ignore[no-untyped-def]
             continue  # one label only: no order
         largest = -np.inf
         total = 0.0
-        for i in range(n - 1, -1, -1):  # log Σ e^s of a place and everything below it, by way of their largest
+        for i in range(n - 1, -1, -1):  # log Σ e^s of a position and everything below it, relative to their largest
             s[i] = scores[order[a + i]]
             if s[i] <= largest:
                 total += np.exp(s[i] - largest)

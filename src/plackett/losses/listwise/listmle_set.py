@@ -18,7 +18,7 @@ from plackett.losses.pairwise.base import label_order
 
 __all__ = ["ListMLEBestLoss", "ListMLESetLoss"]
 
-#: Where the integral over the logarithm of time begins at the latest, and how far below its peak it is nothing.
+#: Latest start of the integral over the logarithm of time, and how far below its peak the integrand is negligible.
 _LEFT = -40.0
 _NOTHING = 42.0
 
@@ -113,7 +113,7 @@ class _Bound(BoundLoss):
 
 @kernel
 def _rest(s, rest):  # type: ignore[no-untyped-def]
-    """The log of Σ e^s of each place and everything after it."""
+    """The log of Σ e^s over each position and everything after it."""
     largest = -np.inf
     total = 0.0
     for i in range(s.size - 1, -1, -1):
@@ -235,7 +235,7 @@ def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, v
     s = np.empty(n_max, np.float64)
     rest = np.empty(n_max, np.float64)
     rows = np.empty(n_max, np.int64)
-    places = np.empty(n_max, np.int64)
+    by_score = np.empty(n_max, np.int64)
     spare_keys = np.empty(n_max, np.float64)
     spare_rows = np.empty(n_max, np.int64)
     for q in range(lo, hi):
@@ -248,9 +248,9 @@ def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, v
             stop = below[a + start]
             for i in range(start, stop):
                 s[i] = scores[order[a + i]]
-            argsort_descending(s[start:stop], places, spare_keys, spare_rows, stop - start)
+            argsort_descending(s[start:stop], by_score, spare_keys, spare_rows, stop - start)
             for i in range(start, stop):
-                rows[i] = order[a + start + places[i - start]]
+                rows[i] = order[a + start + by_score[i - start]]
             start = stop
         _rest(s[:n], rest[:n])
         loss = 0.0

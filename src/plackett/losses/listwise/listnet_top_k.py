@@ -136,7 +136,7 @@ class _Bound(BoundLoss):
         ranks[loss.k or ranks.size :] = 0.0
         self.ranks = ranks
         self.max_exact = loss.max_exact
-        # unjudged documents last: they are cut off before a rank of theirs is looked at
+        # unjudged documents come last and are cut off before their ranks are used
         drawn = np.where(np.isnan(self.target), -np.inf, self.target)
         self.theta = _DISTRIBUTIONS[loss.distribution](loss.theta)
         self.block = label_blocks(data, n_jobs)
@@ -221,7 +221,7 @@ def _exact(t, s, n, ranks, reached, g):  # type: ignore[no-untyped-def]
 
 @kernel
 def _suffix(x, log_x):  # type: ignore[no-untyped-def]
-    """The log of Σ e^x of each place and everything after it; −∞ where all are."""
+    """The log of Σ e^x over each position and everything after it; −∞ if all of them are."""
     largest = -np.inf
     total = 0.0
     for i in range(x.size - 1, -1, -1):
@@ -236,7 +236,7 @@ def _suffix(x, log_x):  # type: ignore[no-untyped-def]
 
 @kernel
 def _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g):  # type: ignore[no-untyped-def]
-    """The divergence along one order, whose places are those of the documents that take part."""
+    """The divergence along one order of the documents that take part."""
     for i in range(n):
         x[i] = t[order[i]]
         y[i] = s[order[i]]
@@ -296,7 +296,7 @@ def _listnet(  # type: ignore[no-untyped-def]
     )
     sums = np.empty((4, n_max), np.float64)
     block, counts = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
-    place = np.empty(n_max, np.int64)
+    slot = np.empty(n_max, np.int64)
     rows = np.empty(n_max, np.int64)
     order = np.empty(n_max, np.int64)
     reached = np.empty(1 << min(max_exact, n_max), np.float64)
@@ -307,7 +307,7 @@ def _listnet(  # type: ignore[no-untyped-def]
         low = np.inf
         high = -np.inf
         for i in range(length):
-            place[i] = -1
+            slot[i] = -1
             if not np.isnan(target[a + i]):
                 t[n] = target[a + i]
                 s[n] = scores[a + i]
@@ -317,7 +317,7 @@ def _listnet(  # type: ignore[no-untyped-def]
                 low = min(low, labels[a + i])
                 high = max(high, labels[a + i])
                 rows[n] = a + i
-                place[i] = n
+                slot[i] = n
                 n += 1
         if not low < high:
             continue
@@ -333,8 +333,8 @@ def _listnet(  # type: ignore[no-untyped-def]
             for d in range(orders.shape[0]):
                 at = 0
                 for i in range(length):
-                    if place[orders[d, a + i]] >= 0:
-                        order[at] = place[orders[d, a + i]]
+                    if slot[orders[d, a + i]] >= 0:
+                        order[at] = slot[orders[d, a + i]]
                         at += 1
                 if np.isnan(theta):
                     loss += _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g)

@@ -149,7 +149,7 @@ def _listpl(  # type: ignore[no-untyped-def]
             argsort_descending(keys, order, spare_keys, spare_rows, n)
             largest = -np.inf
             total = 0.0
-            for i in range(n - 1, -1, -1):  # log Σ e^s of a place and everything below it
+            for i in range(n - 1, -1, -1):  # log Σ e^s of a position and everything below it
                 s = scores[judged[order[i]]]
                 if s <= largest:
                     total += np.exp(s - largest)

@@ -101,12 +101,14 @@ class _Bound(BoundLoss):
         noisy = np.empty((self.loss.n_samples, data.n_rows))
         seed = np.uint64(self.loss.random_state)
         over_queries(_perturb, data.offsets, scores, ranked.labels, ranked.rows, seed, noisy, n_jobs=self.n_jobs)
-        found = np.stack([measure.per_query(Scored(data, draw, n_jobs=self.n_jobs)) for draw in noisy])
-        found = np.nan_to_num(found - found[0])  # of a query with nothing to measure nothing is left
+        draw_values = np.stack([measure.per_query(Scored(data, draw, n_jobs=self.n_jobs)) for draw in noisy])
+        draw_values = np.nan_to_num(draw_values - draw_values[0])  # a query with nothing to measure becomes 0
         total = np.zeros(data.n_queries)
-        for draw in found:  # one by one: the last bits of a mean must not depend on the number of queries
+        for draw in draw_values:  # one by one: the last bits of a mean must not depend on the number of queries
             total += draw
-        worth = -measure.worth(found - total / self.loss.n_samples) / (self.loss.n_samples - 1) * self.query_weight
+        worth = (
+            -measure.worth(draw_values - total / self.loss.n_samples) / (self.loss.n_samples - 1) * self.query_weight
+        )
         over_queries(_score_function, data.offsets, scores, noisy, worth, self.k, out[1], n_jobs=self.n_jobs)
         return out
 

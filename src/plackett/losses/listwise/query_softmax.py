@@ -22,7 +22,7 @@ class QuerySoftmaxLoss(Loss):
 
     .. math:: L = \sum_j w_j\,g(y_j)\,\log\frac{P_j}{Q_j}, \quad P_j \propto w_j\,g(y_j),\ Q_j \propto e^{\beta s_j}
 
-    The weight of a query is the sum of its labels. `ListNetLoss` has :math:`e^{y}` in place of the label, and
+    The weight of a query is the sum of its labels. `ListNetLoss` has :math:`e^{y}` instead of the label, and
     `XENDCGLoss` has :math:`2^y - \gamma`: there a document of label 0 keeps a share, here it has none. A query whose
     labels are all equal has loss and gradient 0.
 

@@ -180,7 +180,7 @@ def _smoothed(  # type: ignore[no-untyped-def]
         r = slice(a, a + n)
         key = score_key(labels[r], scores, rows[r], seed)
         factor = query_weight[q] / (n_samples * sigma * np.sqrt(2.0 * np.pi))
-        for i in range(n):  # i is the place by score
+        for i in range(n):  # i is the position by score
             centre[i] = scores[rows[a + i]] - sigma * mu * max(labels[a + i], 0.0)
             steps[i] = discounts[a + i] - discounts[a + i + 1] if i + 1 < n else 0.0
         for t in range(n_samples):
@@ -198,7 +198,7 @@ def _smoothed(  # type: ignore[no-untyped-def]
                 gain = sorted_gains[rank]
                 first = _beyond(noisy, n, mine + _FARTHEST * sigma)
                 last = _beyond(noisy, n, mine - _FARTHEST * sigma)
-                # places in the list without this document: those below it move up by one
+                # positions in the list without this document: those below it move up by one
                 above = slice(first, max(first, min(rank, last)))
                 below = slice(max(rank + 1, first), max(rank + 1, first, last))
                 up = slice(below.start - 1, below.stop - 1)

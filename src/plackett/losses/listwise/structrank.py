@@ -43,10 +43,10 @@ class StructRankLoss(Loss):
     ``"all"`` of its two edges). With ``normalize`` the terms of a winner, or of the query under ``"all"``, are
     averaged. All structures are convex.
 
-    Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. A winner of more than ``max_edges`` edges pairs
-    two runs of that many, each begun at a random edge, in place of all: an unbiased estimate. Under ``"all"`` the same
-    is done with the edges of the query. The draw depends on the position of rows in their query (rankers sort rows by
-    content first).
+    Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. If a winner has more than ``max_edges`` edges,
+    only two runs of ``max_edges`` edges are paired, each starting at a random edge: an unbiased estimate. Under
+    ``"all"`` the same is done with the edges of the query. The draw depends on the position of rows in their query
+    (rankers sort rows by content first).
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class StructRankLoss(Loss):
     normalize
         Average the terms of a winner instead of summing them.
     max_edges, random_state
-        Most edges of a winner (of a query, under ``"all"``) that are paired in full, and the seed for more.
+        Largest number of edges of a winner (of a query, under ``"all"``) that are all paired, and the seed for more.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class XENDCGLoss(Loss):
         γ, the same for all documents.
     random_state
         Draw γ of each document from [0, 1) with this seed instead, once for a dataset: noise that keeps documents of
-        equal label apart. The draw depends on the labels of the query and the place of the row in it.
+        equal label apart. The draw depends on the labels of the query and the position of the row in it.
 
     Examples
     --------

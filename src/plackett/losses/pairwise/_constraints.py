@@ -1,4 +1,4 @@
-"""Which documents an isotonic update has to put before which: by grades, or as arcs of a graph."""
+"""The order constraints of an isotonic update: by grades, or as arcs of a graph."""
 
 from __future__ import annotations
 

@@ -9,22 +9,22 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_PAIRS", "pair_gradient"]
 
-#: Most pairs at once: what bounds the memory, some 400 MB.
+#: Largest number of pairs at once; it bounds the memory to some 400 MB.
 MOST_PAIRS = 1 << 25
 
 
 def pair_gradient(
     loss: PairLoss, torch: Any, scores: Any, level: Any, weight: Any = None, *, most_pairs: int = MOST_PAIRS
 ) -> Any:
-    """Gradient for a table of scores (lists × places): documents of a higher level are preferred to those of a lower.
+    """Gradient for a table of scores (lists × slots): documents of a higher level are preferred to those of a lower.
 
-    Documents whose level is NaN are ignored. Long lists are compared one band of places at a time.
+    Documents whose level is NaN are ignored. Long lists are compared one band of slots at a time.
     """
     assert loss.device_slope is not None
-    lists, places = scores.shape
-    band = max(1, most_pairs // max(1, lists * places))
+    lists, length = scores.shape
+    band = max(1, most_pairs // max(1, lists * length))
     gradient = None
-    for start in range(0, places, band):
+    for start in range(0, length, band):
         some = slice(start, start + band)
         apart = scores[:, some, None] - scores[:, None, :]
         if loss.margin:
@@ -33,7 +33,7 @@ def pair_gradient(
         slope *= level[:, some, None] > level[:, None, :]  # never where one of them is NaN
         if weight is not None:
             slope *= weight[:, some, None] * weight[:, None, :]
-        if band >= places:
+        if band >= length:
             return slope.sum(2) - slope.sum(1)
         gradient = torch.zeros_like(scores) if gradient is None else gradient
         gradient[:, some] += slope.sum(2)

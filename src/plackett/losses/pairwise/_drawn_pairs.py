@@ -15,8 +15,9 @@ __all__ = ["DrawnPairs"]
 class DrawnPairs:
     """The preferences of a dataset, or its pairs of unequal labels, to draw from; a draw takes O(log n).
 
-    A better document is drawn in proportion to the weight of the pairs in which it is the better one, then a worse one
-    in proportion to its weight: rows stand by descending label, so the worse ones are the rest of the query.
+    The better document is drawn in proportion to the weight of the pairs in which it is the better one, then the worse
+    one in proportion to its own weight. Rows are sorted by descending label, so the worse ones are the rest of the
+    query.
     """
 
     def __init__(self, data: RankingDataset, margin: float | str, normalize: bool) -> None:
@@ -45,14 +46,14 @@ class DrawnPairs:
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows of the better and of the worse document, and the margin, of n pairs."""
-        place = _at(self.ends, rng.random(n) * self.ends[-1])
+        picked = _at(self.ends, rng.random(n) * self.ends[-1])
         share = rng.random(n)
         if self.given is not None:
-            return self.given.winner[place], self.given.loser[place], self.given.margin[place]
-        low, high = self.cumulated[self.first_worse[place]], self.cumulated[self.end[place]]
+            return self.given.winner[picked], self.given.loser[picked], self.given.margin[picked]
+        low, high = self.cumulated[self.first_worse[picked]], self.cumulated[self.end[picked]]
         other = _at(self.cumulated[1:], low + share * (high - low))
-        other = np.clip(other, self.first_worse[place], self.end[place] - 1)
-        winner, loser = self.order[place], self.order[other]
+        other = np.clip(other, self.first_worse[picked], self.end[picked] - 1)
+        winner, loser = self.order[picked], self.order[other]
         if self.margin == "label":
             assert self.labels is not None
             return winner, loser, self.labels[winner] - self.labels[loser]
@@ -60,5 +61,5 @@ class DrawnPairs:
 
 
 def _at(ends: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """First entry whose cumulated weight is above each value; entries of weight 0 are never it."""
+    """First entry whose cumulative weight is above each value; never an entry of weight 0."""
     return np.minimum(np.searchsorted(ends, values, side="right"), np.searchsorted(ends, ends[-1]))

@@ -10,12 +10,12 @@ from plackett._kernel import kernel
 
 __all__ = ["Forest", "least_moves"]
 
-# Minimise ½ Σ w (z - h)² under z[u] - z[v] ≥ c for arcs (u, v). Tight arcs with a positive multiplier form a forest at
-# most: a tree moves as one body and rests at its mean, and the multiplier of an arc is the force that one side of it
-# exerts on the other, a sum over a subtree. The method (Goldfarb and Idnani's, in which everything that is usually a
-# matrix is a walk over a tree) begins with a forest in balance and brings in the most violated arc again and again. Two
-# trees are drawn together until the arc is tight; arcs whose force falls to 0 on the way leave. An arc inside a tree
-# lets its force run around the cycle until one leaves. The dual objective rises with each step, so it ends.
+# Minimise ½ Σ w (z - h)² under z[u] - z[v] ≥ c for arcs (u, v). The tight arcs with a positive multiplier form a
+# forest. A tree moves as one body and rests at its mean; the multiplier of an arc is the force that one side of it
+# exerts on the other, a sum over a subtree. The method is Goldfarb and Idnani's, with walks over trees instead of
+# matrices. It starts with a forest in balance and repeatedly adds the most violated arc. Two trees are drawn together
+# until the arc is tight; arcs whose force falls to 0 on the way leave. For an arc inside a tree, force runs around the
+# cycle until an arc leaves. The dual objective rises with each step, so the method ends.
 
 
 class Forest(NamedTuple):
@@ -211,7 +211,7 @@ def _together(f, i, j, gap, n):  # type: ignore[no-untyped-def]
 
 @kernel
 def _enter(f, q):  # type: ignore[no-untyped-def]
-    """Make a violated arc tight; False where no positions can: a cycle of positive bounds."""
+    """Make a violated arc tight; False if this is impossible because of a cycle of positive bounds."""
     i, j = f.win[q], f.los[q]
     while True:
         n = walk(f, i, f.order, f.up)
@@ -236,7 +236,7 @@ def _enter(f, q):  # type: ignore[no-untyped-def]
 
 @kernel
 def least_moves(f):  # type: ignore[no-untyped-def]
-    """Solve, from the forest at hand; False where the bounds contradict each other or no end is found."""
+    """Solve, starting from the current forest; False if the bounds contradict each other or it does not converge."""
     size = 0.0
     for e in range(f.m):
         size = max(size, abs(f.bound[e]))

@@ -46,7 +46,7 @@ class FrozenSwaps(Loss):
 
 
 class _Frozen(NamedTuple):
-    """The ranking that stays: rows from the best on, state of the measure, labels and weights of the rows."""
+    """The fixed ranking: rows from the best on, state of the measure, labels and weights of the rows."""
 
     rows: np.ndarray
     state: np.ndarray

@@ -55,18 +55,18 @@ def violations(  # type: ignore[no-untyped-def]
     argsort_descending(sorted_scores, order, spare, spare_order, n)
     tree[: n_grades + 1] = 0.0
     entered = 0
-    for place in range(n):  # better documents from high to low: ever more worse ones come within the margin
-        u = order[place]
-        while entered < n and sorted_scores[place] - sorted_scores[entered] < margin:
+    for position in range(n):  # better documents from high to low: ever more worse ones come within the margin
+        u = order[position]
+        while entered < n and sorted_scores[position] - sorted_scores[entered] < margin:
             v = order[entered]
             _add(tree, n_grades, grade[v], weight[v], scores[v] - middle)
             entered += 1
         sums[u, 0], sums[u, 1], sums[u, 2] = _below(tree, grade[u])
     tree[: n_grades + 1] = 0.0
     entered = n - 1
-    for place in range(n - 1, -1, -1):  # worse documents from low to high; grades are mirrored for `_below`
-        v = order[place]
-        while entered >= 0 and sorted_scores[entered] - sorted_scores[place] < margin:
+    for position in range(n - 1, -1, -1):  # worse documents from low to high; grades are mirrored for `_below`
+        v = order[position]
+        while entered >= 0 and sorted_scores[entered] - sorted_scores[position] < margin:
             u = order[entered]
             _add(tree, n_grades, n_grades - 1 - grade[u], weight[u], scores[u] - middle)
             entered -= 1
@@ -81,7 +81,7 @@ def hinge_sweep(lo, hi, offsets, scores, pairs, margin, squared, out):  # type: 
     n_max = most(lo, hi, judged)
     lane = lanes(4, n_max)
     s, w, work, spare = lane[0], lane[1], lane[2], lane[3]
-    places, spare_places, grade = np.empty(n_max, np.int64), np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    by_score, spare_order, grade = np.empty(n_max, np.int64), np.empty(n_max, np.int64), np.empty(n_max, np.int64)
     tree = np.empty((n_max + 1, 3), np.float64)
     sums = np.empty((n_max, 6), np.float64)
     for q in range(lo, hi):
@@ -99,7 +99,7 @@ def hinge_sweep(lo, hi, offsets, scores, pairs, margin, squared, out):  # type: 
             if i + 1 < n and below[a + i] == i + 1:
                 n_grades += 1
             grade[i] = n_grades - 1
-        violations(s, middle, grade, w, margin, n, n_grades, work, places, spare, spare_places, tree, sums)
+        violations(s, middle, grade, w, margin, n, n_grades, work, by_score, spare, spare_order, tree, sums)
         total = 0.0
         for i in range(n):
             row = order[a + i]

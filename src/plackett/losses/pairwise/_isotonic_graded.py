@@ -9,13 +9,13 @@ from plackett._sort import argsort_descending
 
 __all__ = ["graded_updates"]
 
-# Documents of one grade are not ordered among themselves, but all of them stand above all of the grade below. So the
+# Documents of one grade are not ordered among themselves, but all of them must be above those of lower grades. So the
 # new scores of grade k are the old ones, clipped to an interval between two thresholds b[k-1] ≤ b[k], and the update is
-# an isotonic regression over the thresholds alone: neighbours out of order are pooled until none is left. What a pool
-# pays depends on all documents of the grades inside it, on those of the lowest grade that are above its threshold and
-# on those of the highest one that are below it; scores sorted inside each grade and running sums give it by bisection.
-# A margin t·(g_k - g_l) between grades becomes a shift of the scores of grade k by -t·g_k, and the derivative of the
-# objective for t is piecewise linear.
+# an isotonic regression over the thresholds alone: neighbours out of order are pooled until none is left. The cost of a
+# pool depends on all documents of the grades inside it, on those of the lowest grade that are above its threshold and
+# on those of the highest one that are below it; with scores sorted inside each grade, running sums give it by
+# bisection. A margin t·(g_k - g_l) between grades becomes a shift of the scores of grade k by -t·g_k, and the
+# derivative of the objective for t is piecewise linear.
 
 
 @kernel
@@ -64,7 +64,7 @@ def _pooled(h, cw, cs, cg, starts, gain, t, first, last, guess, edges):  # type:
         bottom = _above(h, b0, b1, value + t * gain[first])
         top = _not_below(h, t0, t1, value + t * gain[last + 1])
         weight = weight_inside + (cw[bottom] - cw[b0]) + (cw[t1] - cw[top])
-        if weight <= 0.0:  # a flat place: everything is on its side
+        if weight <= 0.0:  # flat: everything is already on its side
             break
         total = sum_inside + (cs[bottom] - cs[b0]) - t * gain[first] * (cw[bottom] - cw[b0])
         total += (cs[t1] - cs[top]) - t * gain[last + 1] * (cw[t1] - cw[top])
@@ -138,7 +138,7 @@ def graded_updates(  # type: ignore[no-untyped-def]
         longest = max(longest, offsets[q + 1] - offsets[q])
         most = max(most, grade_offsets[q + 1] - grade_offsets[q])
     h, spare = np.empty(longest), np.empty(longest)
-    place, spare_place = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    by_score, spare_order = np.empty(longest, np.int64), np.empty(longest, np.int64)
     cw, cs = np.zeros(longest + 1), np.zeros(longest + 1)
     cg, cgg, cgs = np.zeros(most + 1), np.zeros(most + 1), np.zeros(most + 1)
     starts, gain = np.empty(most + 1, np.int64), np.empty(most)
@@ -163,10 +163,10 @@ def graded_updates(  # type: ignore[no-untyped-def]
             b, m = starts[k], starts[k + 1] - starts[k]
             for i in range(b, b + m):
                 h[i] = scores[rows[a + i]] - middle
-            argsort_descending(h[b:], place[b:], spare, spare_place, m)
+            argsort_descending(h[b:], by_score[b:], spare, spare_order, m)
             for i in range(b, b + m):
-                place[i] += a + b
-                w = weight[rows[place[i]]]
+                by_score[i] += a + b
+                w = weight[rows[by_score[i]]]
                 cw[i + 1] = cw[i] + w
                 cs[i + 1] = cs[i] + w * h[i]
             w, s = cw[b + m] - cw[b], cs[b + m] - cs[b]
@@ -209,4 +209,4 @@ def graded_updates(  # type: ignore[no-untyped-def]
                 while i >= starts[k + 1]:
                     k += 1
                 if (k > low_grade or i < edges[p, 0]) and (k < high_grade or i >= edges[p, 1]):
-                    delta[rows[place[i]]] = value[p] + t * gain[k] - h[i]
+                    delta[rows[by_score[i]]] = value[p] + t * gain[k] - h[i]

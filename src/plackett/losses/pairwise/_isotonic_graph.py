@@ -1,4 +1,4 @@
-"""Isotonic updates for any preferences: the price of margins and ties around the least moves for given ones."""
+"""Isotonic updates for any preferences: the search for the best margins and ties, around the least moves for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["graph_updates"]
 
 @kernel
 def _solve(f, margin, tie, t, r, out):  # type: ignore[no-untyped-def]
-    """Best positions for t and r; False where there are none.
+    """Best positions for t and r; False if there are none.
 
     ``out`` gets the derivatives of half the cost for t and r, and the second ones tt, tr, rr.
     """
@@ -64,7 +64,7 @@ def _solve(f, margin, tie, t, r, out):  # type: ignore[no-untyped-def]
 def _between(low, high, x, value, slope):  # type: ignore[no-untyped-def]
     """Next trial for the root of a rising piecewise linear function: Newton's step if it stays inside the bracket.
 
-    A bracket that begins at 0 is cut near 0: a root at 0 itself, where the function may jump, is then found soon.
+    A bracket that begins at 0 is cut near 0, so that a root at 0 itself, where the function may jump, is found soon.
     """
     proposed = x - value / slope if slope > 0.0 else low
     if low < proposed < high:
@@ -74,7 +74,7 @@ def _between(low, high, x, value, slope):  # type: ignore[no-untyped-def]
 
 @kernel
 def _best_margin(f, margin, tie, price, r, out):  # type: ignore[no-untyped-def]
-    """The best t for a room r, -1 where there is none; positions and derivatives are left at it."""
+    """The best t for a room r, or -1 if there is none; positions and derivatives are left at that t."""
     t = 0.0 if price == 0.0 else 1.0
     low, high = 0.0, 1.0
     for trial in range(200):

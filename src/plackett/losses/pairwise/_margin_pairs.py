@@ -207,11 +207,11 @@ def _grades(
     data: RankingDataset, order: np.ndarray, below: np.ndarray, judged: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Number of each judged document's label among those of its query, 0 the lowest; how many labels a query has."""
-    place = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
+    position = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
     last = np.repeat(judged, data.group)
-    # a new grade begins behind every place whose next lower label is the next place
+    # a new grade begins after every position whose next lower label is at the next position
     begins = np.zeros(data.n_rows + 1, np.int64)
-    begins[1:] = (below == place + 1) & (place + 1 < last)
+    begins[1:] = (below == position + 1) & (position + 1 < last)
     counted = np.cumsum(begins)[:-1]
     counted -= np.repeat(counted[data.offsets[:-1]] if data.n_rows else counted, data.group)
     ends = data.offsets[:-1] + np.maximum(judged, 1) - 1

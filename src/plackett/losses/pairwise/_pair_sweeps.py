@@ -1,11 +1,11 @@
 """Sorted sweeps over pairs with one margin: for each document, sums over the pairs that are violated.
 
-One half of a sweep goes through the documents as the better ones of their pairs, with the worse ones entering as they
-come within the margin; the other half is the same on negated scores, with the roles exchanged.
+The first half of a sweep visits the documents as the better ones of their pairs, and the worse ones enter as they come
+within the margin. The second half is the same on negated scores, with the roles exchanged.
 
-`_hinge_sweep` has the same sweep for the hinge losses as losses: value, gradient and diagonal curvature of each query
-in one pass, for pairs of labels and one margin. Here the sums over pairs are given out instead, for anything that the
-documents carry: that makes products with the whole curvature, tables of weights and ties possible.
+`_hinge_sweep` has the same sweep for the hinge losses: value, gradient and diagonal curvature of each query in one
+pass, for pairs of labels and one margin. Here the sums over pairs are returned instead, for any numbers that the
+documents carry. This allows products with the whole curvature, tables of weights, and ties.
 """
 
 from __future__ import annotations
@@ -91,11 +91,12 @@ def _half(t, grade, weight, carried, n, n_grades, form, margin, table, tree, sum
 def pair_sums(  # type: ignore[no-untyped-def]
     lo, hi, offsets, rows, keys, judged, grade, n_grades, weight, tables, form, margin, carried, sums
 ):
-    """For the document at each place, sums over the violated pairs it is in.
+    """For the document at each position, sums over the violated pairs it is in.
 
     ``sums[0]`` and ``sums[1]`` are over the pairs in which it is the better one: the weights of the others, and those
     times what the others carry; ``sums[2]`` and ``sums[3]`` over the pairs in which it is the worse one. ``rows``
-    and ``keys`` are those of `sort_sweep`; ``carried`` stands by place; the second table is the first one transposed.
+    and ``keys`` are those of `sort_sweep`; ``carried`` is in the order of positions; the second table is the first one
+    transposed.
     """
     n_max = most(lo, hi, judged)
     t = np.empty(n_max, np.float64)

@@ -1,8 +1,8 @@
-"""The sweep over all pairs, one row at a time: what pair losses without a faster form share.
+"""The sweep over all pairs, one row at a time, which pair losses without a faster form share.
 
-For each document u of a query the family of losses says which of the documents after it, by descending label, form
-pairs with it, and each loss is a formula φ on the row of their differences: a kernel over arrays, which vectorises.
-Nothing is kept per pair but one row.
+For each document u of a query, the family of losses determines which of the documents after it, by descending label,
+form pairs with it. Each loss is a formula φ on the row of their differences: a kernel over arrays, which vectorises.
+Only one row of pairs is kept at a time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Pairs(NamedTuple):
     """The judged documents of each query by descending label, and what they weigh."""
 
     order: np.ndarray  #: rows of each query, its judged documents first
-    below: np.ndarray  #: for each place the first one with a lower label
+    below: np.ndarray  #: for each position the first one with a lower label
     judged: np.ndarray  #: judged documents of each query
     labels: np.ndarray
     weight: np.ndarray  #: of each row
@@ -131,5 +131,5 @@ def _sweep(lo, hi, offsets, scores, documents, shape, want_value, derivatives): 
 
 
 def sweep_of(terms: Callable[..., Any], **formulas: Any) -> Any:
-    """The sweep of a loss: ``terms`` says which pairs a family of losses has, ``formulas`` are what it calls."""
+    """The sweep of a loss: ``terms`` defines the pairs of a family of losses, ``formulas`` are the functions used."""
     return kernel_from(_sweep, _terms=kernel_from(terms, inline=True, **formulas))

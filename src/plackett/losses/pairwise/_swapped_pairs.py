@@ -1,7 +1,7 @@
-"""The sweep over the pairs of a ranking, weighted by what their exchange does to a measure: lambdas of other kinds.
+"""The sweep over the pairs of a ranking, weighted by the change of a measure when they are exchanged.
 
-`Lambda` has a faster sweep of its own, in single precision. The losses here weigh a pair by more than the measure and
-the two scores; each is a formula of one pair.
+`Lambda` has its own, faster sweep, in single precision. The losses here weigh a pair by more than the measure and the
+two scores; each is a formula of one pair.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class _Bound(BoundLoss):
         """Weight of all pairs of each query; a tie counts ``tie_weight``."""
         data, query = self.data, self.data.query_of_row
         weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
-        ends = below[np.argsort(order)]  # documents of a query with the same label end at the same place
+        ends = below[np.argsort(order)]  # documents of a query with the same label end at the same position
         blocks, block = np.unique(np.stack([query, ends]), axis=1, return_inverse=True)
 
         def pairs(group: np.ndarray, n: int) -> np.ndarray:

@@ -55,7 +55,7 @@ class PairLoss(Loss):
     #: The formula: ``phi(z, value, slope, curvature, *shape)`` for an array of differences minus margins.
     phi: ClassVar[Callable[..., Any]]
     #: ``sweep(lo, hi, offsets, scores, pairs, (margin, *shape), want_value, out)`` over all pairs of unequal labels:
-    #: one row of pairs after the other, unless the loss has a faster form. ``pairs`` and ``out`` are plain tuples with
+    #: one row of pairs after another, unless the loss has a faster form. ``pairs`` and ``out`` are plain tuples with
     #: the fields of `Pairs` and `Derivatives`.
     sweep: ClassVar[Callable[..., Any]]
     #: ``device_slope(torch, z, *shape)``: φ' of a tensor of differences minus margins, for networks on an accelerator;
@@ -188,9 +188,10 @@ def total_pair_weight(data: RankingDataset, n_jobs: int | None = None) -> np.nda
 
 
 def label_order(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of each query by descending label, for each the first place with a lower label, the number of judged rows.
+    """Rows of each query by descending label, for each the first position with a lower label, and the number of judged
+    rows.
 
-    Places are numbers inside the query; unjudged documents stand last, below all labels.
+    Positions are counted inside the query; unjudged documents come last, below all labels.
     """
     order, below = np.empty(data.n_rows, np.int64), np.empty(data.n_rows, np.int64)
     judged = np.empty(data.n_queries, np.int64)
@@ -230,7 +231,7 @@ def _pair_weight(lo, hi, offsets, order, below, judged, weight, out):  # type: i
     for q in range(lo, hi):
         a = offsets[q]
         total = 0.0
-        lower = 0.0  # weight of the documents at places end and after
+        lower = 0.0  # weight of the documents at positions end and after
         end = judged[q]
         for i in range(judged[q] - 1, -1, -1):
             while end > below[a + i]:

@@ -242,7 +242,7 @@ class _Bound(BoundLoss):
             amounts = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
         discounts = 1.0 / np.log2(2.0 + np.arange(data.group.max(initial=0) + 1))
         share = (loss.mu if scheme.rho else 1.0) if scheme.delta else 0.0
-        delta = share * (discounts[:-1] - discounts[1:])  # of documents 1, 2, … places apart
+        delta = share * (discounts[:-1] - discounts[1:])  # of documents 1, 2, … ranks apart
         on_rank = scheme.alone and scheme.of_measure == "nDCG"
         self.documents = _Documents(amounts, np.where(data.labels >= 0, self.sample_weight, 0.0))
         self.weights = _Weights(

@@ -21,7 +21,7 @@ from plackett.measures.swaps import swaps_below
 
 __all__ = ["Lambda", "PairRules", "Ranked"]
 
-#: Documents this far below the best one stand at this distance: float32 has no larger numbers to spare.
+#: Documents further below the best one than this are moved to this distance, to stay in the range of float32.
 _FARTHEST = -1e30
 
 
@@ -200,7 +200,7 @@ def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: igno
 def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
     """Push and curvature of the n documents in ``lanes``, best first; returns the scale of this query.
 
-    A state of several layers, from position ``first`` on, takes the place of the four numbers of a swap in the lanes.
+    A state of several layers, from position ``first`` on, replaces the four numbers of a swap in the lanes.
     """
     s, y, w, g, a, u, v, push, bend = lanes
     truncation, sigma, normalize = rules

@@ -18,7 +18,7 @@ from plackett.losses.pairwise.base import label_order
 
 __all__ = ["OWA"]
 
-#: Weights by name: from the number of places to that many unnormalised weights.
+#: Weights by name: functions from n to n unnormalised weights.
 SCHEMES: dict[str, Callable[[int], np.ndarray]] = {
     "harmonic": lambda n: 1.0 / np.arange(1.0, n + 1.0),
     "uniform": np.ones,
@@ -54,7 +54,7 @@ def _owa(  # type: ignore[no-untyped-def]
 ):
     n_max = most(lo, hi, judged)
     keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    places, spare_places = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    by_score, spare_order = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -62,7 +62,7 @@ def _owa(  # type: ignore[no-untyped-def]
             continue  # one label only: no pairs
         for i in range(n):
             keys[i] = scores[order[a + i]]
-        argsort_descending(keys, places, spare_keys, spare_places, n)  # the losses of all u fall in this order of v
+        argsort_descending(keys, by_score, spare_keys, spare_order, n)  # the losses of all u fall in this order of v
         count = 0.0
         for u in range(n):
             if below[a + u] < n:
@@ -80,16 +80,16 @@ def _owa(  # type: ignore[no-untyped-def]
             if lower_mass == 0.0 or weight[row] == 0.0:
                 continue
             factor = scale * weight[row] / _sum_to(sums, lower_mass)
-            place = 0.0
+            mass = 0.0
             done = 0.0
             for i in range(n):
                 if scores[row] - keys[i] >= margin:
                     break
-                if places[i] < first:
+                if by_score[i] < first:
                     continue
-                v = order[a + places[i]]
-                place += weight[v]
-                here = _sum_to(sums, place)
+                v = order[a + by_score[i]]
+                mass += weight[v]
+                here = _sum_to(sums, mass)
                 share = factor * (here - done)
                 done = here
                 total += share * (margin - (scores[row] - keys[i]))
@@ -113,7 +113,7 @@ class OWA(Loss):
     focuses on the top of the list. One sort by score serves all u. Convex, not smooth; the curvature is a surrogate,
     the weight of the violated pairs.
 
-    A document with sample weight w counts as w copies: it occupies w places among the v, and u counts w times.
+    A document with sample weight w counts as w copies: w times among the v, and w times as u.
 
     Parameters
     ----------

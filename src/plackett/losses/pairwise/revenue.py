@@ -1,4 +1,4 @@
-"""Bound of the revenue that is lost when what pays is not on top."""
+"""Bound of the revenue that is lost when paying ads are not on top."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradi
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RevenueLoss(Loss):
-    r"""What is lost when an ad that pays is not on top, made smooth; the label of an ad is what it paid.
+    r"""Smooth bound of the revenue lost when paying ads are not on top; the label of an ad is what it paid.
 
     .. math:: L = \sum_j y_j \sum_{k \ne j} \log\big(1 + e^{s_k - s_j}\big)
 
-    y is the bid of a clicked ad and 0 for the others. An ad that pays competes with all others, with those that pay
-    too: both directions of such a pair count, each by its own y. Divided by log 2 it bounds the revenue of ads
-    that paid but are not on top. Only rows with :math:`y > 0` cost anything: the work is their number times the length
+    y is the bid of a clicked ad and 0 for the others. A paying ad competes with all others, including those that also
+    pay: both directions of such a pair count, each weighted by its own y. Divided by log 2 it bounds the revenue of ads
+    that paid but are not on top. Only rows with :math:`y > 0` contribute, so the cost is their number times the length
     of the list. For grades that only say which document is better see `Logistic`, which counts each pair once.
 
     Examples

@@ -37,7 +37,7 @@ class RiskSensitive(Lambda):
     risk      weight of a pair whose exchange changes M by δ, with :math:`d = M_q - B_q`
     ========  ======================================================================================================
     urisk     :math:`|u(d + \delta) - u(d)|`
-    saro      the same, with :math:`\alpha' = \alpha\,(1 - \Phi(d / s))` in the place of α
+    saro      the same, with :math:`\alpha' = \alpha\,(1 - \Phi(d / s))` instead of α
     faro      :math:`(1 + \alpha')\,|\delta|`
     ========  ======================================================================================================
 

@@ -14,7 +14,7 @@ from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.swaps import swap
 
-__all__ = ["BoundUnbiasedLambda", "UnbiasedLambda", "places"]
+__all__ = ["BoundUnbiasedLambda", "UnbiasedLambda", "clipped_positions"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -66,8 +66,8 @@ class UnbiasedLambda(Lambda):
         return BoundUnbiasedLambda(self, data, n_jobs)
 
 
-def places(data: RankingDataset, n: int) -> np.ndarray:
-    """Position of each row from 0; those behind the first n count as the last of these."""
+def clipped_positions(data: RankingDataset, n: int) -> np.ndarray:
+    """Position of each row, counted from 0; positions after the first n count as the last of these."""
     if n == 1:
         return np.zeros(data.n_rows, np.int64)
     if data.positions is None:
@@ -91,7 +91,7 @@ def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own)
 
 
 class BoundUnbiasedLambda(SwappedPairs):
-    """`UnbiasedLambda` on one dataset; `weigh` exchanges the biases, `costs` are what new ones are estimated from."""
+    """`UnbiasedLambda` on one dataset; `weigh` replaces the biases, and new ones are estimated from `costs`."""
 
     sweep = staticmethod(swap_sweep(_pair))
 
@@ -101,16 +101,16 @@ class BoundUnbiasedLambda(SwappedPairs):
         self.weigh(np.array(loss.click_bias), np.array(loss.skip_bias))
 
     def weigh(self, click_bias: np.ndarray, skip_bias: np.ndarray) -> None:
-        """Take other biases from now on."""
-        self.click_weight = (1.0 / click_bias)[places(self.data, click_bias.size)]
-        self.skip_weight = (1.0 / skip_bias)[places(self.data, skip_bias.size)]
+        """Use other biases from now on."""
+        self.click_weight = (1.0 / click_bias)[clipped_positions(self.data, click_bias.size)]
+        self.skip_weight = (1.0 / skip_bias)[clipped_positions(self.data, skip_bias.size)]
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Gradient and curvature per score; zeros for the value, as there is none."""
         return self.costs(scores)[:3]  # type: ignore[return-value]
 
     def costs(self, scores: np.ndarray) -> tuple[np.ndarray, ...]:
-        r"""What `evaluate` gives, and the loss of each document's pairs as the clicked one and as the skipped one.
+        r"""The result of `evaluate`, and the loss of each document's pairs as the clicked one and as the skipped one.
 
         The loss of a pair is :math:`|\Delta M_{uv}| \log(1 + e^{-\sigma (s_u - s_v)})`, divided by the bias of the
         other document alone.

@@ -1,4 +1,4 @@
-"""YetiRank: neighbours in noisy orders, weighted by rank or by what exchanging them would do to a measure."""
+"""YetiRank: neighbours in noisy orders, weighted by rank or by the change of a measure when they are exchanged."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class _Bound(BoundLoss):
         return out
 
     def _state(self, ranking: Ranking) -> np.ndarray:
-        """What the weight of two neighbours is computed from (`plackett.measures.swaps`)."""
+        """The state from which the weight of two neighbours is computed (`plackett.measures.swaps`)."""
         if self.measure is not None:
             return self.measure.swap_state(ranking)
         state = new_state(ranking)

@@ -7,7 +7,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss
 
-__all__ = ["judged_weight", "sides", "sum_by_query"]
+__all__ = ["judged_weight", "signs_and_weights", "sum_by_query"]
 
 
 def judged_weight(bound: BoundLoss) -> np.ndarray:
@@ -16,7 +16,7 @@ def judged_weight(bound: BoundLoss) -> np.ndarray:
     return data.row_weight * (data.labels >= 0)
 
 
-def sides(bound: BoundLoss, rel: float) -> tuple[np.ndarray, np.ndarray]:
+def signs_and_weights(bound: BoundLoss, rel: float) -> tuple[np.ndarray, np.ndarray]:
     """1 for relevant documents and −1 for others, and the weights."""
     return np.where(bound.data.labels >= rel, 1.0, -1.0), judged_weight(bound)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.pointwise._binary import sides, sum_by_query
+from plackett.losses.pointwise._binary import signs_and_weights, sum_by_query
 
 __all__ = ["BinaryHinge"]
 
@@ -57,7 +57,7 @@ class BinaryHinge(Loss):
 class _Bound(BoundLoss):
     def __init__(self, loss: BinaryHinge, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
-        self.side, self.weight = sides(self, loss.rel)
+        self.side, self.weight = signs_and_weights(self, loss.rel)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score, which is the weight where something is charged."""

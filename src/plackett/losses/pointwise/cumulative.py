@@ -61,8 +61,8 @@ class Cumulative(Loss):
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Probability of each class; clipped at 0 if the cumulative probabilities contradict each other."""
         at_least = np.hstack([np.ones((len(scores), 1)), _sigmoid(scores), np.zeros((len(scores), 1))])
-        found = np.maximum(-np.diff(at_least, axis=1), 0.0)
-        return found / found.sum(axis=1, keepdims=True)
+        chances = np.maximum(-np.diff(at_least, axis=1), 0.0)
+        return chances / chances.sum(axis=1, keepdims=True)
 
     def ranking_scores(self, scores: np.ndarray) -> np.ndarray:
         """Expected gain of each document."""

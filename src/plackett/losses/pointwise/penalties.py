@@ -9,7 +9,7 @@ import numpy as np
 
 __all__ = ["PENALTIES", "Penalty"]
 
-#: e^300 is the most that the exponential penalty charges; its gradient stays there beyond.
+#: The exponential penalty is at most e^300; beyond that its gradient is constant.
 _MOST = 300.0
 
 
@@ -51,7 +51,7 @@ def _exponential(z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return value, -value, value
 
 
-#: The penalties by name. A hinge has no curvature of its own: 1 where it charges something serves in its place.
+#: The penalties by name. A hinge has no curvature, so 1 is used where its value is positive.
 PENALTIES = {
     "logistic": Penalty(_logistic, True, True),
     "squared_hinge": Penalty(_squared_hinge, True, True),

@@ -66,12 +66,12 @@ class ThresholdLoss(Loss):
 
     @property
     def separable(self) -> bool:  # type: ignore[override]
-        """Not with thresholds that fit the scores of all queries."""
+        """Whether each query's loss depends on its own scores alone; not with learned thresholds."""
         return self.thresholds != "learned"
 
     @property
     def curvature(self) -> str:  # type: ignore[override]
-        """Exact, unless it is that of a hinge or leaves out what moving thresholds change."""
+        """Exact, except for a hinge, and for learned thresholds, whose movement it ignores."""
         return "exact" if PENALTIES[self.penalty].exact and self.thresholds != "learned" else "surrogate"
 
     def settle(self, data: RankingDataset) -> Self:

@@ -76,8 +76,8 @@ class AttentionNetwork(Network):
         rows = plain.hidden_layers(self, weights, rows)
         for i in range(self.n_layers):
             name = f"encoder.{i}"
-            asked = plain.linear(weights, f"{name}.look", plain.normalised(weights, f"{name}.look", rows))
-            rows = rows + plain.linear(weights, f"{name}.mix", plain.attend(asked, lists, self.n_heads))
+            projected = plain.linear(weights, f"{name}.look", plain.normalised(weights, f"{name}.look", rows))
+            rows = rows + plain.linear(weights, f"{name}.mix", plain.attend(projected, lists, self.n_heads))
             wide = plain.linear(weights, f"{name}.widen", plain.normalised(weights, f"{name}.widen", rows))
             rows = rows + plain.linear(weights, f"{name}.narrow", activation(wide))
         return plain.linear(weights, "output", plain.normalised(weights, "output", rows))

@@ -73,7 +73,7 @@ class Network:
         raise NotImplementedError
 
     def initial(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """First weights: matrices of variance 1 / inputs, the last one small, so that training starts near no order."""
+        """Initial weights: matrices of variance 1 / inputs; the last one is small, so that all scores start near 0."""
         weights = {}
         for name, shape in self.shapes().items():
             if len(shape) == 2:
@@ -104,7 +104,7 @@ def normalised(weights: dict[str, Any], name: str, rows: Any) -> Any:
 
 
 def dropped(rows: Any, share: float, random: Any) -> Any:
-    """Dropout by a generator of its own: the process-wide one would make threads and other code disturb each other."""
+    """Dropout with its own generator; the global one would let threads and other code disturb each other."""
     if share == 0.0 or random is None:
         return rows
     kept = load_torch().empty_like(rows).bernoulli_(1.0 - share, generator=random)

@@ -6,32 +6,32 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MOST_PLACES", "batches", "cut_by_length", "cut_by_rows", "rows_at_once", "rows_of"]
+__all__ = ["MOST_SLOTS", "batches", "cut_by_length", "cut_by_rows", "rows_at_once", "rows_of"]
 
-#: Most places of a padded table: what bounds the memory of a step over very long lists.
-MOST_PLACES = 65_536
+#: Largest number of slots of a padded table; it bounds the memory of a step over very long lists.
+MOST_SLOTS = 65_536
 
 
 def rows_at_once(device: Any) -> int:
-    """Rows that go through a network together: a batch gives work to several cores, or fills a CUDA device."""
-    return 512 if device.type == "cpu" else MOST_PLACES
+    """Rows that go through a network together: enough to occupy several cores, or to fill a CUDA device."""
+    return 512 if device.type == "cpu" else MOST_SLOTS
 
 
 def batches(group: np.ndarray, size: int, list_aware: bool, rng: np.random.Generator) -> list[np.ndarray]:
     """Numbers of the queries in each training batch.
 
-    At random for networks that look at one document at a time. For list-aware ones queries of similar length come
-    together, so that little is padded, and fewer than ``size`` of them where they are very long.
+    Batches are random for networks that look at one document at a time. For list-aware networks, queries of similar
+    length are batched together, so that there is little padding, and very long ones in smaller batches.
     """
     shuffled = rng.permutation(group.size)
     if list_aware:
-        return cut_by_length(shuffled[np.argsort(-group[shuffled], kind="stable")], group, MOST_PLACES, size)
+        return cut_by_length(shuffled[np.argsort(-group[shuffled], kind="stable")], group, MOST_SLOTS, size)
     return [shuffled[start : start + size] for start in range(0, group.size, size)]
 
 
-def cut_by_length(queries: np.ndarray, group: np.ndarray, places: int, size: int | None = None) -> list[np.ndarray]:
+def cut_by_length(queries: np.ndarray, group: np.ndarray, slots: int, size: int | None = None) -> list[np.ndarray]:
     """Cut queries, given from long to short, into runs of at most ``size`` whose padded table has at most this many
-    places.
+    slots.
 
     The longest list of a run is at most twice as long as its shortest.
 
@@ -41,7 +41,7 @@ def cut_by_length(queries: np.ndarray, group: np.ndarray, places: int, size: int
     runs, start = [], 0
     while start < queries.size:
         longest = int(group[queries[start]])
-        fit = max(1, places // max(longest, 1))
+        fit = max(1, slots // max(longest, 1))
         end = start + (fit if size is None else min(fit, size))
         end = start + int(np.count_nonzero(2 * group[queries[start:end]] >= longest))
         runs.append(queries[start:end])

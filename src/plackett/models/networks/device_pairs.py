@@ -1,4 +1,4 @@
-"""Pair losses on an accelerator: scores stay there, and the gradient is made there."""
+"""Pair losses on an accelerator: scores stay on the device, and the gradient is computed there."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["DevicePairs"]
 
 
 class DevicePairs:
-    """All pairs of unequal labels, in padded tables of lists; long lists a band of rows at a time.
+    """All pairs of unequal labels, in padded tables of lists; long lists are processed one band of rows at a time.
 
-    An accelerator does many simple things at once, so all pairs of a band are formed, where the kernels of the host
-    keep numbers per document only. In float32, as the network is.
+    An accelerator does many simple operations at once, so all pairs of a band are formed, whereas the kernels of the
+    host only keep numbers per document. Computed in float32, like the network.
     """
 
     def __init__(self, bound: AllPairs, device: Any, most_pairs: int = MOST_PAIRS) -> None:
@@ -30,7 +30,7 @@ class DevicePairs:
         self.tables = [_Table(form, bound.data, queries, device) for queries in _cut(bound.data.group, most_pairs)]
 
     def gradient(self, outputs: Any, share: float) -> Any:
-        """Gradient, divided by ``share``, for the outputs (rows × 1) of the network; a tensor like them."""
+        """Gradient, divided by ``share``, for the outputs (rows × 1) of the network, as a tensor of the same shape."""
         torch = load_torch()
         with torch.no_grad():
             scores = outputs[:, 0]
@@ -45,12 +45,12 @@ class DevicePairs:
         torch = load_torch()
         shape = table.per_row[0].shape
         s = scores.new_zeros(shape.numel()).index_copy(0, table.place, scores).view(shape)
-        found = pair_gradient(self.loss, torch, s, *table.per_row, most_pairs=self.most_pairs)
-        return (found * (table.scale / share)).view(-1)[table.place]
+        gradient = pair_gradient(self.loss, torch, s, *table.per_row, most_pairs=self.most_pairs)
+        return (gradient * (table.scale / share)).view(-1)[table.place]
 
 
 def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
-    """Runs of queries whose padded tables have at most this many pairs: in their order, or else by length."""
+    """Runs of queries whose padded tables have at most this many pairs, in the given order if possible."""
     if group.size * int(group.max(initial=0)) ** 2 <= most_pairs:
         return [np.arange(group.size)]
     by_length = np.argsort(-group, kind="stable")
@@ -63,7 +63,7 @@ def _cut(group: np.ndarray, most_pairs: int) -> list[np.ndarray]:
 
 
 class _Table:
-    """Some lists side by side: which rows they are, the place of each, and what the loss knows of each place."""
+    """Some lists side by side: which rows they are, the slot of each, and what the loss knows of each slot."""
 
     def __init__(self, form: DeviceForm, data: RankingDataset, queries: np.ndarray, device: Any) -> None:
         torch = load_torch()

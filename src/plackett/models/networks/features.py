@@ -30,7 +30,7 @@ class FeatureMap:
 
     @classmethod
     def learn(cls, X: Any, *, log1p: bool, standardize: bool, weight: np.ndarray | None = None) -> FeatureMap:
-        """The map that standardises these rows, counted as often as they weigh; constant features become 0."""
+        """The map that standardises these weighted rows; constant features become 0."""
         n, d = X.shape
         if not standardize:
             return cls(log1p, np.zeros(d, np.float32), np.ones(d, np.float32))

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.models._torch import Spread, load_torch
 from plackett.models.networks.base import Network
-from plackett.models.networks.blocks import MOST_PLACES, cut_by_length, rows_at_once, rows_of
+from plackett.models.networks.blocks import MOST_SLOTS, cut_by_length, rows_at_once, rows_of
 from plackett.models.networks.features import FeatureMap, dense_rows
 from plackett.models.networks.lists import Lists
 
@@ -28,7 +28,7 @@ class Feed:
     lists
         Whether the network wants to know the lists.
     keep
-        Map all features at once and keep them on the device, if there is room: for those who come back each epoch.
+        Map all features at once and keep them on the device if there is room, for use in every epoch.
     """
 
     def __init__(
@@ -79,17 +79,17 @@ class Feed:
         return self.features(load_torch().from_numpy(rows).to(self.device))
 
     def _gather_all(self) -> Any:
-        """All rows, mapped, and a last one of zeros for places that no document takes."""
+        """All rows, mapped, and a last one of zeros for slots that no document takes."""
         n = self.X.shape[0]
         kept = load_torch().zeros((n + 1, self.X.shape[1]), dtype=load_torch().float32, device=self.device)
-        for lo in range(0, n, MOST_PLACES):
-            hi = min(lo + MOST_PLACES, n)
+        for lo in range(0, n, MOST_SLOTS):
+            hi = min(lo + MOST_SLOTS, n)
             kept[lo:hi] = self._mapped(np.arange(lo, hi))
         return kept
 
 
 def _room(device: Any) -> float:
-    """Memory of the device in bytes: what is free on CUDA, what there is on the host."""
+    """Memory of the device in bytes: free memory on CUDA, total memory on the host."""
     if device.type == "cuda":
         return float(load_torch().cuda.mem_get_info(device)[0])
     if hasattr(os, "sysconf"):

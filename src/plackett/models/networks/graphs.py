@@ -1,4 +1,4 @@
-"""Steps of static shape, recorded as CUDA graphs and replayed, because launches would cost more than the work."""
+"""Steps of static shape, recorded as CUDA graphs and replayed, because launches cost more than the computation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plackett.losses.base import DeviceForm
 from plackett.losses.pairwise._device import MOST_PAIRS
 from plackett.models._torch import load_torch
 from plackett.models.networks.base import Network
-from plackett.models.networks.blocks import MOST_PLACES
+from plackett.models.networks.blocks import MOST_SLOTS
 from plackett.models.networks.feed import Feed
 from plackett.models.networks.lists import Lists
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphSteps", "Shape", "fits", "rounded_up"]
 
-#: Most places of the table of scores of a network that looks at one document at a time.
+#: Most slots of the table of scores of a network that looks at one document at a time.
 MOST_SCORES = 1 << 22
 
-#: Documents of longer lists look at each other in bfloat16, where the device has it: most of the work is there then,
-#: and in float32 it takes three times as long.
+#: Attention over longer lists runs in bfloat16 if the device has it: it is then most of the work, and in float32 it
+#: takes three times as long.
 LONG_LIST = 512
 
-#: Streams of trainings that are over, by device. PyTorch keeps some 64 MB for each stream that ever multiplied, and two
-#: trainings at the same time must not share one.
+#: Streams of finished trainings, by device. PyTorch keeps some 64 MB for each stream that ever ran a matrix product,
+#: and two simultaneous trainings must not share one.
 _IDLE_STREAMS: defaultdict[Any, list[Any]] = defaultdict(list)
 
 
 class Shape(NamedTuple):
-    """Room for a batch: lists, places in each, and rows where the network does not work on the table itself."""
+    """Room for a batch: lists, slots in each, and rows where the network does not work on the table itself."""
 
     lists: int
-    places: int
+    slots: int
     rows: int
 
 
@@ -59,28 +59,28 @@ def fits(form: DeviceForm | None, feed: Feed, group: np.ndarray, batch_size: int
     if form is None or feed.kept is None or not group.any():
         return False
     if list_aware:
-        return True  # the batches are cut to a bounded number of places
+        return True  # the batches are cut to a bounded number of slots
     lists, longest = min(batch_size, group.size), int(group.max())
     if lists * longest > MOST_SCORES or (form.pairs and lists * longest**2 > 8 * MOST_PAIRS):
         return False
-    return int(np.sort(group)[-lists:].sum()) < MOST_PLACES
+    return int(np.sort(group)[-lists:].sum()) < MOST_SLOTS
 
 
 class GraphSteps:
     """Epochs of training whose steps never wait for the host.
 
-    Everything about the data stays on the device. The plan of an epoch is a table of queries, a row for each batch,
-    and the number of the batch is on the device too, so one step is the same sequence of launches for all batches
-    that have one `Shape`. A shape is run as it is when it is first met, recorded as a CUDA graph when it comes again
-    and replayed from then on. Places that no document takes get gradient 0.
+    All data stay on the device. The plan of an epoch is a table of queries with one row per batch, and the number of
+    the batch is on the device too, so a step is the same sequence of launches for all batches of the same `Shape`. A
+    shape is run directly the first time, recorded as a CUDA graph the second time and replayed from then on. Empty
+    slots get gradient 0.
 
     Parameters
     ----------
     form, share
         The gradient of the loss, and what it is divided by.
     draw
-        Gives the batches of an epoch, each the numbers of its queries, in the order of their steps. Called for the
-        next epoch while the device is still at work on this one.
+        Returns the batches of an epoch, each as the numbers of its queries, in the order of their steps. Called for the
+        next epoch while the device is still working on this one.
     step
         Called after the gradients were stored with the weights; it must not wait for the device.
     seed
@@ -115,7 +115,7 @@ class GraphSteps:
         self.first = resident(data.offsets[:-1], 0, np.int64)
         self.scale = resident(form.scale / share, 0.0, np.float32)
         self.per_row = [resident(values, empty, np.float32) for values, empty in form.per_row]
-        self.place = torch.arange(rounded_up(int(data.group.max()), 1), device=self.device)
+        self.positions = torch.arange(rounded_up(int(data.group.max()), 1), device=self.device)
         self.random = torch.Generator(self.device).manual_seed(seed) if network.dropout else None
         self.batch = torch.zeros(1, dtype=torch.int64, device=self.device)
         self.graphs: dict[Shape, Any] = {}
@@ -134,7 +134,7 @@ class GraphSteps:
             self._load(batches)
 
     def epoch(self) -> None:
-        """One step for each batch of the plan, and the plan of the next epoch."""
+        """Run one step for each batch of the plan, and make the plan of the next epoch."""
         with self._on_stream():
             for shape in self.plan:
                 self._run(shape)
@@ -157,16 +157,16 @@ class GraphSteps:
         self.batch.zero_()
 
     def _shape(self, lists: int, longest: int, rows: int) -> Shape:
-        """The smallest shape in use that has room: few of them, since each is a graph, but none much too large."""
+        """The smallest shape with enough room. There are few, since each is a graph, but none is much too large."""
         most = self.queries.shape[1]
         if self.network.list_aware:
             return Shape(min(most, 1 << (lists - 1).bit_length()), rounded_up(longest, 8), 0)
         if self.form.pairs:  # their work is the square of the longest list
-            step, places = max(8, self.mean_rows // 2), rounded_up(longest, 2)
+            step, slots = max(8, self.mean_rows // 2), rounded_up(longest, 2)
         else:
-            step, places = max(8, self.mean_rows // 4), rounded_up(int(self.group.max()), 8)
+            step, slots = max(8, self.mean_rows // 4), rounded_up(int(self.group.max()), 8)
         step = -(-step // 8) * 8
-        return Shape(most, places, (rows // step + 1) * step)  # one row at least is left
+        return Shape(most, slots, (rows // step + 1) * step)  # one row at least is left
 
     def _run(self, shape: Shape) -> None:
         if shape in self.graphs:
@@ -191,23 +191,23 @@ class GraphSteps:
         return graph
 
     def _step(self, shape: Shape) -> None:
-        """The batch whose number is on the device: forward, gradient of the loss, back, and a step."""
+        """Train on the batch whose number is on the device: forward pass, gradient of the loss, backward pass, step."""
         torch = load_torch()
         queries = self.queries.index_select(0, self.batch)[0, : shape.lists]
-        size, position = self.size[queries][:, None], self.place[: shape.places]
+        size, position = self.size[queries][:, None], self.positions[: shape.slots]
         empty = position >= size
         rows = (self.first[queries][:, None] + position).masked_fill_(empty, self.n_rows)
         if shape.rows:
-            # place of the table → row of the batch; empty places share the last row, which no document takes
+            # slot of the table → row of the batch; empty slots share the last row, which no document takes
             at = (size.cumsum(0) - size + position).masked_fill_(empty, shape.rows - 1)
             taken = at.new_full((shape.rows,), self.n_rows).scatter_(0, at.view(-1), rows.view(-1))
             lists = None
         else:
             taken = rows.view(-1)
-            looked_at = position < size.clamp(min=1)  # a list of nothing but empty places has no attention to give
-            precision = torch.bfloat16 if self.bfloat16 and shape.places > LONG_LIST else torch.float32
+            looked_at = position < size.clamp(min=1)  # attention over a list of only empty slots is undefined
+            precision = torch.bfloat16 if self.bfloat16 and shape.slots > LONG_LIST else torch.float32
             mask = torch.zeros_like(looked_at, dtype=precision).masked_fill_(~looked_at, -torch.inf)
-            lists = Lists(shape.lists, shape.places, None, mask[:, None, None, :], precision)
+            lists = Lists(shape.lists, shape.slots, None, mask[:, None, None, :], precision)
         with torch.enable_grad():
             outputs = self.network.scores(self.weights, self.feed.kept.index_select(0, taken), lists, self.random)
         with torch.no_grad():
@@ -226,7 +226,7 @@ class GraphSteps:
 
     @contextmanager
     def _on_stream(self) -> Iterator[None]:
-        """Work on a stream of our own, as recording needs; what comes before and after it waits for it."""
+        """Work on a separate stream, as recording requires, synchronised with the work before and after it."""
         if self.device.type != "cuda":
             yield
             return

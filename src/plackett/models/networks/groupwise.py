@@ -20,8 +20,8 @@ __all__ = ["GroupwiseNetwork"]
 class GroupwiseNetwork(Network):
     """Hidden layers per document, then a layer over every pair of documents of the list, averaged over the others.
 
-    A document's score is the mean of what a network says about it in each group of two: groups of all pairs, so that
-    permuting the documents permutes their scores. Time and memory grow with the square of the length of a list.
+    A document's score is the mean of the outputs of a network over all pairs that contain the document, so permuting
+    the documents permutes their scores. Time and memory grow with the square of the length of a list.
 
     References
     ----------

@@ -16,13 +16,13 @@ from plackett.models.networks.plain import PlainLists
 
 __all__ = ["InducedNetwork"]
 
-#: Points that stand between the documents of a list.
+#: Number of learned points.
 POINTS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class InducedNetwork(AttentionNetwork):
-    """As `AttentionNetwork`, but documents look at learned points, which look at all documents (a set transformer).
+    """A set transformer: like `AttentionNetwork`, but documents attend to learned points, and these to all documents.
 
     Time and memory grow with the length of a list instead of its square.
 
@@ -51,7 +51,7 @@ class InducedNetwork(AttentionNetwork):
         return shapes | layer_shapes("output", width, self.n_outputs, norm=width)
 
     def initial(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """First weights; points are as large as a normalised row, so that they differ in what they look at."""
+        """Initial weights; points have the norm of a normalised row, so that they attend to different documents."""
         weights = super().initial(rng)
         for i in range(self.n_layers):
             weights[f"encoder.{i}.points"] *= np.float32(np.sqrt(self.hidden[-1]))
@@ -71,15 +71,15 @@ class InducedNetwork(AttentionNetwork):
         return linear(weights, "output", normalised(weights, "output", rows))
 
     def _exchange(self, weights: dict[str, Any], name: str, rows: Any, lists: Lists) -> Any:
-        """Points look at the documents, documents at the points."""
+        """Points attend to the documents, then documents to the points."""
         attend = load_torch().nn.functional.scaled_dot_product_attention
         width, heads, n = self.hidden[-1], self.n_heads, lists.n_lists
         table = lists.padded(linear(weights, f"{name}.look", rows)).view(n, lists.longest, 3, heads, width // heads)
         query, key, value = table.permute(2, 0, 3, 1, 4).unbind(0)
         points = weights[f"{name}.points"].view(POINTS, heads, width // heads).transpose(0, 1)
-        told = attend(points.expand(n, heads, POINTS, width // heads), key, value, attn_mask=lists.real)
-        told = normalised(weights, f"{name}.tell", told.transpose(1, 2).reshape(n, POINTS, width))
-        pair = linear(weights, f"{name}.tell", told).view(n, POINTS, 2, heads, width // heads).permute(2, 0, 3, 1, 4)
+        summary = attend(points.expand(n, heads, POINTS, width // heads), key, value, attn_mask=lists.real)
+        summary = normalised(weights, f"{name}.tell", summary.transpose(1, 2).reshape(n, POINTS, width))
+        pair = linear(weights, f"{name}.tell", summary).view(n, POINTS, 2, heads, width // heads).permute(2, 0, 3, 1, 4)
         seen = attend(query, pair[0], pair[1])
         return lists.flat(seen.transpose(1, 2).reshape(n, lists.longest, width))
 
@@ -105,9 +105,9 @@ class InducedNetwork(AttentionNetwork):
         table[lists.mask] = plain.linear(weights, f"{name}.look", rows)
         query, key, value = table.reshape(n, longest, 3, heads, width // heads).transpose(2, 0, 3, 1, 4)
         points = weights[f"{name}.points"].reshape(POINTS, heads, width // heads).transpose(1, 0, 2)
-        told = _attended(np.broadcast_to(points, (n, *points.shape)), key, value, lists.mask[:, None, None, :])
-        told = told.transpose(0, 2, 1, 3).reshape(n * POINTS, width)
-        pair = plain.linear(weights, f"{name}.tell", plain.normalised(weights, f"{name}.tell", told))
+        summary = _attended(np.broadcast_to(points, (n, *points.shape)), key, value, lists.mask[:, None, None, :])
+        summary = summary.transpose(0, 2, 1, 3).reshape(n * POINTS, width)
+        pair = plain.linear(weights, f"{name}.tell", plain.normalised(weights, f"{name}.tell", summary))
         pair = pair.reshape(n, POINTS, 2, heads, width // heads).transpose(2, 0, 3, 1, 4)
         seen = _attended(query, pair[0], pair[1], None)
         return seen.transpose(0, 2, 1, 3).reshape(n, longest, width)[lists.mask]

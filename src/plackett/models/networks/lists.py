@@ -14,22 +14,22 @@ __all__ = ["Lists"]
 
 @dataclass(frozen=True)
 class Lists:
-    """Where the rows of some lists stand in a table of ``n_lists × longest`` places.
+    """The slots of the rows of some lists in a padded table of ``n_lists × longest`` slots.
 
-    ``place`` is the number of each row's place and ``mask`` (lists × 1 × 1 × places) tells real places from empty
-    ones; both are None where the lists have equal length and the table is the rows themselves. ``precision`` is the
-    type in which documents look at each other, None that of the rows.
+    ``slot`` is the number of each row's slot, and ``mask`` (lists × 1 × 1 × slots) tells real slots from empty
+    ones. Both are None if all lists have the same length, so that the table needs no padding. ``precision`` is the
+    type of the attention; None is that of the rows.
     """
 
     n_lists: int
     longest: int
-    place: Any = None
+    slot: Any = None
     mask: Any = None
     precision: Any = None
 
     @classmethod
     def of(cls, sizes: np.ndarray, device: Any) -> Lists:
-        """The lists of these lengths, one after another; empty ones take no place."""
+        """The lists of these lengths, one after another; empty ones take no slots."""
         torch = load_torch()
         sizes = sizes[sizes > 0]
         longest = int(sizes.max(initial=0))
@@ -42,18 +42,18 @@ class Lists:
 
     @property
     def real(self) -> Any:
-        """Whether each place has a document; None if all have. On CUDA the mask is what is added to the logits."""
+        """Whether each slot has a document; None if all have. On CUDA the mask is what is added to the logits."""
         mask = self.mask
         return mask == 0 if mask is not None and mask.is_floating_point() else mask
 
     def padded(self, rows: Any) -> Any:
-        """Rows as a table (lists × places × columns), zero at empty places."""
-        if self.place is not None:
+        """Rows as a table (lists × slots × columns), zero at empty slots."""
+        if self.slot is not None:
             table = rows.new_zeros((self.n_lists * self.longest, rows.shape[1]))
-            rows = table.index_copy(0, self.place, rows)
+            rows = table.index_copy(0, self.slot, rows)
         return rows.view(self.n_lists, self.longest, -1)
 
     def flat(self, table: Any) -> Any:
-        """The rows of a table, without the empty places."""
+        """The rows of a table, without the empty slots."""
         rows = table.reshape(self.n_lists * self.longest, -1)
-        return rows if self.place is None else rows.index_select(0, self.place)
+        return rows if self.slot is None else rows.index_select(0, self.slot)

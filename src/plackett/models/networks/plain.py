@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ACTIVATIONS", "PlainLists", "attend", "hidden_layers", "linear", "normalised", "plain_scores", "sigmoid"]
 
-#: Rows, or places of a padded table, that go through a network together.
+#: Rows, or slots of a padded table, that go through a network together.
 _ROWS = 512
 #: Numbers of an attention matrix that are held at once.
 _ATTENTION = 1 << 22
@@ -74,7 +74,7 @@ def hidden_layers(network: Network, weights: Weights, rows: np.ndarray) -> np.nd
 
 @dataclass(frozen=True)
 class PlainLists:
-    """Lists side by side: which places of a table (lists × places) are documents."""
+    """Lists side by side: which slots of a table (lists × slots) are documents."""
 
     mask: np.ndarray
 

@@ -26,13 +26,15 @@ __all__ = ["HostLoss", "Training"]
 
 
 class HostLoss:
-    """A loss that is evaluated on the host: scores go there, the gradient comes back."""
+    """A loss that is evaluated on the host: scores are copied there, and the gradient is copied back."""
 
     def __init__(self, bound: BoundLoss, device: Any) -> None:
         self.bound, self.device = bound, device
 
     def gradient(self, outputs: Any, share: float) -> Any:
-        """Gradient, divided by ``share``, for the outputs (rows × outputs) of the network; a tensor like them."""
+        """Gradient, divided by ``share``, for the outputs (rows × outputs) of the network, as a tensor of the same
+        shape.
+        """
         torch = load_torch()
         scores = outputs.detach().to("cpu", torch.float64).numpy()
         if not np.isfinite(scores).all():
@@ -42,11 +44,11 @@ class HostLoss:
 
 
 class Training:
-    """A dataset cut into batches of queries, reshuffled for each epoch, and these into blocks with their losses.
+    """A dataset cut into batches of queries, reshuffled for each epoch, and batches cut into blocks with their losses.
 
-    A loss is a sum over queries, so a block of whole queries goes forward, through its loss and back by itself. The
-    gradients of a batch's blocks are summed in their order, whoever computed them. On devices where a launch costs more
-    than its work, batches of one block are steps of a static shape instead (`GraphSteps`).
+    A loss is a sum over queries, so each block of whole queries runs forward, through its loss and backward by itself.
+    The gradients of a batch's blocks are summed in a fixed order, whichever thread computed them. On devices where a
+    launch costs more than its computation, batches of one block are steps of static shape instead (`GraphSteps`).
     """
 
     #: Devices on which steps have a static shape where the loss and the data allow it.
@@ -94,7 +96,7 @@ class Training:
         """Train from these weights and return the best ones."""
         torch = load_torch()
         weights = {name: torch.tensor(array, device=self.device) for name, array in first.items()}
-        # where the level of the scores makes no difference its gradient is rounding noise, which Adam would amplify
+        # if the level of the scores does not matter, its gradient is rounding noise, which Adam would amplify
         trained = [w for n, w in weights.items() if not (self.loss.shift_invariant and n == "output.bias")]
         for tensor in trained:
             tensor.requires_grad_()
@@ -201,7 +203,7 @@ class Training:
 
 
 def _wake(device: Any) -> None:
-    """Let the thread that goes back through a network touch the device: PyTorch warns if a product is the first to."""
+    """Let the thread of the backward pass use the device once: PyTorch warns if a matrix product is its first use."""
     torch = load_torch()
     if device.type == "cuda":
         with torch.enable_grad():
@@ -210,7 +212,7 @@ def _wake(device: Any) -> None:
 
 
 def _check_finite(tensors: list[Any]) -> None:
-    """Once per epoch, and all at once: it waits for the device."""
+    """Check all weights together, once per epoch, because the check waits for the device."""
     torch = load_torch()
     if not bool(torch.cat([tensor.detach().view(-1) for tensor in tensors]).isfinite().all()):
         raise LossError("the weights are no longer finite; use a smaller learning_rate, or standardize=True")

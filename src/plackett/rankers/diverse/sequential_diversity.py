@@ -27,23 +27,23 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["PrefixLikelihood", "SequentialDiversity", "ideal_orders"]
 
-#: What a document is compared with the chosen ones by.
+#: Relation by which a document is compared with the chosen ones.
 NOVELTY = ("largest similarity", "mean similarity")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequentialDiversity(Ranker):
-    r"""The next document is relevant and unlike those above it, with weights learned from judged subtopics,
+    r"""Chooses documents one by one, relevant and unlike those above, with weights learned from judged subtopics,
 
     .. math:: P(\pi) = \prod_{i=1}^{k} \frac{\exp g(\pi_i, S_{i-1})}{\sum_{d \notin S_{i-1}} \exp g(d, S_{i-1})}, \qquad
               g(d, S) = w \cdot x_d + v_1 \max_{s \in S} \operatorname{sim}(d, s)
               + v_2 \operatorname{mean}_{s \in S} \operatorname{sim}(d, s)
 
-    with :math:`S_{i-1}` the documents above place i. The likelihood of the ideal orders is maximised: the orders that
-    greedily gain most by α-nDCG from the judged subtopics, up to the last document that gains anything. It is convex in
-    (w, v). Prediction takes the document with the largest g, place by place, the first row of several; the scores are
-    the places, counted from the end. With v = 0 it is ListMLE. Without subtopics the labels give the order, and there
-    is nothing to learn about novelty.
+    with :math:`S_{i-1}` the documents above rank i. Training maximises the likelihood of the ideal orders, which
+    greedily gain most by α-nDCG from the judged subtopics, up to the last document with a gain. The problem is convex
+    in (w, v). Prediction takes the document with the largest g at each rank, the first row among equals; the scores are
+    the ranks, counted from the end. With v = 0 it is ListMLE. Without subtopics the labels determine the ideal order,
+    and there is nothing to learn about novelty.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class SequentialDiversity(Ranker):
     relation
         Similarity of documents, from 0 to 1: name of a relation of the dataset, or a builder. One direction is enough.
     k
-        Places to learn from; None for all.
+        Number of ranks to learn from; None for all.
     gain_alpha
         α of α-nDCG: how much a subtopic loses each time it is repeated in the ideal order.
     alpha
@@ -64,7 +64,7 @@ class SequentialDiversity(Ranker):
     Attributes
     ----------
     novelty_
-        Learned weights v of the largest and of the mean similarity; below 0 where repetition is unwelcome.
+        Learned weights v of the largest and of the mean similarity; negative if repetition is unwelcome.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class SequentialDiversity(Ranker):
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
-        """Whether NaN features are treated as missing values: where the ranker inside does."""
+        """Whether NaN features are treated as missing values: if the ranker inside does."""
         return self.base is not None and base_ranker(self.base).allow_nan
 
     def parts(self) -> list[Ranker]:
@@ -121,7 +121,7 @@ class SequentialDiversity(Ranker):
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise DataError(f"{name}={getattr(self, name)}; give a number of 0 or more")
         if self.k is not None and not (isinstance(self.k, (int, np.integer)) and self.k >= 1):
-            raise DataError(f"k={self.k!r}; give 1 place or more, or None for all")
+            raise DataError(f"k={self.k!r}; give 1 or more ranks, or None for all")
         member = None
         if self.base is not None:
             member = clone(base_ranker(self.base))
@@ -164,16 +164,16 @@ class SequentialDiversity(Ranker):
 
     def _relevance(self, member: Ranker | None, weights: np.ndarray, data: RankingDataset) -> Ranker:
         """The part w·x as a ranker."""
-        found: Ranker
+        ranker: Ranker
         if member is None:
-            found = GradientRanker(loss="ListMLE", n_jobs=self.n_jobs)
-            found.scorer_ = LinearScorer(weights[:, None], np.zeros(1))
+            ranker = GradientRanker(loss="ListMLE", n_jobs=self.n_jobs)
+            ranker.scorer_ = LinearScorer(weights[:, None], np.zeros(1))
         else:
-            found = Blend(members=(clone(member),), n_jobs=self.n_jobs)
-            found.weights_ = np.ones(1)
-            found.scorer_ = BlendScorer((member,), weights)
-        found._note(data, Monitor())
-        return found
+            ranker = Blend(members=(clone(member),), n_jobs=self.n_jobs)
+            ranker.weights_ = np.ones(1)
+            ranker.scorer_ = BlendScorer((member,), weights)
+        ranker._note(data, Monitor())
+        return ranker
 
     def _check_learned(self) -> None:
         check_numbers(self, "novelty_", len(NOVELTY), -np.inf)
@@ -197,7 +197,7 @@ def ideal_orders(data: RankingDataset, k: int | None, alpha: float) -> tuple[np.
     """Rows of each query in the order that greedily gains most, and how many of them gain anything.
 
     The gain is that of α-nDCG, from judged subtopics or, without any, the label itself above the lowest of the query.
-    Equal gains are ordered by label, then by row. Documents that are unjudged, or of weight 0, have no place.
+    Equal gains are ordered by label, then by row. Documents that are unjudged or have weight 0 are left out.
     """
     placed = data.labels >= 0
     if data.sample_weight is not None:
@@ -256,8 +256,8 @@ def _ideal(lo, hi, offsets, gains, labels, keep, most, order, length):  # type: 
         for i in range(first, last):
             if labels[i] >= 0:
                 lowest = min(lowest, labels[i])
-        place = 0
-        while place < min(most, last - first):
+        n_chosen = 0
+        while n_chosen < min(most, last - first):
             best, best_gain = -1, 0.0
             for i in range(first, last):
                 if taken[i - first] or labels[i] < 0:
@@ -272,12 +272,12 @@ def _ideal(lo, hi, offsets, gains, labels, keep, most, order, length):  # type: 
             if best < 0:
                 break
             taken[best - first] = True
-            order[first + place] = best
-            place += 1
+            order[first + n_chosen] = best
+            n_chosen += 1
             for t in range(worth.size):
                 if gains[best, t] > 0:
                     worth[t] *= keep
-        length[q] = place
+        length[q] = n_chosen
 
 
 @kernel
@@ -292,11 +292,11 @@ def _likelihood(  # type: ignore[no-untyped-def]
         share = np.empty(n)
         for i in range(n):
             left[i] = weight[first + i] > 0
-        for place in range(length[q]):
-            chosen = order[first + place] - first
+        for position in range(length[q]):
+            chosen = order[first + position] - first
             if not left[chosen]:
                 continue  # of weight 0
-            seen = 1.0 / max(place, 1)
+            seen = 1.0 / max(position, 1)
             top = -np.inf
             for i in range(n):
                 if left[i]:
@@ -327,28 +327,28 @@ def _likelihood(  # type: ignore[no-untyped-def]
 
 @kernel
 def _decode(lo, hi, offsets, relevance, novelty, pointers, other, near, out):  # type: ignore[no-untyped-def]
-    """Places by the greedy choice; documents that all tie, and that nothing can tell apart, share theirs."""
+    """Positions by greedy choice; remaining documents that all tie, and cannot be told apart, share one position."""
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
         n = last - first
         largest, total = np.zeros(n), np.zeros(n)
         left = np.ones(n, np.bool_)
         related = pointers[first] < pointers[last]
-        for place in range(n):
+        for position in range(n):
             best, least, most = -1, np.inf, -np.inf
             for i in range(n):
                 if left[i]:
-                    g = relevance[first + i] + novelty[0] * largest[i] + novelty[1] * total[i] / max(place, 1)
+                    g = relevance[first + i] + novelty[0] * largest[i] + novelty[1] * total[i] / max(position, 1)
                     least = min(least, g)
                     if g > most:
                         best, most = i, g
             if not related and least == most:
                 for i in range(n):
                     if left[i]:
-                        out[first + i] = n - place
+                        out[first + i] = n - position
                 break
             left[best] = False
-            out[first + best] = n - place
+            out[first + best] = n - position
             for p in range(pointers[first + best], pointers[first + best + 1]):
                 i = other[p] - first
                 largest[i] = max(largest[i], near[p])

@@ -49,14 +49,14 @@ def merge(scale, discount, s, worth, grade, doc, cost, came, inner_s, ints):  # 
     grades = 0
     for t in range(n):
         grades = max(grades, grade[t] + 1)
-    place = 0
+    filled = 0
     for g in range(grades):
-        start[g] = place
+        start[g] = filled
         count[g] = 0
         for t in range(n):
             if grade[t] == g:
-                members[place] = t
-                place += 1
+                members[filled] = t
+                filled += 1
     inner = grades - 1  # the last grade, the worst and most frequent one, makes the rows
     size = n - start[inner] + 1
     for c in range(size - 1):

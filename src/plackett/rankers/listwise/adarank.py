@@ -127,11 +127,11 @@ class AdaRank(Ranker):
         share, last, latest, repeats = lists.weight, -np.inf, -1, 0
         scores: np.ndarray = np.zeros(data.n_rows)
         for _ in range(self.n_estimators):
-            found = np.where(left_out, -np.inf, (alone * share).sum(axis=1))
-            pick = int(np.argmax(found))
-            if not np.isfinite(found[pick]):
+            performance = np.where(left_out, -np.inf, (alone * share).sum(axis=1))
+            pick = int(np.argmax(performance))
+            if not np.isfinite(performance[pick]):
                 return
-            phi = float(np.clip(found[pick], _LEAST_LOSS - 1.0, 1.0 - _LEAST_LOSS))
+            phi = float(np.clip(performance[pick], _LEAST_LOSS - 1.0, 1.0 - _LEAST_LOSS))
             alpha = 0.5 * float(np.log((1.0 + phi) / (1.0 - phi)))
             sign, feature = signs[pick // data.n_features], pick % data.n_features
             scores = scores + alpha * sign * _columns(data.X, feature, feature + 1)[0] / scale[feature]

@@ -14,7 +14,7 @@ __all__ = ["CoordinateAscent"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CoordinateAscent(Searched):
-    """Coordinate ascent: a linear model whose weights are set one after the other to maximise a measure.
+    """Coordinate ascent: a linear model whose weights are optimised one at a time to maximise a measure.
 
     Along one weight a measure is a step function, which changes only where two documents of a list have equal scores.
     The exact line search visits all these points and finds the best value; the other one tries doubling steps, like

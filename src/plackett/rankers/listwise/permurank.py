@@ -36,16 +36,16 @@ class PermuRank(StructuralSVM):
     .. math:: \min_w \tfrac12 \lVert w \rVert^2 + C \, \mathrm{mean}_q \max_{\pi^* \text{perfect},\, \pi}
               (1 - M(\pi)) \, \big[ 1 - w \cdot (\Psi(\pi^*) - \Psi(\pi)) \big]_+
 
-    with the feature map Ψ of `SVMNDCG`: the measure weighs the violation, where in `SVMMAP` and `SVMNDCG` it is the
-    margin. Both bound 1 − M from above. Ψ has the pairs of unequal gains only, so it is the same for all perfect
+    with the feature map Ψ of `SVMNDCG`. Here the measure weights the violation; in `SVMMAP` and `SVMNDCG` it is the
+    margin. Both bound 1 − M from above. Ψ contains only pairs of unequal gains, so it is the same for all perfect
     rankings, and one of them represents the whole working set of perfect ones.
 
-    The working set of imperfect rankings grows in rounds: the weights are trained on it to a proved gap, and of each
-    list the ranking that is violated most under the new weights joins. It is found with the exact search of `SVMMAP`
-    and `SVMNDCG`, which finds the largest weighted sum of the factors of :math:`(1 - M)(1 + F)`, for the weights that
-    make the product largest. A ranking that is best for no weights is not found that way. Short lists, and those with
-    few documents of all grades but one, are then searched ranking by ranking; for other lists the search also gives a
-    bound of the product. Training stops when no ranking found would change the objective by more than `tol`.
+    The working set of imperfect rankings grows in rounds: the weights are trained on it to a proved gap, and the most
+    violated ranking of each list under the new weights is added. It is found with the exact search of `SVMMAP` and
+    `SVMNDCG`, which maximises a weighted sum of the factors of :math:`(1 - M)(1 + F)`, for the weights that make the
+    product largest. This misses rankings that are best for no weights. Short lists, and lists with few documents
+    outside their most frequent grade, are then searched exhaustively; for other lists the search also gives a bound on
+    the product. Training stops when no ranking found would change the objective by more than `tol`.
 
     Parameters
     ----------
@@ -169,11 +169,11 @@ class Search(NamedTuple):
     violations
         Finds the ranking of the largest 1 − M + F of each list.
     grade, lead, pairs, worth, discount
-        Of each document its class (0 is the best), how many are in worse classes less how many in better ones; of each
-        list its pairs; share of the gain of each document in the ideal nDCG, and the discounts. Without a discount the
-        measure is AP.
+        For each document: its class (0 is the best), and how many documents are in worse classes minus how many in
+        better ones; for each list, its pairs; the gain of each document as a share of the ideal DCG, and the discounts.
+        Without a discount the measure is AP.
     patterns
-        Number of ways in which the classes of each list can follow each other; 0 if there are too many to try.
+        Number of orders of the classes of each list; 0 if there are too many to try.
     """
 
     violations: Violations
@@ -197,24 +197,24 @@ class Slack(NamedTuple):
 def slack_violations(search: Search, scores: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None) -> Slack:
     """Find for each list a ranking with a large (1 − M)(1 + F), and a bound on the largest.
 
-    F is the score of the feature map less that of a perfect ranking. The rankings are points (1 + F, 1 − M); a search
+    F is the score of the feature map minus that of a perfect ranking. The rankings are points (1 + F, 1 − M); a search
     for the largest 1 − M + λF finds corners of their convex hull. Along the hull the product rises and falls once, so
-    the corners left and right of its maximum close in on an edge: λ is the slope of the line between the two corners
-    known, and a corner above this line replaces one of them. The maximum on the last edge bounds all rankings. Where it
+    the corners left and right of its maximum close in on an edge: λ is the slope of the line between the two known
+    corners, and a corner above this line replaces one of them. The maximum on the last edge bounds all rankings. If it
     is above the best corner, the rankings below the edge are tried one by one, if they are few.
     """
-    best, found = _Best(scores.size, offsets), np.zeros(offsets.size - 1, bool)
+    best, n_lists = _Best(scores.size, offsets), offsets.size - 1
     query = best.query
 
     def corner(scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         error, slope = search.violations(scores * scale[query])
-        height = 1.0 + np.bincount(query, slope * scores, found.size)
+        height = 1.0 + np.bincount(query, slope * scores, n_lists)
         best.take(error, slope, error * np.maximum(height, 0.0))
         return error, height
 
     # from λ = 2 on 1 + F is at least ½ and 1 − M at most 1: the maximum is not on this side
-    left, left_height = corner(np.full(found.size, 2.0))
-    largest = np.zeros(found.size)
+    left, left_height = corner(np.full(n_lists, 2.0))
+    largest = np.zeros(n_lists)
     np.maximum.at(largest, query, np.abs(scores))
     right, right_height = corner(_LEAST_SCALE / (1.0 + 2.0 * largest))
     bound = best.loss.copy()
@@ -236,7 +236,7 @@ def slack_violations(search: Search, scores: np.ndarray, offsets: np.ndarray, n_
     wanted = (bound > best.loss * (1 + 1e-9)) & (search.patterns > 0)
     if wanted.any():
         known = search.grade, search.lead, search.pairs, search.worth, search.discount, wanted
-        out = np.zeros(found.size), np.zeros(scores.size), np.zeros(found.size)
+        out = np.zeros(n_lists), np.zeros(scores.size), np.zeros(n_lists)
         over_queries(_try_all, offsets, scores, *known, *out, n_jobs=n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
         best.take(*out)
         bound[wanted] = best.loss[wanted]
@@ -263,7 +263,7 @@ class _Best:
 def _try_all(  # type: ignore[no-untyped-def]
     lo, hi, offsets, scores, grade, lead, pairs, worth, discount, wanted, error, slope, loss
 ):
-    """The largest (1 − M)(1 + F) over all ways in which classes can follow each other, each in the order of scores."""
+    """The largest (1 − M)(1 + F) over all orders of the classes, with each class in the order of its scores."""
     n_max = longest(lo, hi, offsets)
     numbers = np.empty((3, n_max))
     keys, spare, here = numbers[0], numbers[1], numbers[2]
@@ -332,7 +332,7 @@ def _try_all(  # type: ignore[no-untyped-def]
 
 
 def _patterns(grade: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Number of orders of the classes of each list, 0 where trying them takes too long."""
+    """Number of orders of the classes of each list; 0 if trying them takes too long."""
     query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     lengths = np.diff(offsets)
     classes, counts = np.unique(np.stack([query, grade]), axis=1, return_counts=True)

@@ -1,4 +1,4 @@
-"""A ranker that emits the order itself."""
+"""A ranker that builds the order document by document."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from plackett.solvers.monitor import Monitor
 __all__ = ["OrderLikelihood", "PointerRanker"]
 
 _TRAINING = ("likelihood", "policy")
-#: Features, above which the table of interactions would be too large.
+#: Largest number of features; more would make the table of interactions too large.
 _MOST_FEATURES = 300
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PointerRanker(Ranker):
-    r"""A policy that writes the order place by place, each choice depending on the documents chosen before,
+    r"""A policy that builds the order from the top, each choice depending on the documents chosen before,
 
     .. math:: P(\pi) = \prod_i \frac{\exp g(\pi_i \mid \pi_{<i})}{\sum_{d \text{ left}} \exp g(d \mid \pi_{<i})}, \qquad
               g(d \mid \pi_{<i}) = w \cdot x_d + x_d^\top M \bar x_{<i},
 
-    where :math:`\bar x_{<i}` is the mean of the documents above place i. With M = 0 it is the Plackett–Luce model, and
-    decoding is sorting. Prediction gives the places of the decoded order, counted from the end.
+    where :math:`\bar x_{<i}` is the mean of the documents above rank i. With M = 0 it is the Plackett–Luce model, and
+    decoding is sorting. Scores are the ranks in the decoded order, counted from the end.
 
     Parameters
     ----------
     training
-        ``"likelihood"`` (teacher forcing: the likelihood of the orders of the labels; convex), or ``"policy"``: then
-        also by policy gradient on nDCG, from orders drawn from the policy, each compared with the others drawn for the
-        same query.
+        ``"likelihood"`` (teacher forcing: the likelihood of the orders of the labels; convex), or ``"policy"``: the
+        same, followed by policy gradient on nDCG, with orders drawn from the policy, each compared with the others
+        drawn for the same query.
     beam
         Prefixes kept while decoding; 1 is the greedy order.
     k
-        Places of an order to learn from, and the cut-off of nDCG; None for all.
+        Number of ranks to learn from, and the cut-off of nDCG; None for all.
     alpha
         Penalty of the weights, for standardised features.
     max_iter, tol
@@ -86,7 +86,7 @@ class PointerRanker(Ranker):
 
     @property
     def one_at_a_time(self) -> bool:
-        """Whether what is drawn depends on how often a query is given."""
+        """Whether the draws depend on how often a query is given."""
         return self.training == "policy"
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -119,11 +119,11 @@ class PointerRanker(Ranker):
         policy = self.training == "policy"
         options = {"maxiter": self.max_iter, "ftol": self.tol * 1e-2, "gtol": self.tol}
         with monitor.training(self.max_iter + policy * self.n_epochs, "PointerRanker"):
-            found = minimize(objective, last, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            optimum = minimize(objective, last, jac=True, method="L-BFGS-B", callback=callback, options=options)
             if monitor.n_rounds == 0:  # there was nothing to do
                 monitor.keep(scorer(last))
             if policy and not monitor.out_of_patience and not monitor.called_off:
-                self._follow(function, data, found.x, monitor, scorer)
+                self._follow(function, data, optimum.x, monitor, scorer)
         self.scorer_ = monitor.best
 
     def _check(self) -> None:
@@ -165,7 +165,7 @@ class OrderLikelihood:
         self.total = max(float(self.query_weight.sum()), np.finfo(float).tiny)
 
     def evaluate(self, parameters: np.ndarray, order: np.ndarray, length: np.ndarray) -> tuple[float, np.ndarray]:
-        """Sum over queries of −log P of the first ``length`` places of their orders, and its gradient."""
+        """Sum over queries of −log P of the first ``length`` ranks of their orders, and its gradient."""
         d = self.x.shape[1]
         gradient, values = np.zeros(d + d * d), np.zeros(self.data.n_queries)
         _walk(self.data.offsets, self.x, parameters[:d], np.ascontiguousarray(parameters[d:].reshape(d, d)), order,
@@ -198,19 +198,19 @@ class OrderLikelihood:
 
 @kernel
 def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
-    """−log P of given orders; a step weighs as much as the document that it takes, and one of weight 0 is not there."""
+    """−log P of given orders; a step has the weight of its document, and documents of weight 0 are left out."""
     d = weights.size
     for q in range(offsets.size - 1):
         first, n = offsets[q], offsets[q + 1] - offsets[q]
         gone, context, g, pull = np.zeros(n, np.bool_), np.zeros(d), np.empty(n), np.empty(d)
         for i in range(n):
             gone[i] = weight[first + i] <= 0
-        place = 0
+        n_taken = 0
         for p in range(length[q]):
             chosen = order[first + p] - first
             if chosen < 0 or gone[chosen]:
                 continue
-            _values(x, first, n, gone, context, place, weights, matrix, g)
+            _values(x, first, n, gone, context, n_taken, weights, matrix, g)
             top, mass = -np.inf, 0.0
             for i in range(n):
                 if not gone[i]:
@@ -229,18 +229,18 @@ def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, valu
                         pull[j] += share * x[first + i, j]
             for j in range(d):
                 gradient[j] += factor * pull[j]
-                if place > 0:
+                if n_taken > 0:
                     for t in range(d):
-                        gradient[d + j * d + t] += factor * pull[j] * context[t] / place
+                        gradient[d + j * d + t] += factor * pull[j] * context[t] / n_taken
             gone[chosen] = True
             for j in range(d):
                 context[j] += x[first + chosen, j]
-            place += 1
+            n_taken += 1
 
 
 @kernel
 def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):  # type: ignore[no-untyped-def]
-    """Draw an order of each query from the policy, by the largest of g plus Gumbel noise; its nDCG@k."""
+    """Draw an order of each query from the policy, by the largest g plus Gumbel noise; also returns its nDCG@k."""
     d, key = weights.size, mix(np.uint64(seed))
     for q in range(offsets.size - 1):
         first, n = offsets[q], offsets[q + 1] - offsets[q]
@@ -254,8 +254,8 @@ def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):  
         best = 0.0
         for p in range(min(n, k)):
             best += ideal[p] / np.log2(2.0 + p)
-        for place in range(min(kept, k)):
-            _values(x, first, n, gone, context, place, weights, matrix, g)
+        for position in range(min(kept, k)):
+            _values(x, first, n, gone, context, position, weights, matrix, g)
             chosen, most = -1, -np.inf
             for i in range(n):
                 if not gone[i]:
@@ -264,9 +264,9 @@ def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):  
                     noisy = g[i] - np.log(-np.log(uniform))
                     if noisy > most:
                         chosen, most = i, noisy
-            order[first + place] = first + chosen
+            order[first + position] = first + chosen
             gone[chosen] = True
             if best > 0.0:
-                reward[q] += gains[first + chosen] / np.log2(2.0 + place) / best
+                reward[q] += gains[first + chosen] / np.log2(2.0 + position) / best
             for j in range(d):
                 context[j] += x[first + chosen, j]

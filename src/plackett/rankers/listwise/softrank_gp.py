@@ -31,7 +31,7 @@ class SoftRankGP(Ranker):
               P_{uj} = \Phi\Big(\frac{\bar f_u - \bar f_j}{\sqrt{v_u + v_j}}\Big)
 
     The targets t are learned: they maximise SoftRank's expected nDCG (`plackett.losses.SoftNDCGLoss`, with the
-    variances of the process in place of a common σ) less a penalty. So documents far from all targets stay uncertain,
+    variances of the process instead of a common σ) minus a penalty. So documents far from all targets stay uncertain,
     and the ranking does not rely on them. Covariances between documents of a list are ignored.
 
     Suited to small data: a table of documents × points is kept in memory. If `n_points` is at least the number of

@@ -62,5 +62,5 @@ class StochasticSmoothingMART(GradientTrained, Trees):
 
     def make_loss(self) -> Loss:
         """The loss to minimise."""
-        words = {name: getattr(self, name) for name in ("measure", "sigma", "mu", "n_samples")}
-        return StochasticSmoothing(random_state=self.random_state or 0, **words)
+        settings = {name: getattr(self, name) for name in ("measure", "sigma", "mu", "n_samples")}
+        return StochasticSmoothing(random_state=self.random_state or 0, **settings)

@@ -71,16 +71,16 @@ def ap_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
 
 @kernel
 def _gain(j, k, m1, harmonic):  # type: ignore[no-untyped-def]
-    """Loss of AP, times m1, by putting the j-th irrelevant document before the k-th relevant one and not last."""
+    """Loss of AP, times m1, from putting the j-th irrelevant document before the k-th relevant one instead of last."""
     return j * (harmonic[m1 + j] - harmonic[k + j - 1]) - (j - 1) * (harmonic[m1 + j - 1] - harmonic[k + j - 2])
 
 
 @kernel
-def _best_places(m1, low, m0, tail, harmonic, place, stack):  # type: ignore[no-untyped-def]
+def _best_positions(m1, low, m0, tail, harmonic, goes_before, stack):  # type: ignore[no-untyped-def]
     """For each irrelevant document the relevant one to go before, counted from 1; m1 + 1 is the end.
 
-    The middle one of a range of documents is placed by trying all places left to the range; those before it and those
-    after it are two ranges with fewer places.
+    The middle document of a range is placed by trying all positions left to the range; those before it and those after
+    it form two ranges with fewer positions.
     """
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 1, m0, 1, m1 + 1
     depth = 1
@@ -98,7 +98,7 @@ def _best_places(m1, low, m0, tail, harmonic, place, stack):  # type: ignore[no-
             if gain > most:
                 best = k
                 most = gain
-        place[j - 1] = best
+        goes_before[j - 1] = best
         if first < j:
             stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = first, j - 1, start, best
             depth += 1
@@ -113,7 +113,7 @@ def _most_violated(lo, hi, offsets, scores, relevant, harmonic, error, slope):  
     numbers = np.empty((5, n_max + 1))
     keys, spare, high, low, tail = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     whole = np.empty((5, n_max + 1), np.int64)
-    order, spare_order, high_rows, low_rows, place = whole[0], whole[1], whole[2], whole[3], whole[4]
+    order, spare_order, high_rows, low_rows, goes_before = whole[0], whole[1], whole[2], whole[3], whole[4]
     stack = np.empty((64, 4), np.int64)
     for q in range(lo, hi):
         a = offsets[q]
@@ -125,17 +125,17 @@ def _most_violated(lo, hi, offsets, scores, relevant, harmonic, error, slope):  
         tail[m1] = 0.0
         for i in range(m1 - 1, -1, -1):
             tail[i] = tail[i + 1] + high[i]
-        _best_places(m1, low, m0, tail, harmonic, place, stack)
+        _best_positions(m1, low, m0, tail, harmonic, goes_before, stack)
         pair = 2.0 / (float(m1) * float(m0))
         j = 0
         precision = 0.0
         for i in range(1, m1 + 1):
-            while j < m0 and place[j] <= i:
+            while j < m0 and goes_before[j] <= i:
                 j += 1
             precision += i / (i + j)
             slope[a + high_rows[i - 1]] = -pair * j
         for j in range(m0):
-            slope[a + low_rows[j]] = pair * (m1 + 1 - place[j])
+            slope[a + low_rows[j]] = pair * (m1 + 1 - goes_before[j])
         share_among_ties(high, high_rows, m1, slope[a:b])
         share_among_ties(low, low_rows, m0, slope[a:b])
         error[q] = 1.0 - precision / m1

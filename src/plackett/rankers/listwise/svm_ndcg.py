@@ -98,13 +98,13 @@ class Classes(NamedTuple):
     grade
         Number of each document's gain in its list, 0 is the largest.
     lead
-        How many documents have a smaller gain, less how many have a larger one.
+        How many documents have a smaller gain minus how many have a larger one.
     pairs
         Pairs of unequal gains of each list.
     worth
         Gain over the ideal DCG.
     states
-        States to merge each list, 0 where shortest paths are quicker.
+        Number of states to merge each list; 0 if shortest paths are quicker.
     """
 
     grade: np.ndarray
@@ -125,9 +125,9 @@ def classes(lists: Lists, gains: np.ndarray, discount: np.ndarray) -> Classes:
 
 @kernel
 def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, states, worth):  # type: ignore[no-untyped-def]
-    """Number of each document's gain (0 is the largest), how many are worse less how many are better, and G/Z.
+    """For each document: the index of its gain (0 is the largest), how many are worse minus how many are better, G/Z.
 
-    Of each list the number of pairs, and of states to merge it, 0 where shortest paths are quicker.
+    For each list: the number of pairs, and of states to merge it, 0 if shortest paths are quicker.
     """
     n_max = longest(lo, hi, offsets)
     keys, spare = np.empty(n_max), np.empty(n_max)

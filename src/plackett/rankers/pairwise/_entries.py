@@ -46,9 +46,9 @@ def pair_entries(data: RankingDataset) -> Entries:
     pairs = data.preferences
     if pairs is not None:
         weight = row_weight[pairs.winner] * (1.0 if pairs.weight is None else pairs.weight)
-        place, query = np.arange(len(pairs)), data.query_of_row[pairs.winner]
+        number, query = np.arange(len(pairs)), data.query_of_row[pairs.winner]
         order = np.array(pairs.loser)
-        return Entries(np.array(pairs.winner), place, place + 1, order, weight, row_weight, query, pairs.margin)
+        return Entries(np.array(pairs.winner), number, number + 1, order, weight, row_weight, query, pairs.margin)
     if data.y is None:
         raise DataError("pairs need labels or preferences, but the dataset has neither")
     order, below, judged = label_order(data)

@@ -16,7 +16,7 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.exponential import Exponential
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._pair_sides import pair_sides
+from plackett.rankers.pairwise._pair_weights import right_and_wrong_weight
 from plackett.rankers.pairwise._weak_rankers import WEAK_RANKERS, WeakRanker
 from plackett.scorers.additive import AdditiveScorer, AdditiveTerms
 from plackett.solvers.monitor import Monitor
@@ -57,11 +57,11 @@ class Round:
         return self.weak.edge / self.total
 
     @cached_property
-    def sides(self) -> tuple[float, float]:
+    def right_and_wrong(self) -> tuple[float, float]:
         """Shares W₊, W₋ of the pairs that h orders correctly and wrongly; NaN unless h is 0 or 1 and D is a product."""
         if not isinstance(getattr(self.bound, "loss", None), Exponential) or np.isnan(self.weak.threshold):
             return np.nan, np.nan
-        plus, minus = pair_sides(self.bound, self.scores, self.h)
+        plus, minus = right_and_wrong_weight(self.bound, self.scores, self.h)
         return plus / self.total, minus / self.total
 
     def along(self, alpha: float) -> tuple[float, float]:
@@ -175,7 +175,7 @@ class PairBoosting(Ranker):
             scores = scores + alpha * now.h
             losses, gradient, _ = bound.evaluate(scores)
             value = float(losses.sum())
-            row = (weak.feature, weak.threshold, weak.default, alpha, now.edge, *now.sides, value / start)
+            row = (weak.feature, weak.threshold, weak.default, alpha, now.edge, *now.right_and_wrong, value / start)
             kept.append((weak, row))
             total = self._pair_weight(start, value)
             if valid is not None:

@@ -11,7 +11,7 @@ from plackett.solvers.training_vectors import difference, measure, signed
 
 __all__ = ["CHANGES", "PAIRS", "SINCE", "Path", "one_pass"]
 
-#: Places in the counts of a path: pairs looked at, changes, pairs since the last change.
+#: Indices into the counts of a path: pairs visited, changes, pairs since the last change.
 PAIRS, CHANGES, SINCE = 0, 1, 2
 
 
@@ -25,9 +25,9 @@ class Path:
 
 
 @kernel
-def _score(row, values, columns, pointers, inverse, w, room, places):  # type: ignore[no-untyped-def]
-    n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, places)
-    return measure(room, n, places, columns.size == 0, w)[0]
+def _score(row, values, columns, pointers, inverse, w, room, indices):  # type: ignore[no-untyped-def]
+    n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, indices)
+    return measure(room, n, indices, columns.size == 0, w)[0]
 
 
 @kernel
@@ -45,7 +45,7 @@ def _keep(w, since, kept, lasted):  # type: ignore[no-untyped-def]
 
 @kernel
 def _shuffled(i, n, half, seed):  # type: ignore[no-untyped-def]
-    """Place i of a random order of 0..n − 1, without the order: a Feistel network, walked until it is below n."""
+    """Entry i of a random order of 0..n − 1, without storing it: a Feistel network, walked until it is below n."""
     mask = (np.uint64(1) << half) - np.uint64(1)
     x = i
     while True:
@@ -65,12 +65,12 @@ def one_pass(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Visit every pair once, in random order, and update the weights if it is not ordered by the margin.
 
-    In the order of the documents it would learn far less: the pairs of a document pull the weights the same way. Pair
-    number ``starts[entry] + k`` is that of the entry with its k-th worse document.
+    Visiting them in the order of the documents would teach it far less, because the pairs of a document pull the
+    weights the same way. Pair number ``starts[entry] + k`` is that of the entry with its k-th worse document.
     """
     n_rows = pointers.size - 1
     room = np.empty(2 * longest(0, n_rows, pointers) + 1)
-    places = np.empty(room.size if columns.size else 0, np.uint32)
+    indices = np.empty(room.size if columns.size else 0, np.uint32)
     score = np.empty(n_rows)
     stamp = np.full(n_rows, -1, np.int64)
     n_pairs = starts[-1]
@@ -87,7 +87,7 @@ def one_pass(  # type: ignore[no-untyped-def]
             continue
         for row in (u, v):
             if stamp[row] != counts[CHANGES]:
-                score[row] = _score(row, values, columns, pointers, inverse, w, room, places)
+                score[row] = _score(row, values, columns, pointers, inverse, w, room, indices)
                 stamp[row] = counts[CHANGES]
         g = 1.0
         if credit.size:
@@ -96,9 +96,9 @@ def one_pass(  # type: ignore[no-untyped-def]
             g = own[entry]
         if score[u] - score[v] <= margin * g:
             _keep(w, counts[SINCE], kept, lasted)
-            n = difference(values, columns, pointers, inverse, u, v, room, places)
+            n = difference(values, columns, pointers, inverse, u, v, room, indices)
             for k in range(n):
-                at = k if columns.size == 0 else places[k]
+                at = k if columns.size == 0 else indices[k]
                 w[at] += share * g * room[k]
                 drift[at] += counts[PAIRS] * share * g * room[k]
             counts[CHANGES] += 1

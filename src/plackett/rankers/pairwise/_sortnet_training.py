@@ -112,12 +112,12 @@ class SortNetTraining:
         weight = self.truth.weight(winner, loser)
         n = self.data.n_rows
         new = (weight > 0) & ~np.isin(winner * n + loser, self.winner * n + self.loser)
-        found, room = np.flatnonzero(new), self.ranker.max_pairs - self.winner.size
-        if found.size > room:
-            found = np.sort(self.rng.choice(found, max(room, 0), replace=False))
-        self.winner = np.concatenate([self.winner, winner[found]])
-        self.loser = np.concatenate([self.loser, loser[found]])
-        self.weight = np.concatenate([self.weight, weight[found]])
+        chosen, room = np.flatnonzero(new), self.ranker.max_pairs - self.winner.size
+        if chosen.size > room:
+            chosen = np.sort(self.rng.choice(chosen, max(room, 0), replace=False))
+        self.winner = np.concatenate([self.winner, winner[chosen]])
+        self.loser = np.concatenate([self.loser, loser[chosen]])
+        self.weight = np.concatenate([self.weight, weight[chosen]])
         return bool(weight.any())
 
 

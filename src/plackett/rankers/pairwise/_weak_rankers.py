@@ -81,14 +81,14 @@ class ThresholdSearch:
         self._features = np.arange(X.shape[1] + 1) * X.shape[0]  # work of each feature, for the threads
 
     def best(self, potential: np.ndarray) -> ThresholdRanker:
-        """The weak ranker of largest |r|; the first feature and the largest threshold among equals."""
+        """The weak ranker with the largest |r|; among equals, the first feature and the largest threshold."""
         return self.candidates(potential, 1)[0]
 
     def candidates(self, potential: np.ndarray, n: int) -> list[ThresholdRanker]:
         """The best weak ranker of each of the n features that have the largest |r|, in that order."""
         bins = self.bins
         d = bins.missing.size
-        edges, places, defaults = np.zeros(d), np.zeros(d, np.int64), np.zeros(d)
+        edges, n_below, defaults = np.zeros(d), np.zeros(d, np.int64), np.zeros(d)
         over_queries(
             _best_thresholds,
             self._features,
@@ -97,16 +97,16 @@ class ThresholdSearch:
             bins.first,
             bins.missing,
             edges,
-            places,
+            n_below,
             defaults,
             n_jobs=self.n_jobs,
         )
-        found = []
+        rankers = []
         for j in np.argsort(-np.abs(edges), kind="stable")[:n].tolist():
-            below = int(places[j])  # thresholds that are not passed
+            below = int(n_below[j])  # thresholds that are not passed
             threshold = -np.inf if below == 0 else float(bins.thresholds[bins.first[j] + below - 1])
-            found.append(ThresholdRanker(j, threshold, float(defaults[j]), float(edges[j])))
-        return found
+            rankers.append(ThresholdRanker(j, threshold, float(defaults[j]), float(edges[j])))
+        return rankers
 
 
 class RealSearch:
@@ -142,9 +142,9 @@ WEAK_RANKERS: dict[str, Any] = {"threshold": ThresholdSearch, "real": RealSearch
 
 
 @kernel
-def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, places, defaults):  # type: ignore[no-untyped-def]
+def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, n_below, defaults):  # type: ignore[no-untyped-def]
     n = codes.shape[1]
-    # four histograms in turn: an addition need not wait for the last one to the same bin
+    # four histograms in turn, so that an addition does not wait for the previous one to the same bin
     h0, h1, h2, h3 = np.empty(256), np.empty(256), np.empty(256), np.empty(256)
     for j in range(lo, hi):
         code = codes[j]
@@ -169,11 +169,11 @@ def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, plac
             above += h0[b]
             if abs(above) > abs(best):
                 best = above
-                places[j] = b
+                n_below[j] = b
                 defaults[j] = 0.0
             if missing[j] and b > 0 and abs(above + rest) > abs(best):
                 best = above + rest
-                places[j] = b
+                n_below[j] = b
                 defaults[j] = 1.0
         edges[j] = best
 

@@ -12,8 +12,8 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.fidelity import Fidelity
+from plackett.rankers.pairwise._fidelity_slopes import right_and_wrong_slope
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round
-from plackett.rankers.pairwise._slope_sides import fidelity_sides
 from plackett.rankers.pairwise._weak_rankers import WeakRanker
 from plackett.solvers.monitor import Monitor
 
@@ -84,14 +84,14 @@ class FRank(PairBoosting):
         return start * _SLOPE_OF_TIES
 
     def _choose(self, search: Any, potential: np.ndarray, X: Any, bound: BoundLoss, scores: np.ndarray) -> WeakRanker:
-        found: list[WeakRanker] = search.candidates(potential, self.n_candidates)
-        if len(found) == 1:
-            return found[0]
+        candidates: list[WeakRanker] = search.candidates(potential, self.n_candidates)
+        if len(candidates) == 1:
+            return candidates[0]
         values = []
-        for weak in found:
+        for weak in candidates:
             h = weak.values(X)
             values.append(float(bound.evaluate(scores + _coefficient(bound, scores, h) * h)[0].sum()))
-        return found[int(np.argmin(values))]
+        return candidates[int(np.argmin(values))]
 
     def _step(self, round: Round) -> float:
         alpha = _coefficient(round.bound, round.scores, round.h)
@@ -103,6 +103,6 @@ class FRank(PairBoosting):
 
 
 def _coefficient(bound: BoundLoss, scores: np.ndarray, h: np.ndarray) -> float:
-    right, wrong = fidelity_sides(bound, scores, h)
+    right, wrong = right_and_wrong_slope(bound, scores, h)
     little = _SMOOTHING * (right + wrong)
     return 0.5 * math.log((right + little) / (wrong + little)) if little > 0.0 else 0.0

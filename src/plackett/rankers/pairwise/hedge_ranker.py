@@ -90,18 +90,18 @@ class HedgeRanker(Ranker):
         n_experts = losses.shape[1]
         self.beta_ = hedge_beta(len(losses), n_experts) if self.beta is None else self.beta
         rng = np.random.default_rng(self.random_state)
-        total, weights, found = np.zeros(n_experts), np.full(n_experts, 1.0 / n_experts), []
+        total, weights, round_losses = np.zeros(n_experts), np.full(n_experts, 1.0 / n_experts), []
         start = self._scorer(weights, ordering)
         with monitor.training(self.passes, "Hedge"):
             for done in range(1, self.passes + 1):
                 run = hedge(losses[rng.permutation(len(losses))], self.beta_, start=weights)
                 weights = run.weights[-1]
                 total += run.weights[:-1].mean(axis=0) if len(losses) else weights
-                found.append(run.losses)
+                round_losses.append(run.losses)
                 if monitor.keep(self._scorer(total / done if self.average else weights, ordering)):
                     break
-        self.losses_ = np.concatenate(found or [np.empty(0)])
-        self.expert_losses_ = losses.sum(axis=0) * len(found)
+        self.losses_ = np.concatenate(round_losses or [np.empty(0)])
+        self.expert_losses_ = losses.sum(axis=0) * len(round_losses)
         self.scorer_ = monitor.best or start
 
     def _scorer(self, weights: np.ndarray, ordering: Any) -> OrderedScorer:

@@ -121,23 +121,23 @@ class KernelRankSVM(Ranker):
             gamma = _WIDE / max(data.n_features, 1)
         space = KernelSpace.of(self.kernel, scale, gamma, self.coef0, self.degree, self.n_jobs)
         solve = self._exact if self.n_components is None else self._approximate
-        support, found = solve(data, monitor, space)
-        used = found.weights != 0
-        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
-        self.scorer_ = space.scorer(support[used], found.weights[used])
+        support, trained = solve(data, monitor, space)
+        used = trained.weights != 0
+        self.objective_, self.gap_, self.n_iter_ = trained.objective, trained.gap, trained.n_iter
+        self.scorer_ = space.scorer(support[used], trained.weights[used])
 
     def _exact(self, data: RankingDataset, monitor: Monitor, space: KernelSpace) -> tuple[np.ndarray, Trained]:
         """Scaled documents in pairs, and their weights."""
         pairs = _explicit(data, self.margin, self.normalize)
         counts = pairs.weight > 0
-        rows, places = np.unique(np.stack([pairs.winner[counts], pairs.loser[counts]]), return_inverse=True)
+        rows, inverse = np.unique(np.stack([pairs.winner[counts], pairs.loser[counts]]), return_inverse=True)
         if rows.size > _MOST_DOCUMENTS:
             raise DataError(
                 f"{rows.size} documents are in pairs, but the exact dual takes at most {_MOST_DOCUMENTS}; set "
                 "n_components=500 or so for Nyström features, or use RankSVM"
             )
         support = space.scaled(data.X[rows])
-        winner, loser = places.reshape(2, -1)
+        winner, loser = inverse.reshape(2, -1)
         kept = Trained(np.zeros(rows.size))
         dual = 0.0
         seen = None if monitor.valid is None else space.kernel(monitor.valid.X, support)
@@ -179,7 +179,7 @@ class KernelRankSVM(Ranker):
         kept = values > 1e-10 * max(values.max(), np.finfo(float).tiny)
         root = vectors[:, kept] / np.sqrt(values[kept])
         valid_X = None if monitor.valid is None else _features(space, monitor.valid.X, support, root)
-        found = train(
+        trained = train(
             _features(space, data.X, support, root),
             np.ones(root.shape[1]),
             pairs,
@@ -192,8 +192,8 @@ class KernelRankSVM(Ranker):
             what="KernelRankSVM",
             n_jobs=self.n_jobs,
         )
-        found.weights = root @ found.weights
-        return support, found
+        trained.weights = root @ trained.weights
+        return support, trained
 
 
 def _features(space: KernelSpace, X: Any, support: np.ndarray, root: np.ndarray) -> np.ndarray:

@@ -125,38 +125,38 @@ def best_move(gap: np.ndarray, step: np.ndarray, weight: np.ndarray) -> float:
     some = np.flatnonzero((step != 0.0) & (weight > 0.0))
     if some.size == 0:
         return 0.0
-    places = -gap[some] / step[some]
-    order = np.argsort(places, kind="stable")
-    # beyond its place a pair comes right where its step is positive, and goes wrong where it is negative
+    crossings = -gap[some] / step[some]
+    order = np.argsort(crossings, kind="stable")
+    # beyond its crossing a pair comes right where its step is positive, and goes wrong where it is negative
     change = np.where(step[some] > 0.0, -1.0, 1.0) * weight[some]
-    return float(_sweep(places[order], change[order]))
+    return float(_sweep(crossings[order], change[order]))
 
 
 @kernel
-def _sweep(places, change):  # type: ignore[no-untyped-def]
-    n = places.size
+def _sweep(crossings, change):  # type: ignore[no-untyped-def]
+    n = crossings.size
     error = 0.0  # relative to the far left
     here = 0.0  # at 0: below it all, half of what changes there
     for i in range(n):
-        if places[i] < 0.0:
+        if crossings[i] < 0.0:
             here += change[i]
-        elif places[i] == 0.0:
+        elif crossings[i] == 0.0:
             here += 0.5 * change[i]
     slack = 1e-12
     best = here - slack
     width = -1.0
     move = 0.0
-    reach = max(places[n - 1] - places[0], abs(places[0]), 1e-300)
-    left = places[0] - reach
+    reach = max(crossings[n - 1] - crossings[0], abs(crossings[0]), 1e-300)
+    left = crossings[0] - reach
     for i in range(n + 1):
-        right = places[i] if i < n else places[n - 1] + reach
+        right = crossings[i] if i < n else crossings[n - 1] + reach
         if right > left and (error < best or (error <= best + slack and width >= 0.0 and right - left > width)):
             best = min(error, best)
             width = right - left
             move = 0.5 * (left + right)
         if i < n:
             error += change[i]
-            left = places[i]
+            left = crossings[i]
     return move
 
 

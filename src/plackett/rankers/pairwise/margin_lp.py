@@ -35,15 +35,15 @@ class MarginLP(Ranker):
     over the pairs "a before b", W their weight. At most a share ν of the pairs ends below the margin ρ. ν = 0 allows
     none; then ρ is the largest possible minimum margin, positive if and only if some weights order all pairs correctly,
     and by duality the value of the game between a distribution over pairs and the best feature (up to sign) for it. For
-    features of 0 and 1 that is the margin which boosting is measured by; RankBoost need not reach it.
+    features of 0 and 1 that is the margin by which boosting is measured; RankBoost does not always reach it.
 
     The slacks are never variables. For given v the best ρ and ξ make the objective the mean margin of the worst share ν
     of the pairs, :math:`g(v) = \min_D \sum D_{ab}\,v \cdot (x_a - x_b)` over distributions with :math:`D_{ab} \le
-    w_{ab} / (\nu W)`, which is concave. Each such D is a row of a small program over v that bounds g from above;
-    SciPy's HiGHS solves it, the worst D at its solution, and half-way to the best v so far, become the next rows, until
-    bound and best value meet. A step costs a sort of the pairs. It suits small data: the pairs must fit into a list,
-    with at most a few hundred features. Explicit preferences replace the pairs of unequal labels; their margins are not
-    used.
+    w_{ab} / (\nu W)`, which is concave. Each such D is a row of a small program over v that bounds g from above.
+    SciPy's HiGHS solves it. The worst D at its solution, and the worst one half-way to the best v so far, become the
+    next rows, until bound and best value meet. A step costs a sort of the pairs. It suits small data: the pairs must
+    fit into memory, with at most a few hundred features. Explicit preferences replace the pairs of unequal labels;
+    their margins are not used.
 
     Parameters
     ----------
@@ -189,13 +189,15 @@ class _Program:
 
 
 def _solve(rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """The weights of L1 norm 1 at most with the largest smallest product with a row, and that product."""
+    """The weights of L1 norm at most 1 that maximise the smallest product with a row, and that product."""
     from scipy.optimize import linprog
 
     k, d = rows.shape
     table = np.vstack([np.hstack([-rows, rows, np.ones((k, 1))]), np.append(np.ones(2 * d), 0.0)])
     bounds = [(0.0, None)] * (2 * d) + [(None, None)]
-    found = linprog(np.append(np.zeros(2 * d), -1.0), table, np.append(np.zeros(k), 1.0), bounds=bounds, method="highs")
-    if found.status != 0:
-        raise LossError(f"MarginLP: the linear program was not solved ({found.message})")
-    return found.x[:d] - found.x[d : 2 * d], -float(found.fun)
+    solution = linprog(
+        np.append(np.zeros(2 * d), -1.0), table, np.append(np.zeros(k), 1.0), bounds=bounds, method="highs"
+    )
+    if solution.status != 0:
+        raise LossError(f"MarginLP: the linear program was not solved ({solution.message})")
+    return solution.x[:d] - solution.x[d : 2 * d], -float(solution.fun)

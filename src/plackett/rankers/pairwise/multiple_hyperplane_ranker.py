@@ -26,17 +26,17 @@ class MultipleHyperplaneRanker(LinearPairSVM):
     r"""Multiple hyperplane ranker: a Ranking SVM for every pair of grades, with their rankings combined by a weighted
     count.
 
-    The features that separate excellent from good documents need not be those that separate good from bad ones. So
-    every pair of grades k > l has a linear `RankSVM` :math:`f_{kl}` of their own, trained on their documents alone, and
-    a document scores
+    The features that separate excellent from good documents may not be those that separate good from bad ones. So every
+    pair of grades k > l has its own linear `RankSVM` :math:`f_{kl}`, trained only on documents of these grades, and a
+    document scores
 
     .. math:: s(x) = \sum_{k > l} \alpha_{kl} f_{kl}(x) \quad\text{or}\quad
               \sum_{k > l} \alpha_{kl} (m - r_{kl}(x))
 
-    with :math:`r_{kl}` its rank by :math:`f_{kl}` among the m documents of its list (Borda's count, ties share the mean
-    of their places). A pair of grades that never occur in the same query has no machine; with two grades it is Ranking
-    SVM. The grades are the different labels that occur, at most 16; unjudged documents are in no pair. Preferences have
-    no grades and are rejected.
+    with :math:`r_{kl}` its rank by :math:`f_{kl}` among the m documents of its list (Borda's count; ties share the mean
+    of their ranks). A pair of grades that never occur in the same query has no machine; with two grades it is Ranking
+    SVM. The grades are the distinct labels, at most 16; unjudged documents form no pairs. Preferences have no grades
+    and are rejected.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class OnlineRankSVM(Ranker):
         query_weight: Any = None,
         n_steps: int | None = None,
     ) -> Self:
-        """Continue training on more queries, which need not be kept.
+        """Continue training on more queries; they are not stored.
 
         Parameters
         ----------

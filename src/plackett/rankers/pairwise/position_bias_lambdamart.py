@@ -11,7 +11,7 @@ from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.lambdas import Lambda
-from plackett.losses.pairwise.unbiased_lambda import places
+from plackett.losses.pairwise.unbiased_lambda import clipped_positions
 from plackett.rankers.pairwise._shown_positions import Biases, ClickTrained, JointlyBound
 
 __all__ = ["PositionBiasLambdaMART"]
@@ -87,12 +87,12 @@ class _Added(JointlyBound):
     def __init__(self, bound: BoundLoss, bias: np.ndarray, rate: float, regularization: float) -> None:
         super().__init__(bound.data, bound.n_jobs)
         self.bound, self.bias, self.rate = bound, bias, rate
-        self.place = places(bound.data, bias.size)
-        self.pull = regularization * np.bincount(self.place, minlength=bias.size)
+        self.positions = clipped_positions(bound.data, bias.size)
+        self.pull = regularization * np.bincount(self.positions, minlength=bias.size)
 
     def step(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, Biases]:
-        _, gradient, curvature = self.bound.evaluate(scores + self.bias[self.place], value=False)
-        slope = np.bincount(self.place, gradient, self.bias.size) + self.pull * self.bias
-        bend = np.bincount(self.place, curvature, self.bias.size) + self.pull
+        _, gradient, curvature = self.bound.evaluate(scores + self.bias[self.positions], value=False)
+        slope = np.bincount(self.positions, gradient, self.bias.size) + self.pull * self.bias
+        bend = np.bincount(self.positions, curvature, self.bias.size) + self.pull
         self.bias = self.bias - self.rate * slope / (bend + 0.001)
         return gradient, curvature, {"position_bias_": self.bias - self.bias[0]}

@@ -31,7 +31,7 @@ def _search(ranker: RankBoost, round: Round) -> float:
 
 
 def _closed(ranker: RankBoost, round: Round) -> float:
-    plus, minus = (side + ranker.smoothing for side in round.sides)
+    plus, minus = (share + ranker.smoothing for share in round.right_and_wrong)
     return 0.5 * _log_ratio(plus, minus)
 
 

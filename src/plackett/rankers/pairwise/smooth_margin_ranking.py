@@ -26,10 +26,10 @@ class SmoothMarginRanking(PairBoosting):
     .. math:: G(\alpha) = \frac{-\log F(\alpha)}{\lVert\alpha\rVert_1}, \qquad
               G \le \min_{(u, v)} \frac{s_u - s_v}{\lVert\alpha\rVert_1} \le G + \frac{\log m}{\lVert\alpha\rVert_1}
 
-    (m pairs of weight 1) tends to the smallest margin as α grows. As long as :math:`F \ge 1` each round is one of
-    RankBoost with its exact step. From then on the step along the weak ranker of largest edge is the one that maximises
-    G, found exactly: the numerator is concave along it and the denominator linear. Where the pairs cannot all be
-    ordered rightly, F never falls below 1 and the ranker is RankBoost.
+    (m pairs of weight 1) tends to the smallest margin as α grows. As long as :math:`F \ge 1`, each round is a round of
+    RankBoost with its exact step. After that, the step along the weak ranker with the largest edge maximises G; it is
+    found exactly, since the numerator is concave along it and the denominator linear. If the pairs cannot all be
+    ordered correctly, F never falls below 1 and the ranker is RankBoost.
 
     Explicit preferences replace the pairs of unequal labels, weights multiply the terms of F, and a missing
     value (NaN) is an abstention as in `RankBoost`.

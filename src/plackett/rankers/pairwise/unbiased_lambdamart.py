@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
-from plackett.losses.pairwise.unbiased_lambda import BoundUnbiasedLambda, UnbiasedLambda, places
+from plackett.losses.pairwise.unbiased_lambda import BoundUnbiasedLambda, UnbiasedLambda, clipped_positions
 from plackett.rankers.pairwise._shown_positions import Biases, ClickTrained, JointlyBound
 
 __all__ = ["UnbiasedLambdaMART"]
@@ -109,7 +109,7 @@ class _Estimated(JointlyBound):
     def __init__(self, bound: BoundUnbiasedLambda, n: int, power: float, skips: bool) -> None:
         super().__init__(bound.data, bound.n_jobs)
         self.bound, self.n, self.power, self.skips = bound, n, power, skips
-        self.place = places(bound.data, n)
+        self.positions = clipped_positions(bound.data, n)
 
     def step(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, Biases]:
         _, gradient, curvature, click_cost, skip_cost = self.bound.costs(scores)
@@ -120,7 +120,7 @@ class _Estimated(JointlyBound):
 
     def _bias(self, cost: np.ndarray) -> np.ndarray:
         """Bias of each position from the loss of each document's pairs."""
-        total = np.bincount(self.place, cost, self.n)
+        total = np.bincount(self.positions, cost, self.n)
         known = np.flatnonzero(total > 0.0)
         if known.size == 0:
             return np.ones(self.n)

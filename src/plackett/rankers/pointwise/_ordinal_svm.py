@@ -83,7 +83,7 @@ class OrdinalSVM(Ranker):
         raise NotImplementedError
 
     def opposite(self, problem: ThresholdProblem) -> np.ndarray:
-        """Number of what each term is on one side of: its threshold."""
+        """Number of the threshold of each term."""
         return problem.threshold
 
     def solve(self, problem: ThresholdProblem) -> ThresholdSolution:
@@ -126,7 +126,7 @@ class OrdinalSVM(Ranker):
         return np.array([0.0, gamma, self.coef0, self.degree], np.float64)
 
     def _factor(self, rows: np.ndarray) -> np.ndarray:
-        """A table whose products of rows are the values of the kernel: its Cholesky factor, as far as it has rank."""
+        """A table whose row products are the values of the kernel: its Cholesky factor, up to its rank."""
         from scipy.linalg.lapack import dpstrf
 
         n = rows.shape[0]
@@ -152,7 +152,7 @@ class OrdinalSVM(Ranker):
 
 
 def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The labels that occur; of each document that counts its grade and weight; and the rows of these documents."""
+    """The labels that occur; grade and weight of each document that counts; and the rows of these documents."""
     weight = data.row_weight
     counted = np.flatnonzero((data.labels >= 0) & (weight > 0))
     grades, grade = np.unique(data.labels[counted], return_inverse=True)
@@ -172,10 +172,10 @@ def _balanced(problem: ThresholdProblem, group: np.ndarray) -> np.ndarray:
 
 
 def _scaled_and_centred(X: Any, scale: np.ndarray) -> tuple[Any, np.ndarray | None]:
-    """The features divided by their scale, in float32, less their means where the table is dense; and these means.
+    """The features divided by their scale, in float32, minus their means if the table is dense; and these means.
 
-    The thresholds take up any shift of the scores, so the means change nothing but the rounding: a feature that is
-    large and hardly varies would spoil the equations of the solver.
+    The thresholds absorb any shift of the scores, so subtracting the means affects only rounding: a feature that is
+    large and hardly varies would make the equations of the solver ill-conditioned.
     """
     single = scale.astype(np.float32)
     if not isinstance(X, np.ndarray):

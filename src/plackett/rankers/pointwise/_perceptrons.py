@@ -44,7 +44,7 @@ class OrdinalPerceptron(Ranker):
 
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
-    #: What is learned depends on the order of the documents: weights are how often a pass has a document.
+    #: What is learned depends on the order of the documents; a weight is how often a pass visits a document.
     one_at_a_time: ClassVar[bool] = True
 
     margin: float = 0.0
@@ -118,17 +118,17 @@ class OrdinalPerceptron(Ranker):
 
 @kernel
 def step(grade, product, margin, b):  # type: ignore[no-untyped-def]
-    """Move the thresholds that a document is not on the right side of.
+    """Move the thresholds for which a document is on the wrong side.
 
-    By how many times its features are to be added to the weights, the number of grades by which it was missed, the
-    number of thresholds moved. Without a margin nothing moves unless the grade was missed.
+    Returns how many times its features are to be added to the weights, by how many grades it was missed, and the number
+    of thresholds moved. Without a margin nothing moves unless the grade was missed.
     """
-    found = 0
-    while found < b.size and product >= b[found]:
-        found += 1
+    predicted = 0
+    while predicted < b.size and product >= b[predicted]:
+        predicted += 1
     total = 0.0
     moved = 0
-    if margin == 0.0 and found == grade:
+    if margin == 0.0 and predicted == grade:
         return total, 0, moved
     for r in range(b.size):
         side = 1.0 if grade > r else -1.0
@@ -136,7 +136,7 @@ def step(grade, product, margin, b):  # type: ignore[no-untyped-def]
             b[r] -= side
             total += side
             moved += 1
-    return total, abs(found - grade), moved
+    return total, abs(predicted - grade), moved
 
 
 @kernel
@@ -171,11 +171,11 @@ def _pass(  # type: ignore[no-untyped-def]
     shifts,
     counts,
 ):
-    """One pass of each perceptron over the documents in an order of its own.
+    """One pass of each perceptron over the documents, each in its own order.
 
-    A document comes ``times`` times on average: the whole part, and once more with the probability of the rest. The
-    features less their means, z = x − m, are never formed, so that sparse ones stay sparse: the weights Σ aᵢ zᵢ are
-    w − c m with w = Σ aᵢ xᵢ and c = Σ aᵢ, and ``shifts`` has c and w · m; ``shift`` has x · m of each row.
+    A document is visited ``times`` times on average: the whole part, and once more with the probability of the rest.
+    The centred features z = x − m are never formed, so that sparse ones stay sparse: the weights Σ aᵢ zᵢ are w − c m
+    with w = Σ aᵢ xᵢ and c = Σ aᵢ, and ``shifts`` has c and w · m; ``shift`` has x · m of each row.
     """
     square = 0.0
     for k in range(middle.size):
@@ -183,7 +183,7 @@ def _pass(  # type: ignore[no-untyped-def]
     order = np.empty(grades.size, np.int64)
     n_max = longest(0, grades.size, pointers)
     room = np.empty(n_max + 1)
-    places = np.empty(n_max + 1 if columns.size else 0, np.uint32)
+    indices = np.empty(n_max + 1 if columns.size else 0, np.uint32)
     for m in range(lo, hi):
         seed = mix(seeds[m] ^ mix(np.uint64(turn)))
         _shuffle(order, seed)
@@ -191,9 +191,9 @@ def _pass(  # type: ignore[no-untyped-def]
         for i in range(order.size):
             row = order[i]
             share = np.float64(mix(draw + np.uint64(i)) >> np.uint64(32)) * _UNIT
-            n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, places)
+            n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, indices)
             for _ in range(np.int64(times[row] + share)):
-                product, _square = measure(room, n, places, columns.size == 0, w[m])
+                product, _square = measure(room, n, indices, columns.size == 0, w[m])
                 product -= shifts[m, 0] * (shift[row] - square) + shifts[m, 1]
                 add, missed, moved = step(grades[row], product, margin, b[m])
                 counts[m, 0] += missed > 0
@@ -203,4 +203,4 @@ def _pass(  # type: ignore[no-untyped-def]
                     shifts[m, 0] += add
                     shifts[m, 1] += add * shift[row]
                     for k in range(n):
-                        w[m, k if columns.size == 0 else places[k]] += add * room[k]
+                        w[m, k if columns.size == 0 else indices[k]] += add * room[k]

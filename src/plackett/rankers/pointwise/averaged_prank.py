@@ -17,9 +17,9 @@ __all__ = ["AveragedPRank"]
 class AveragedPRank(OrdinalPerceptron):
     """OAP-BPM: many PRanks (`PRank`), each on its own random part of the documents; weights and thresholds averaged.
 
-    Each sees a document of a pass with probability ``sampling_rate``, in an order of its own. The average is near the
-    centre of the weights that agree with the documents (the Bayes point), and changes less from seed to seed than a
-    single PRank; averaged thresholds are in order because each model's are.
+    Each of them sees a document in a pass with probability ``sampling_rate``, in its own order. The average is near the
+    centre of the weights that agree with the documents (the Bayes point), and varies less from seed to seed than a
+    single PRank. The averaged thresholds are in order because those of each model are.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ class BayesPointMachine(OrdinalPerceptron):
     r"""Bayes point machine for grades: the centre of mass of the version space, estimated by permuted perceptrons.
 
     The version space contains all unit vectors (w, b) of weights and thresholds that give every document its grade.
-    Points of it are found by perceptrons with thresholds (`PRank`) that go over the documents in orders of their own
-    until they make no mistake; the machine is the mean of these, each scaled to length 1. The version space is a convex
-    cone, so the mean lies in it too. If the grades are not separable it is empty, and the mean is over the perceptrons
-    after ``max_iter`` passes.
+    Points in it are found by perceptrons with thresholds (`PRank`), each of which visits the documents in its own order
+    until it makes no mistake. The machine is their mean, each scaled to length 1. The version space is a convex cone,
+    so it contains the mean. If the grades are not separable it is empty, and the mean is over the perceptrons after
+    ``max_iter`` passes.
 
     Parameters
     ----------

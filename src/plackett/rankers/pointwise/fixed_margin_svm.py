@@ -20,8 +20,8 @@ class FixedMarginSVM(OrdinalSVM):
     .. math:: \min_{w, \theta} \tfrac12 \lVert w \rVert^2 + C \sum_k \Big( \sum_{y_j = k} \max(0, 1 + s_j - \theta_k)
               + \sum_{y_j = k+1} \max(0, 1 - s_j + \theta_k) \Big), \qquad s_j = w \cdot x_j
 
-    A document counts at the two thresholds around its grade only (the immediate-threshold loss), and nothing keeps the
-    thresholds in order: where few documents lie between two of them they can cross. `SVORExplicit` forbids that;
+    A document counts only at the two thresholds around its grade (the immediate-threshold loss), and nothing keeps the
+    thresholds in order: if few documents lie between two of them, they can cross. `SVORExplicit` forbids that;
     `SVORImplicit` does not need to. Solved by an interior-point method, with a proved gap.
 
     Examples

@@ -19,7 +19,7 @@ from plackett.solvers.monitor import Monitor
 __all__ = ["GenerativeRanker"]
 
 _COVARIANCES = ("full", "shared", "diagonal")
-#: Labels that may be told apart: each is a grade with a density of its own.
+#: Largest number of distinct labels; each is a grade with its own density.
 _MOST_GRADES = 50
 _ROWS = 65_536
 
@@ -32,10 +32,10 @@ class GenerativeRanker(Ranker):
               P(y \mid x) = \frac{\pi_y\, \mathcal N(x; \mu_y, \Sigma_y)}
               {\sum_z \pi_z\, \mathcal N(x; \mu_z, \Sigma_z)}.
 
-    There is no training loop: the moments of each grade are sums over its documents, computed in one pass. With two
-    grades and one covariance the order is that of linear discriminant analysis; with diagonal covariances it is naive
-    Bayes. Learns from few labels, and says how likely a document is at all, but is only as good as its densities:
-    skewed features (counts, lengths) should be transformed first.
+    Training is one pass: the moments of each grade are sums over its documents. With two grades and one covariance the
+    order is that of linear discriminant analysis; with diagonal covariances it is naive Bayes. The model learns from
+    few labels and also tells how likely a document itself is, but it is only as good as its densities: transform skewed
+    features (counts, lengths) first.
 
     Parameters
     ----------
@@ -109,8 +109,8 @@ class GenerativeRanker(Ranker):
                 rows = slice(start, start + _ROWS)
                 X = dense(data.X[rows]).astype(np.float64)
                 for y, grade in enumerate(grades):
-                    mine = labels[rows] == grade
-                    part, w = X[mine], weight[rows][mine]
+                    of_grade = labels[rows] == grade
+                    part, w = X[of_grade], weight[rows][of_grade]
                     if second:
                         part = part - means[y]
                         squares[y] += (part * w[:, None]).T @ part
@@ -127,7 +127,7 @@ class GenerativeRanker(Ranker):
         roots, constants = np.empty_like(squares), np.empty(n)
         self._log_priors = np.log(mass / mass.sum())
         for y in range(n):
-            # a grade of few documents leans on the covariance of all
+            # a grade of few documents borrows from the covariance of all
             own = total if self.covariance == "shared" else (squares[y] + (d + 1) * total) / (mass[y] + d + 1)
             kept = 0.0 if self.covariance == "diagonal" else 1.0 - self.shrinkage
             matrix = kept * own + (1.0 - kept) * np.diag(np.diag(own)) + np.diag(floor)

@@ -106,7 +106,7 @@ class OrdinalTree(Ranker):
 
 
 def _with_grades(scorer: TreeScorer, data: RankingDataset, grade: Callable[..., float]) -> TreeScorer:
-    """The tree with the grade of each leaf in place of its mean."""
+    """The tree with the grade of each leaf instead of its mean."""
     weight = data.row_weight
     counts = np.flatnonzero((data.labels >= 0) & (weight > 0))
     labels, weights = data.labels[counts], weight[counts]

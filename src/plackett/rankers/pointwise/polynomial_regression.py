@@ -88,11 +88,11 @@ def _products(X: np.ndarray, degree: int, interaction_only: bool) -> np.ndarray:
     [[2.0, 3.0, 4.0, 6.0, 9.0]]
     """
     n = X.shape[1]
-    found = [X]
+    blocks = [X]
     last, first = X, np.arange(n)  # the products of one factor less, and the column of the first factor of each
     for _ in range(degree - 1):
         rest = [np.flatnonzero(first > j if interaction_only else first >= j) for j in range(n)]
         first = np.repeat(np.arange(n), [columns.size for columns in rest])
         last = np.hstack([last[:, columns] * X[:, [j]] for j, columns in enumerate(rest)])
-        found.append(last)
-    return np.ascontiguousarray(np.hstack(found), np.float32)
+        blocks.append(last)
+    return np.ascontiguousarray(np.hstack(blocks), np.float32)

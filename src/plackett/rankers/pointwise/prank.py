@@ -23,10 +23,10 @@ class PRank(OrdinalPerceptron):
 
     .. math:: w \leftarrow w + \Big(\sum_r \tau_r\Big) x, \quad b_r \leftarrow b_r - \tau_r, \quad \tau_r \in \{y_r, 0\}
 
-    Thresholds stay in order. Where some unit vector (w, b) has every document at least γ on the right side of every
-    threshold, the ranks missed sum to at most :math:`(K - 1)(R^2 + 1)/\gamma^2`, R the longest document. This is
-    subgradient descent with steps of 1 on `plackett.losses.PRankLoss`. A pass visits the documents of all queries in
-    random order; one with twice the mean weight comes twice.
+    Thresholds stay in order. If some unit vector (w, b) has every document on the right side of every threshold by at
+    least γ, the ranks missed sum to at most :math:`(K - 1)(R^2 + 1)/\gamma^2`, with R the norm of the longest document.
+    This is subgradient descent with steps of 1 on `plackett.losses.PRankLoss`. A pass visits the documents of all
+    queries in random order; a document with twice the mean weight is visited twice.
 
     Attributes
     ----------

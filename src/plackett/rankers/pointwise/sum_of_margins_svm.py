@@ -26,23 +26,23 @@ class SumOfMarginsSVM(OrdinalSVM):
               a_k \le b_k \le a_{k+1}, \quad s_j \le a_k + \xi_j \ (y_j = k), \quad s_j \ge b_{k-1} - \xi_j \ (y_j = k)
 
     Grade k lies between :math:`b_{k-1}` and :math:`a_k`, and :math:`b_k - a_k` is the margin to the next one. The dual
-    asks for the shortest vector between reduced convex hulls of the grades: a quadratic program, whose solution divided
-    by its length is that of the problem above. Where the hulls meet (grades that overlap, and a high price) the
-    length is 0: no direction has a positive margin, the solution is w = 0 and all scores are equal.
+    looks for the shortest vector between reduced convex hulls of the grades: a quadratic program, whose solution
+    divided by its length solves the problem above. If the hulls meet (overlapping grades and a high price) the length
+    is 0: no direction has a positive margin, the solution is w = 0 and all scores are equal.
 
     Parameters
     ----------
     C
         None sets the price of a document by `nu`; a number is the price λ (times the document's weight) for all. It
-        must be more than 1 / weight of the lowest and of the highest grade, or ever wider margins would lower the
-        objective.
+        must be larger than 1 / weight of the lowest and of the highest grade; otherwise the objective has no lower
+        bound, because wider and wider margins decrease it.
     nu
         Between 0 and 1: the price is 1/(ν · weight of the grade), so that about a share ν of each grade is inside or
         beyond its margin. Near 1 the direction between two grades is the difference of their means.
         None is 0.99 where C is None: chosen on validation queries of several small sets (see "Defaults on small data"
         in the guide to rankers); grades of real data overlap so much that at 0.9 there often is no margin at all.
     balance
-        Give both ends of each margin the same weight, the mean of the two; with ``nu`` they have it anyway.
+        Give both ends of each margin the same weight, the mean of the two; with ``nu`` they always have it.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class SumOfMarginsSVM(OrdinalSVM):
         return ThresholdProblem(X, row, threshold, side, price[row], 0.0, margins, True, self.n_jobs)
 
     def opposite(self, problem: ThresholdProblem) -> np.ndarray:
-        """Number of the margin whose end a term is at: all terms of an end are on the same side of it."""
+        """Number of the margin of each term; all terms of one end are on the same side of it."""
         return problem.threshold // 2
 
     def solve(self, problem: ThresholdProblem) -> ThresholdSolution:
@@ -103,19 +103,19 @@ class SumOfMarginsSVM(OrdinalSVM):
         return _unit_length(solve_threshold_svm(replace(problem, cost=problem.cost / nu), self.tol))
 
 
-def _unit_length(found: ThresholdSolution) -> ThresholdSolution:
-    """The solution divided by the length of its weights; 0 where that is no more than rounding.
+def _unit_length(solution: ThresholdSolution) -> ThresholdSolution:
+    """The solution divided by the length of its weights; 0 if that length is rounding error.
 
-    All but the square of the weights is homogeneous; the dual's bound −½‖w‖² becomes −‖w‖.
+    Everything except the square of the weights is homogeneous; the bound −½‖w‖² of the dual becomes −‖w‖.
     """
-    square, gap = float(found.weights @ found.weights), found.primal - found.dual
+    square, gap = float(solution.weights @ solution.weights), solution.primal - solution.dual
     length = np.sqrt(square) if square > max(4.0 * gap, 1e-8) else np.inf
-    primal, dual = (found.primal - 0.5 * square) / length, -np.sqrt(max(-2.0 * found.dual, 0.0))
+    primal, dual = (solution.primal - 0.5 * square) / length, -np.sqrt(max(-2.0 * solution.dual, 0.0))
     return replace(
-        found,
-        weights=found.weights / length,
-        thresholds=found.thresholds / length,
-        heights=found.heights / length,
+        solution,
+        weights=solution.weights / length,
+        thresholds=solution.thresholds / length,
+        heights=solution.heights / length,
         primal=primal,
         dual=dual,
         gap=max(primal - dual, 0.0),

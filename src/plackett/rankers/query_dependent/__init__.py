@@ -1,1 +1,1 @@
-"""Query-dependent rankers: not one function for all queries."""
+"""Query-dependent rankers: the ranking function depends on the query."""

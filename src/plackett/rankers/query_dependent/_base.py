@@ -25,7 +25,7 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["LocalRankers", "QueryDependent", "UsesQueryFeatures"]
 
-#: Shares of the global ranker that are tried on validation data: all of it first, which wins ties.
+#: Shares of the global ranker to try on validation data; the first, the global ranker alone, wins ties.
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
@@ -101,15 +101,15 @@ class LocalRankers(QueryDependent):
     Parameters
     ----------
     shrink
-        Share of the global ranker in every score, from 0 (local rankers only) to 1 (the global ranker only), which
-        guards against over-fitting of rankers trained on few queries. ``"auto"`` chooses 1, 0.75, 0.5, 0.25 or 0 by
+        Share of the global ranker in every score, from 0 (local rankers only) to 1 (the global ranker only). It guards
+        against over-fitting of rankers trained on few queries. ``"auto"`` chooses 1, 0.75, 0.5, 0.25 or 0 by
         `eval_measure` on the validation data, and so falls back to the global ranker unless something else is better;
         without validation data it is 0.
     rho
         Strength of the penalty :math:`\frac{\rho}{2} \lVert w - w_g \rVert^2` that keeps the weights w of each
-        local ranker near the weights :math:`w_g` of the global one, added to the objective of the base ranker: 0 trains
-        local rankers by themselves, a very large value leaves the global ranker. Only for linear base rankers with a
-        smooth loss; `shrink`, which mixes scores, is for all, and both can be used together.
+        local ranker near the weights :math:`w_g` of the global one. It is added to the objective of the base ranker: 0
+        trains local rankers independently, and with a very large value they equal the global ranker. Only for linear
+        base rankers with a smooth loss; `shrink`, which mixes scores, works for all. Both can be used together.
     min_queries
         Parts with fewer queries use the global ranker.
 
@@ -136,7 +136,7 @@ class LocalRankers(QueryDependent):
             raise DataError(f"rho={self.rho!r}; give 0 or more")
 
     def _local_ranker(self, data: RankingDataset, valid: RankingDataset | None, overall: Ranker) -> Ranker:
-        """A ranker of some of the queries, near the global one with ``rho``."""
+        """A ranker trained on some of the queries, kept near the global one if ``rho`` is positive."""
         if self.rho == 0.0:
             return self._trained(data, valid, like=overall)
         return near(self._member(overall), data, overall, self.rho)
@@ -146,7 +146,7 @@ class LocalRankers(QueryDependent):
     ) -> tuple[list[Ranker], np.ndarray]:
         """The global ranker and one for each part of the queries; the number of the member of each part.
 
-        Equal parts share a member; parts of all queries, and parts that are too small, use the global one.
+        Equal parts share a member. Parts that contain all queries, or too few, use the global one.
         """
         members = [self._trained(data, monitor.valid)]
         known: dict[bytes, int] = {np.arange(data.n_queries).tobytes(): 0}
@@ -192,10 +192,10 @@ class LocalRankers(QueryDependent):
             shares = SHARES
         best = shares[0]
         for share in shares:
-            found = scorer(share)
+            candidate = scorer(share)
             if monitor.valid is None:
                 break
-            better, stop = monitor.judge(partial(self._scored, found))
+            better, stop = monitor.judge(partial(self._scored, candidate))
             best = share if better else best
             if stop:
                 break

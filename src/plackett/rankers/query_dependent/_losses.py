@@ -1,4 +1,4 @@
-"""Losses that are mixed per query, and losses that look at the top of the ideal list only."""
+"""Losses that are mixed per query, and losses that count only the top of the ideal list."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class _Mixed(BoundLoss):
 
 
 def in_the_top(data: RankingDataset, k: int) -> np.ndarray:
-    """Whether some ideal order has the document among its first k: fewer than k judged documents have larger labels."""
+    """Whether a document is among the first k of some ideal order: fewer than k judged ones have larger labels."""
     sizes = data.group
     last = data.offsets[:-1] + np.minimum(k, sizes) - 1
     least = np.full(data.n_queries, np.inf)
@@ -84,9 +84,10 @@ def in_the_top(data: RankingDataset, k: int) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TopLoss(Loss):
-    """A loss restricted to documents that an ideal order may have among the first k, divided by the number of terms.
+    """A loss restricted to documents that may be among the first k of an ideal order, divided by the number of terms.
 
-    Pairs: those with such a document; the list likelihood: the first k stages; losses of documents: such documents.
+    A pair loss counts the pairs with such a document, the list likelihood its first k stages, a loss of documents only
+    such documents.
     """
 
     name: ClassVar[str] = "top"
@@ -136,7 +137,9 @@ class _Top(BoundLoss):
             terms = np.bincount(data.query_of_row, weight, data.n_queries).astype(np.float64)
             self.parts = [(1.0, self._weighed(inner, plain.replace(sample_weight=weight), terms))]
         else:
-            raise LossError(f"{inner} is no loss of documents or pairs, nor ListMLE: it has no form for the top only")
+            raise LossError(
+                f"{inner} has no form for the top only: it is not a loss of documents or pairs, nor ListMLE"
+            )
 
     def _weighed(self, loss: Loss, data: RankingDataset, terms: np.ndarray) -> BoundLoss:
         share = np.divide(self.query_weight, terms, out=np.zeros_like(terms), where=terms > 0)

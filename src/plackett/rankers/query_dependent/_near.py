@@ -1,4 +1,4 @@
-"""Linear rankers trained near another one: their own objective, and a penalty for the distance between the weights."""
+"""Linear rankers trained near another one: their own objective plus a penalty for the distance between the weights."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _near_svm(member: LinearPairSVM, data: RankingDataset, overall: LinearScorer
         value = 0.5 * w @ w + member.C * total + 0.5 * rho * ((w - centre) @ (w - centre))
         return float(value), w + member.C * (data.X.T @ slope) / scale + rho * (w - centre)
 
-    found = minimize(
+    optimum = minimize(
         objective, centre, jac=True, method="L-BFGS-B", options={"maxiter": member.max_iter, "ftol": 1e-12}
     )
-    return LinearScorer((found.x / scale)[:, None], np.zeros(1))
+    return LinearScorer((optimum.x / scale)[:, None], np.zeros(1))

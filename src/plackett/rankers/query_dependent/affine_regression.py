@@ -1,4 +1,4 @@
-"""Regression with a scale and a level of its own for each query."""
+"""Regression with a separate scale and level for each query."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _LEAST = 1e-3
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AffineRegression(SingleMember):
-    r"""Regression of labels up to a scale and a level per query, which say nothing about the order,
+    r"""Regression of labels up to a scale and a level per query, which do not affect the order,
 
     .. math:: \min_{f, \alpha, \beta} \sum_i \sum_j (y_j^i - \beta_i - \alpha_i f(x_j^i))^2
               + \lambda_\beta \lVert \beta \rVert^2 + \lambda_\alpha \lVert \alpha - 1 \rVert^2 + \text{penalty of } f.
 
     Judges are strict for one query and lenient for the next, and features differ in level between queries. Plain
-    regression fits these differences; here α and β take them, and only f is used to rank. Solved in turns: given f,
-    two equations per query; given α and β, the base regression with the labels :math:`(y - \beta_i) / \alpha_i` and
-    weights :math:`\alpha_i^2`. A turn that does not lower the sum of squares and penalties is not taken. With infinite
-    penalties or no turns it is the base ranker.
+    regression fits these differences; here α and β absorb them, and only f is used to rank. The two parts are optimised
+    in turn: given f, two equations per query; given α and β, the base regression with the labels
+    :math:`(y - \beta_i) / \alpha_i` and weights :math:`\alpha_i^2`. A turn that does not lower the sum of squares and
+    penalties is rejected. With infinite penalties or no turns it is the base ranker.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ class AffineRegression(SingleMember):
         loss = base.make_loss() if isinstance(base, GradientTrained) else None
         if not isinstance(loss, Square) or loss.target not in ("linear", None):
             raise DataError(
-                f"base={self.base!r} is no regression of the labels; use LinearRegression(), MART(), RandomForest(), …"
+                f"base={self.base!r} is not a regression of the labels; use LinearRegression(), MART(), "
+                "RandomForest(), …"
             )
         return base
 

@@ -1,4 +1,4 @@
-"""One ranking function, trained with another loss for each kind of query."""
+"""One ranking function, trained with a different loss for each kind of query."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class CategoryMixture(GradientRanker):
 
     .. math:: L(f) = \sum_q \sum_c P(c \mid q)\, L_c(f; q).
 
-    The probabilities :math:`P(c \mid q)` of the categories are the ``query_features`` of the dataset: one column for
-    each loss, not negative, each row with the sum 1. Without query features all categories are equally
-    probable. They are not needed to rank. With one loss it is `GradientRanker`.
+    The probabilities :math:`P(c \mid q)` of the categories are the ``query_features`` of the dataset: one non-negative
+    column per loss, with rows that sum to 1. Without query features all categories are equally probable. Prediction
+    does not need them. With one loss it is `GradientRanker`.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class CategoryMixture(GradientRanker):
         """The mixture; the loss itself if there is only one."""
         if isinstance(self.losses, str) or len(self.losses) == 0:
             raise DataError(f"losses={self.losses!r}; give a list of losses, such as ('ListMLE', 'Logistic')")
-        made = tuple(GradientRanker(loss=loss).make_loss() for loss in self.losses)
-        return made[0] if len(made) == 1 else MixedLoss(losses=made)
+        losses = tuple(GradientRanker(loss=loss).make_loss() for loss in self.losses)
+        return losses[0] if len(losses) == 1 else MixedLoss(losses=losses)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         start = getattr(self, "scorer_", None) if self.warm_start else None

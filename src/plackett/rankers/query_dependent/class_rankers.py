@@ -35,7 +35,7 @@ class ClassRankers(LocalRankers):
     routing
         ``"hard"`` or ``"soft"``.
     n_classes
-        Number of classes to find where none are given.
+        Number of classes to find if none are given.
     gate_penalty
         Strength of the squared penalty of the classifier.
 

@@ -1,4 +1,4 @@
-"""CoupleNet: a network on the query makes the weights of RankNet."""
+"""CoupleNet: RankNet with weights computed from the query by a network."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["CoupleNet", "Layers"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CoupleNet(UsesQueryFeatures):
-    r"""CoupleNet: RankNet whose weights are the output of a second network, which sees the features of the query,
+    r"""CoupleNet: RankNet whose weights are the output of a second network on the features of the query,
 
     .. math:: f(x, q) = x^\top w(z_q), \qquad w(z) = w_0 + B \tanh(A z + a).
 
     Both layers are trained together by back-propagation of the pairwise logistic loss, or another smooth loss, with
-    L-BFGS. Per query the gradients of the scores are summed first, so the pairs cost no more than in RankNet. If all
+    L-BFGS. The gradients of the scores of a query are summed first, so pairs cost no more than in RankNet. If all
     training queries have the same features, it is the linear RankNet.
 
     Parameters
@@ -114,9 +114,11 @@ class CoupleNet(UsesQueryFeatures):
 
         def callback(flat: np.ndarray) -> None:
             nonlocal best
-            found = scorer(flat)
+            candidate = scorer(flat)
             keep, stop = monitor.judge(
-                lambda valid: found.predict(valid.X, valid.offsets, self.n_jobs, query_features=valid.query_features)
+                lambda valid: candidate.predict(
+                    valid.X, valid.offsets, self.n_jobs, query_features=valid.query_features
+                )
             )
             if keep:
                 best = flat.copy()

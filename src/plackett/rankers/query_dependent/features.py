@@ -31,10 +31,10 @@ def query_features(
     data
         Documents; labels are not used.
     reference
-        Feature that decides which documents are the best ones, such as a BM25 score: a column number or name. None uses
-        all documents of the list.
+        Feature by which the best documents are chosen, such as a BM25 score: a column number or name. None uses all
+        documents of the list.
     top
-        Number of best documents; those that tie with the last one count too.
+        Number of best documents; those tied with the last one are included.
     spread
         Append the standard deviations.
 
@@ -57,8 +57,8 @@ def query_features(
     """
     if top < 1:
         raise DataError(f"top={top}; give 1 or more")
-    found = list_statistics(data.X, data.offsets, column_number(data, reference), top)
-    return found if spread else found[:, : data.n_features]
+    statistics = list_statistics(data.X, data.offsets, column_number(data, reference), top)
+    return statistics if spread else statistics[:, : data.n_features]
 
 
 def column_number(data: RankingDataset, column: int | str | None, parameter: str = "reference") -> int:

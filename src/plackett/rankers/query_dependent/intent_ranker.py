@@ -1,4 +1,4 @@
-"""Losses for the top of the list, and for its first place only, mixed by the intent of the query."""
+"""Losses for the top of the list and for its first rank only, mixed by the intent of the query."""
 
 from __future__ import annotations
 
@@ -22,29 +22,28 @@ __all__ = ["IntentRanker", "gate_objective"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IntentRanker(UsesQueryFeatures, GradientRanker):
-    r"""One ranking function, trained for k places of informational queries and the first one of navigational queries,
+    r"""One ranking function, trained for the first k ranks of informational queries and the first of navigational ones,
 
     .. math:: L(f; q) = \alpha(q)\, L_{1..k}(f; q) + (1 - \alpha(q))\, L_{1}(f; q).
 
-    A user who looks for a homepage needs it at the top and nothing else; one who collects information reads ten
-    results. :math:`L_{1..k}` counts the documents that some ideal order has among its first k (fewer than k documents
-    have a larger label): for losses of documents only these, for pair losses the pairs with one of them, for ListMLE
-    the first k stages. Each part is divided by its number of terms.
+    A user who looks for a homepage needs only that page, at the top; one who collects information reads ten results.
+    :math:`L_{1..k}` counts the documents that may be among the first k of an ideal order (fewer than k documents have a
+    larger label): a loss of documents counts only these, a pair loss the pairs with one of them, ListMLE its first k
+    stages. Each part is divided by its number of terms.
 
     The share :math:`\alpha(q)` of informational intent is a number, a column of the dataset's query features, or
-    learned together with the ranker from the query features,
-    :math:`\alpha(q) = \sigma(\gamma \cdot z_q + \gamma_0)`, in
-    turns. As the loss is linear in α, learning it favours whichever part is easier. So the parts are
-    normalised and α is held near a prior by its relative entropy. α is not needed to rank.
+    learned from the query features as :math:`\alpha(q) = \sigma(\gamma \cdot z_q + \gamma_0)`, in turn with the ranker.
+    As the loss is linear in α, learning it favours whichever part is easier. So the parts are normalised, and α is held
+    near a prior by its relative entropy. Prediction does not need α.
 
     Parameters
     ----------
     k
-        Number of places of informational queries.
+        Number of ranks that count for informational queries.
     intent
         ``"learned"``; ``"given"``: the first query feature of the dataset, from 0 (navigational) to 1; or a number.
     prior, prior_strength
-        For learned intents: the prior share, and how strongly it holds, in units of the loss of a query.
+        For learned intents: the prior share, and its strength in units of the loss of a query.
     n_sweeps
         For learned intents: number of turns.
     loss
@@ -85,7 +84,7 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
     n_sweeps: int = 5
 
     def make_loss(self) -> Loss:
-        """The mixture of the loss for the first k places and that for the first place."""
+        """The mixture of the loss for the first k ranks and that for the first rank."""
         if self.k < 1:
             raise DataError(f"k={self.k}; give 1 or more")
         loss = super().make_loss()
@@ -136,9 +135,9 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
             scores = scorer.predict(data.X, data.offsets, self.n_jobs)
             parts = np.stack([one.evaluate(one.check(scores))[0] for one in bound], axis=1)
             arguments = z, parts, weight, self.prior, self.prior_strength
-            found = minimize(gate_objective, gate, args=arguments, jac=True, method="L-BFGS-B")
-            gate, share = found.x, 1.0 / (1.0 + np.exp(-z @ found.x))
-            values.append(found.fun)
+            optimum = minimize(gate_objective, gate, args=arguments, jac=True, method="L-BFGS-B")
+            gate, share = optimum.x, 1.0 / (1.0 + np.exp(-z @ optimum.x))
+            values.append(optimum.fun)
         self.gate_, self.losses_ = gate, np.array(values)
         return share
 
@@ -148,7 +147,7 @@ def gate_objective(
 ) -> tuple[float, np.ndarray]:
     """Sum over queries of the mixed loss and of the relative entropy of α to its prior; value and gradient for γ.
 
-    ``losses`` has the loss of the first k places and that of the first place, with the weights of the queries.
+    ``losses`` has the loss of the first k ranks and that of the first rank, with the weights of the queries.
     """
     a = np.clip(1.0 / (1.0 + np.exp(-np.clip(z @ gate, -30.0, 30.0))), 1e-13, 1.0 - 1e-13)
     entropy = a * np.log(a / prior) + (1.0 - a) * np.log((1.0 - a) / (1.0 - prior))

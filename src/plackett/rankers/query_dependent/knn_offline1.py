@@ -15,7 +15,7 @@ __all__ = ["KNNOffline1"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOffline1(KNNOffline2):
-    r"""A ranker for the neighbourhood of every training query; a new query uses that with the most common neighbours.
+    r"""A ranker for the neighbourhood of each training query; a new query uses the one that shares most neighbours.
 
     Training is that of `KNNOffline2`. To rank a query q, its k nearest training queries :math:`N_k(q)` are found, and
     the ranker of the training query i with the largest overlap :math:`|N_k(q) \cap N_k(q_i)|` is used; ties go to the

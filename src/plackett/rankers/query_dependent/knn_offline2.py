@@ -19,12 +19,12 @@ __all__ = ["KNNOffline2"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOffline2(LocalRankers):
-    """A ranker for the neighbourhood of every training query; a new query uses that of its nearest training query.
+    """A ranker for the neighbourhood of each training query; a new query uses that of its nearest training query.
 
-    While training, a ranker is trained on the k nearest training queries of each training query (which is one of them
-    itself), by Euclidean distance of the query features. Equal sets of neighbours share one ranker. To rank, only the
-    nearest training query has to be found, so it is the fastest of the three methods of the paper. For stable
-    rankers, which change little with a few training queries, it is close to `KNNOnline`.
+    For each training query, a ranker is trained on its k nearest training queries (including itself), by Euclidean
+    distance of the query features. Equal sets of neighbours share one ranker. Prediction only has to find the nearest
+    training query, so it is the fastest of the three methods of the paper. For stable rankers, which change little with
+    a few training queries, it is close to `KNNOnline`.
 
     Parameters
     ----------

@@ -18,11 +18,11 @@ __all__ = ["KNNOnline"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOnline(QueryDependent):
-    """A ranker trained for each query when it is asked, on its k nearest training queries.
+    """A ranker trained for each query at prediction time, on its k nearest training queries.
 
-    The reference of the three methods of the paper, and the slowest: a query costs one training. Rankers are kept, so
-    that queries with the same neighbours share one. The model file holds the training data.
-    `KNNOffline1` and `KNNOffline2` train beforehand.
+    The reference of the three methods of the paper, and the slowest: each query costs one training. Rankers are cached,
+    so queries with the same neighbours share one. The model file contains the training data. `KNNOffline1` and
+    `KNNOffline2` train beforehand.
 
     Parameters
     ----------
@@ -75,5 +75,5 @@ class KNNOnline(QueryDependent):
             relations=data.relations,
         )
         self.scorer_ = KNNOnlineScorer(base, kept, query_map, points, k, self.max_models)
-        self._trained(data.select([0]), None)  # bad parameters of the base ranker show now, not at the first query
+        self._trained(data.select([0]), None)  # report bad parameters of the base ranker now, not at the first query
         monitor.judge(self._score_rows)

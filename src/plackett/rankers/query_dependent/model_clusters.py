@@ -1,4 +1,4 @@
-"""Clusters of queries that the same ranker fits."""
+"""Clusters of queries that are fitted by the same ranker."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["ModelClusters"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ModelClusters(LocalRankers):
-    """Rankers that share the queries among themselves: each query goes to the one that fits it best.
+    """Several rankers, each trained on the queries that it fits best.
 
-    Queries with similar features need not need similar rankers. So the clusters are found by the rankers themselves, in
-    turns: each training query is assigned to the ranker with the smallest loss on it, and each ranker is trained again
-    on its queries. The loss of a query is the mean logistic loss of its pairs, with the scores of each ranker
-    brought to the spread 1 within lists. The total loss never rises: a turn that would raise it is not taken. A
-    multinomial logistic regression learns the cluster from the query features z, for new queries. With one cluster
-    it is the base ranker.
+    Queries with similar features do not always need similar rankers. So the clusters are found by the rankers
+    themselves, in turns: each training query is assigned to the ranker with the smallest loss on it, and each ranker is
+    trained again on its queries. The loss of a query is the mean logistic loss of its pairs, with the scores of each
+    ranker scaled to spread 1 within lists. The total loss never rises: a turn that would raise it is rejected. For new
+    queries, a multinomial logistic regression predicts the cluster from the query features z. With one cluster it is
+    the base ranker.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ __public__ = ["response_times"]
 
 @fulfils("qdep.latency", paper="Liu 2011, Learning to rank for information retrieval, section 7.3")
 def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
-    """Seconds that a query-dependent ranker takes for each query, asked one at a time.
+    """Seconds that a query-dependent ranker takes for each query, one query at a time.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
     ranker._check_fitted()
     scorer = ranker.scorer_
     if not hasattr(scorer, "choose"):
-        raise DataError(f"{type(ranker).__name__} does not look at the query first; its time is that of predict")
+        raise DataError(f"{type(ranker).__name__} does not use features of the query; time its predict instead")
     data = ranker._columns.aligned(data)
     ranker._check_features(data)
     rows = []

@@ -27,15 +27,15 @@ class SubspaceClusters(LocalRankers):
 
     .. math:: \mathrm{sim}(q, q') = \frac1P \sum_p | u_p^\top u'_p |,
 
-    and clustered by complete linkage. A new query uses the ranker of the cluster of the training query that it is most
-    like. With one cluster it is the base ranker. Needs no query features.
+    and clustered by complete linkage. A new query uses the cluster of the most similar training query. With one cluster
+    it is the base ranker. Needs no query features.
 
     Parameters
     ----------
     n_clusters
         Number of clusters.
     n_components
-        Number P of directions; lists with fewer are compared by those that both have.
+        Number P of directions; lists with fewer are compared by those that both lists have.
     query_features, reference, top
         Not used.
 
@@ -82,8 +82,8 @@ class SubspaceClusters(LocalRankers):
             far = 1.0 - np.round(similarities(own, own), 12)
             np.fill_diagonal(far, 0.0)
             tree = linkage(squareform((far + far.T) / 2.0, checks=False), "complete")
-            found = fcluster(tree, self.n_clusters, "maxclust")
-            self.clusters_ = np.unique(found, return_inverse=True)[1].ravel().astype(np.int64)
+            cluster_numbers = fcluster(tree, self.n_clusters, "maxclust")
+            self.clusters_ = np.unique(cluster_numbers, return_inverse=True)[1].ravel().astype(np.int64)
         parts = [np.flatnonzero(self.clusters_ == c) for c in range(self.clusters_.max() + 1)]
         members, member = self._local(parts, data, monitor)
         self._settle(members, None, SubspaceRouter(own, member[self.clusters_], scale), data, monitor)

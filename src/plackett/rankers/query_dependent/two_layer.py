@@ -1,4 +1,4 @@
-"""Two layers: the query's features decide the weights of the documents' features."""
+"""Two layers: the query's features determine the weights of the documents' features."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["TwoLayer"]
 class TwoLayer(QueryDependent):
     r"""A ranker whose weights depend on the query: :math:`f(x, q) = x^\top w(z_q)` with :math:`w(z) = v_0 + V z`.
 
-    The query layer makes the weights w from the features z of the query, the document layer scores with them. As
+    The query layer computes the weights w from the features z of the query, and the document layer scores with them. As
     :math:`x^\top V z` is linear in the products :math:`x_i z_c`, any linear ranker learns V, with its own loss and
-    penalty, from x and these products; other rankers (trees) may use the products too. z is reduced to its first
-    principal components, which are few numbers to learn from few queries. If all training queries have the same z, it
+    penalty, from x and these products; other rankers (trees) can use the products too. z is reduced to its first
+    principal components, so that few numbers are learned from few queries. If all training queries have the same z, it
     is the base ranker.
 
     Parameters

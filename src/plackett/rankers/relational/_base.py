@@ -1,4 +1,4 @@
-"""Shared base of the relational rankers: any ranker, a relation, and what it does to the scores."""
+"""Shared base of the relational rankers: any ranker, and a relation that changes its scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["RelationalWrapper", "WrapsRanker", "check_numbers", "is_strength", "
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5
-#: With fewer queries than this the folds say too little.
+#: With fewer queries than this, cross-validation is too noisy.
 _LEAST_QUERIES = 10
 
 
@@ -43,16 +43,18 @@ def is_strength(beta: Any) -> bool:
 
 
 def check_numbers(ranker: Ranker, name: str, size: int, least: float = 0.0) -> None:
-    """Reject learned numbers of a model file that are not that many, or not finite and at least ``least``."""
-    found = getattr(ranker, name, None)
-    if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.shape != (size,):
+    """Check that a model file has ``size`` learned numbers, all finite and at least ``least``."""
+    numbers = getattr(ranker, name, None)
+    if not isinstance(numbers, np.ndarray) or numbers.dtype != np.float64 or numbers.shape != (size,):
         raise DataError(f"{name} is damaged: {size} numbers were expected")
-    if not (np.isfinite(found).all() and (found >= least).all()):
-        raise DataError(f"{name} is damaged: {found[~(np.isfinite(found) & (found >= least))][0]} is not possible")
+    if not (np.isfinite(numbers).all() and (numbers >= least).all()):
+        raise DataError(
+            f"{name} is damaged: {numbers[~(np.isfinite(numbers) & (numbers >= least))][0]} is not possible"
+        )
 
 
 def parsed(relation: Any) -> Any:
-    """The builder that a text such as ``"Neighbours(k=10)"`` describes; anything else as it is."""
+    """The builder described by a text such as ``"Neighbours(k=10)"``; anything else is returned unchanged."""
     if not isinstance(relation, str) or not relation.endswith(")"):
         return relation
     try:
@@ -63,8 +65,8 @@ def parsed(relation: Any) -> Any:
         raise DataError(f"relation={relation!r}: {error}") from None
 
 
-def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | None = None) -> Relation:
-    """A relation by name, or as a builder makes it from the features; the error says how to give one."""
+def relation_of(data: RankingDataset, relation: Any, ranker_name: str, n_jobs: int | None = None) -> Relation:
+    """A relation by name, or built from the features; the error message says how to give one."""
     relation = parsed(relation)
     if callable(relation):
         return checked(str(relation), relation(data, n_jobs=n_jobs))
@@ -73,19 +75,21 @@ def relation_of(data: RankingDataset, relation: Any, who: str, n_jobs: int | Non
     known = data.relations or {}
     if relation not in known:
         has = f"its relations are {', '.join(map(repr, known))}" if known else "it has none"
-        how = (
+        advice = (
             f"Pass --relation {relation}=FILE, or --relation {relation}=knn:10, which compares features"
             if in_shell()
             else f"Give a RankingDataset with it (data.replace(relations={{{relation!r}: …}})), or the builder "
-            "Neighbours(k=10) in place of the name, which compares features"
+            "Neighbours(k=10) instead of the name, which compares features"
         )
-        raise DataError(f"{who} needs the relation {relation!r} of the documents, which the data lack: {has}. {how}")
+        raise DataError(
+            f"{ranker_name} needs the relation {relation!r} of the documents, which the data lack: {has}. {advice}"
+        )
     return checked(relation, known[relation])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WrapsRanker(Wrapper):
-    """A ranker around another one, whose scores it changes by the relations of the documents.
+    """A ranker that changes the scores of another one by the relations of the documents.
 
     Parameters
     ----------
@@ -123,7 +127,7 @@ class WrapsRanker(Wrapper):
     def _train_base(
         self, data: RankingDataset, monitor: Monitor, make: Callable[[RankingDataset], Any] | None, through: bool
     ) -> Ranker:
-        """Train the ranker inside; with ``make`` its validation scores, and its loss if ``through``, are those of h."""
+        """Train the ranker inside. ``make``: validate with the scores of h; ``through``: take the loss at h as well."""
         base = self._fresh()
         kind = type(base)
         if make is not None:
@@ -162,16 +166,16 @@ class RelationalWrapper(WrapsRanker):
         The ranker f: an estimator, which is copied, or the name of one. None uses ``GradientRanker()``, a linear model
         with the logistic pair loss.
     relation
-        Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)`` (also as text), which makes it from
-        the features of whatever is scored.
+        Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)`` (also as text), which builds it
+        from the features of the data to score.
     beta
-        Strength of the relation, from 0, which is the ranker f alone, to 1e12, beyond which f would be lost in rounding
-        (weights of pairs have the same limit). ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold
-        cross-validation over the training queries with `eval_measure`: f is trained without the relation in each fold.
-        For fewer than ten queries it is 0.1. The choice is in ``beta_`` and in the model card.
+        Strength of the relation, from 0 (the ranker f alone) to 1e12, beyond which f would be lost in rounding (weights
+        of pairs have the same limit). ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold cross-validation
+        over the training queries with `eval_measure`; f is trained without the relation in each fold. For fewer than
+        ten queries it is 0.1. The choice is in ``beta_`` and in the model card.
     through
-        Train f through the function, so that h fits the labels; needs a ranker that minimises a loss (others, such as
-        `RankBoost`, are trained by themselves). False trains f alone and applies the function when scoring.
+        Train f through the function, so that h fits the labels. This needs a ranker that minimises a loss (others, such
+        as `RankBoost`, are trained alone). False trains f alone and applies the function when scoring.
 
     Attributes
     ----------
@@ -203,11 +207,11 @@ class RelationalWrapper(WrapsRanker):
         return data
 
     def _maker(self, beta: float) -> Callable[[RankingDataset], RelationalFunction]:
-        who, given, n_jobs = type(self).__name__, self.relation, self.n_jobs
+        ranker_name, given, n_jobs = type(self).__name__, self.relation, self.n_jobs
 
         def make(data: RankingDataset) -> RelationalFunction:
             built = (data.relations or {}).get(self._BUILT)
-            relation = built if built is not None else relation_of(data, given, who, n_jobs)
+            relation = built if built is not None else relation_of(data, given, ranker_name, n_jobs)
             return self._function(data, relation, beta)
 
         return make
@@ -256,7 +260,7 @@ class RelationalWrapper(WrapsRanker):
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
         f = self.base_._score_rows(data)
-        make = self._maker(self.beta_)  # also without strength: data without the relation are an error, not a surprise
+        make = self._maker(self.beta_)  # even with strength 0, data without the relation are an error
         if self.beta_ == 0.0:
             if not callable(parsed(self.relation)):
                 relation_of(data, self.relation, type(self).__name__)

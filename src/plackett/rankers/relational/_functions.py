@@ -1,4 +1,4 @@
-"""Relational functions: from the scores of a list to those that also fit its relations, and gradients back."""
+"""Relational functions: they map the scores of a list to scores that also fit its relations; and their gradients."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from plackett.solvers.laplacian import Forest, Laplacian
 
 __all__ = ["ExponentialLift", "QuadraticFunction", "RelationalFunction", "without_noise"]
 
-#: Newton steps at most, and the size of the gradient, relative to the spread of the scores, at which they stop.
+#: Maximum number of Newton steps, and the gradient, relative to the spread of the scores, at which to stop.
 _STEPS, _TOLERANCE = 100, 1e-10
 
 
 def without_noise(scores: np.ndarray, f: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Scores rounded to 2⁻³⁶ of the largest one of each query, except those that are the f of their document.
+    """Scores rounded to 2⁻³⁶ of the largest one of each query, except those that equal the f of their document.
 
-    Solvers are exact to less than that. What is left would break ties between documents of equal scores and equal
+    Solvers are more exact than that. The remaining error would break ties between documents with equal scores and equal
     relations by the order of the rows.
     """
     if scores.size == 0 or not np.isfinite(scores).all():

@@ -1,4 +1,4 @@
-"""Training through a relational function: the loss is taken at h(f), and its gradient carried back to f."""
+"""Training through a relational function: the loss is evaluated at h(f), and its gradient propagated back to f."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Make = Callable[[RankingDataset], RelationalFunction]
 class Through(Loss):
     """The loss of h(f) as a loss of f.
 
-    The curvature is h'(f) times that of the loss: an upper bound of the true one where the loss's is, because h' is
-    symmetric with entries of 0 or more that sum to 1 in each row.
+    The curvature is h'(f) times that of the loss. It is an upper bound of the true curvature if that of the loss is,
+    because h' is symmetric with non-negative entries and rows that sum to 1.
     """
 
     loss: Loss
@@ -64,7 +64,7 @@ def differentiable(ranker: Ranker) -> bool:
 
 
 def trained_through(ranker: Ranker, make: Make) -> Ranker:
-    """The ranker with its loss taken at h(f); it scores h(f) too, until it is given its own class back."""
+    """The ranker with its loss evaluated at h(f); it also scores h(f), until its own class is restored."""
     kind: Any = type(ranker)
 
     class Related(kind):  # type: ignore[misc]

@@ -39,26 +39,26 @@ class ContinuousCRF(Ranker):
               - \sum_l \frac{\beta_l}{2} \sum_{u, v} S^l_{uv} (y_u - y_v)^2
               + \sum_r \gamma_r \sum_{(c, p)} w^r_{cp} (y_p - y_c) \Big\}.
 
-    Each feature is an estimate of the label; similar documents have similar labels; parents have higher ones than
+    Each feature is an estimate of the label; similar documents have similar labels; parents have higher labels than
     their children. All weights are positive, so the density is Gaussian: with :math:`a = \sum_k \alpha_k`,
     :math:`A = aI + \sum_l \beta_l L_l` and :math:`b = X\alpha + \frac12 \sum_r \gamma_r (\text{children} -
     \text{parents})` its mean is :math:`\mu = A^{-1} b`, by which documents are ranked, and its precision 2A.
 
-    The features are first turned into estimates of the label by a regression on each alone. With one relation of
-    similarities, its eigenvalues are computed once for each list, and a step of the learning costs as much as a solve
-    by conjugate gradients; with several, each step factorises a dense matrix for each list. Labels are numbers here;
-    an unjudged document, or one of weight 0, has the mean of its own estimates as its label.
+    The features are first turned into estimates of the label, by a regression on each feature alone. With one relation
+    of similarities, its eigenvalues are computed once per list, and a training step costs as much as a solve by
+    conjugate gradients; with several, each step factorises a dense matrix per list. Labels are used as numbers; an
+    unjudged document, or one of weight 0, has the mean of its own estimates as its label.
 
     Parameters
     ----------
     base
-        What gives the estimates: None for the features of the dataset, or a ranker, or a list of rankers (objects or
+        Source of the estimates: None for the features of the dataset, or a ranker, or a list of rankers (objects or
         names), which are trained first.
     similar, parents
         Names of the relations of each kind, or builders such as ``Neighbours(k=10)``.
     alpha
-        Penalty of the logarithms of the weights, which keeps them finite: α/2 times their squared distance from the
-        start, next to the mean negative log likelihood of a query.
+        Penalty on the logarithms of the weights, which keeps them finite: α/2 times their squared distance from the
+        start, added to the mean negative log-likelihood of a query.
     max_iter, tol
         Maximum number of iterations of L-BFGS, and the change at which to stop.
 
@@ -101,7 +101,7 @@ class ContinuousCRF(Ranker):
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
-        """Whether NaN features are treated as missing values: where all rankers inside do."""
+        """Whether NaN features are treated as missing values: if all rankers inside do."""
         return bool(self.parts()) and all(ranker.allow_nan for ranker in self.parts())
 
     def parts(self) -> list[Ranker]:
@@ -117,9 +117,9 @@ class ContinuousCRF(Ranker):
         for name in ("similar", "parents"):
             if isinstance(getattr(self, name), str) or callable(getattr(self, name)):
                 raise DataError(f"{name}={getattr(self, name)!r}; give a list of relations: [{getattr(self, name)!r}]")
-        who = type(self).__name__
+        ranker_name = type(self).__name__
         similar, parents = (
-            [relation_of(data, key, who, self.n_jobs) for key in keys] for keys in (self.similar, self.parents)
+            [relation_of(data, key, ranker_name, self.n_jobs) for key in keys] for keys in (self.similar, self.parents)
         )
         return similar, parents
 
@@ -171,16 +171,16 @@ class ContinuousCRF(Ranker):
     ) -> Ranker:
         """The mean of the estimates, weighted by α, as a ranker; a linear function of the features or of the scores."""
         share = self.alpha_ / self.alpha_.sum()
-        found: Ranker
+        ranker: Ranker
         if members:
-            found = Blend(members=tuple(clone(member) for member in members), n_jobs=self.n_jobs)
-            found.weights_ = share
-            found.scorer_ = BlendScorer(tuple(members), share * slope)
+            ranker = Blend(members=tuple(clone(member) for member in members), n_jobs=self.n_jobs)
+            ranker.weights_ = share
+            ranker.scorer_ = BlendScorer(tuple(members), share * slope)
         else:
-            found = GradientRanker(loss="Square", n_jobs=self.n_jobs)
-            found.scorer_ = LinearScorer((share * slope)[:, None], np.array([share @ intercept]))
-        found._note(data, Monitor())
-        return found
+            ranker = GradientRanker(loss="Square", n_jobs=self.n_jobs)
+            ranker.scorer_ = LinearScorer((share * slope)[:, None], np.array([share @ intercept]))
+        ranker._note(data, Monitor())
+        return ranker
 
     def _check_learned(self) -> None:
         check_numbers(self, "alpha_", max(np.size(getattr(self, "alpha_", ())), 1))
@@ -263,7 +263,7 @@ class Likelihood(_Terms):
                          n_jobs=n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)  # fmt: skip
 
     def start(self) -> np.ndarray:
-        """Weights of independent estimates with the variance that they have, and weak relations."""
+        """Initial weights: those of independent estimates with their observed variances, and weak relations."""
         error = np.average((self.y[:, None] - self.x) ** 2, axis=0, weights=self.weight)
         alpha = 0.5 / np.maximum(error, 1e-4) / self.x.shape[1]
         others = np.full(len(self.similar) + len(self.lifts), 0.1 * alpha.sum())
@@ -331,9 +331,9 @@ def _spectrum(lo, hi, offsets, pointers, other, weight, out):  # type: ignore[no
             for p in range(pointers[i], pointers[i + 1]):
                 table[i - first, other[p] - first] -= weight[p]
                 table[i - first, i - first] += weight[p]
-        found = np.linalg.eigvalsh(table)
+        eigenvalues = np.linalg.eigvalsh(table)
         for i in range(first, last):
-            out[i] = max(found[i - first], 0.0)
+            out[i] = max(eigenvalues[i - first], 0.0)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Relations of more than two documents."""
+"""Relations between groups of documents."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class HypergraphRanker(RelationalWrapper):
 
     @property
     def _reads_groups(self) -> bool:
-        """Whether the groups are given: a builder makes them from the documents that are there."""
+        """Whether the groups are given by the data; a builder makes them from the documents present."""
         return not callable(parsed(self.relation))
 
     def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:

@@ -22,9 +22,9 @@ class RelationalFeedback(RelationalWrapper):
     .. math:: h = \operatorname{arg\,min}_z \lVert z - f \rVert^2 + \frac{\beta}{2} \sum_{i, j} R_{ij} (z_i - z_j)^2
               = (I + \beta (D - R))^{-1} f, \qquad D = \operatorname{diag}\Big(\sum_j R_{ij}\Big).
 
-    A document that resembles good ones rises, as in pseudo relevance feedback; one that resembles nothing keeps its
-    score. f is trained so that h, not f, fits the labels. A relation that is given in one direction counts half in
-    both. Each list is solved by conjugate gradients on its related pairs; the sum of its scores stays the same.
+    A document similar to good ones rises, as in pseudo relevance feedback; one without similar documents keeps its
+    score. f is trained so that h, not f, fits the labels. A relation given in one direction counts half in both. Each
+    list is solved by conjugate gradients on its related pairs; the sum of its scores stays the same.
 
     Examples
     --------

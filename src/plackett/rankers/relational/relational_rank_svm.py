@@ -36,8 +36,8 @@ class RelationalRankSVM(RelationalWrapper):
               h_u - h_v \ge 1 - \xi_{uv}, \quad h = A^{-1} (X w + o).
 
     h is linear in the weights, so the features of a list become :math:`X' = A^{-1} X`, solved once, and a `RankSVM` is
-    trained on them to its proved gap. For topic distillation there is also the constant part :math:`A^{-1} o`, whose
-    weight is fixed at 1: a pair has the margin :math:`1 - (A^{-1}o)_u + (A^{-1}o)_v`. Features become dense.
+    trained on them to its proved gap. Topic distillation adds the constant part :math:`A^{-1} o`, whose weight is fixed
+    at 1: a pair has the margin :math:`1 - (A^{-1}o)_u + (A^{-1}o)_v`. Features become dense.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class RelationalRankSVM(RelationalWrapper):
 
 
 def _solved(data: RankingDataset, function: Any) -> RankingDataset:
-    """The data with the features that h has."""
+    """The data with the transformed features of h."""
     return data.replace(X=function.system.solve(dense(data.X).astype(np.float64)).astype(np.float32))
 
 

@@ -36,7 +36,7 @@ class RelationalRanker(WrapsRanker):
               (z_i - z_j)^2 + \sum_l \gamma_l \sum_{(c, p)} w^l_{cp} \big[ (z_c - z_p) + \tfrac12 (z_c - z_p)^2 \big]
 
     with the terms of `RelationalFeedback` for similarities and of `TopicDistillation` for parents. f is trained through
-    the solution, whatever its loss and model; the strengths are given, or learned too.
+    the solution, with any loss and model; the strengths are given, or learned as well.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class RelationalRanker(WrapsRanker):
         Strength of each relation of a kind (0 to 1e12), by its name or by a builder such as ``Neighbours(k=10)``. None
         for ``similar`` is ``{"similarity": 0.3}``, or nothing if ``parents`` are given.
     through
-        Train f through the function where it minimises a loss; False trains it alone.
+        Train f through the function if it minimises a loss; False trains it alone.
     learn
-        Number of times to learn the strengths too, starting from those given: with f fixed, they minimise its loss
-        (their logarithms, by L-BFGS), and f is trained again. 0 keeps them. Needs a ranker that minimises a loss with a
-        value. A strength that does no good falls to 0.0001.
+        Number of times to learn the strengths, starting from those given: with f fixed, the strengths are chosen to
+        minimise its loss (by L-BFGS on their logarithms), then f is trained again. 0 keeps them. Needs a ranker that
+        minimises a loss with a value. The strength of a relation that does not help falls to 0.0001.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class RelationalRanker(WrapsRanker):
     learn: int = 0
 
     def _terms(self) -> list[tuple[Any, bool, float]]:
-        """Relation, whether it is one of parents, and strength."""
+        """Relation, whether it relates children to parents, and strength."""
         similar = self.similar
         if similar is None:
             similar = {} if self.parents else {"similarity": 0.3}
@@ -97,11 +97,11 @@ class RelationalRanker(WrapsRanker):
 
     def _relations(self, data: RankingDataset) -> list[Relation]:
         known = data.relations or {}
-        found = []
+        relations = []
         for number, (key, _, _) in enumerate(self._terms()):
             built = known.get(_name(number))
-            found.append(relation_of(data, key, type(self).__name__, self.n_jobs) if built is None else built)
-        return found
+            relations.append(relation_of(data, key, type(self).__name__, self.n_jobs) if built is None else built)
+        return relations
 
     def _related(self, data: RankingDataset) -> RankingDataset:
         """The data with the relations that are built from features, so that they are built once."""
@@ -160,11 +160,11 @@ class RelationalRanker(WrapsRanker):
             return float(losses.sum()) / total, strengths * np.array(slope) / total
 
         low, high = np.log(_BOUNDS)
-        found = minimize(
+        optimum = minimize(
             objective, np.log(np.clip(start, *_BOUNDS)), jac=True, method="L-BFGS-B",
             bounds=[(low, high)] * start.size, options={"maxiter": 50},
         )  # fmt: skip
-        return np.exp(found.x)
+        return np.exp(optimum.x)
 
     def _check_learned(self) -> None:
         check_numbers(self, "strengths_", len(self._terms()))

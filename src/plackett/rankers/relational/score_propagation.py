@@ -22,20 +22,19 @@ __all__ = ["ScorePropagation"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ScorePropagation(WrapsRanker):
-    r"""A document gains from the documents below it, or those that link to it: one step after any ranker s,
+    r"""One propagation step after any ranker s: a document gains from its children, or from documents that link to it,
 
     .. math:: s'(p) = (1 + \alpha)\, s(p) + (1 - \alpha)\, \frac{\sum_c w_{cp}\, s(c)}{\sum_c w_{cp}},
 
-    over the pairs (c, p) of the relation. The ranker is trained by itself. This is the baseline that
-    `TopicDistillation`, which solves for all documents of a list at once, is compared with. A document without such
-    pairs has (1 + α) s(p).
+    over the pairs (c, p) of the relation. The ranker is trained alone. This is a baseline for `TopicDistillation`,
+    which solves for all documents of a list at once. A document without such pairs has (1 + α) s(p).
 
     Parameters
     ----------
     relation
         Name of a relation of the dataset, or a builder such as ``Neighbours(k=10)``.
     alpha
-        From 0 to 1; 1 leaves the order of the scores.
+        From 0 to 1; 1 keeps the order of the scores.
     collect
         ``"in"``: a document gains from those that are related to it (its children, pages that link to it); ``"out"``:
         from those that it is related to.
@@ -65,7 +64,7 @@ class ScorePropagation(WrapsRanker):
     collect: str = "in"
 
     def _spread(self, data: RankingDataset) -> Callable[[np.ndarray], np.ndarray]:
-        """What happens to the scores of a dataset."""
+        """The function applied to the scores of a dataset."""
         relation = relation_of(data, self.relation, type(self).__name__, self.n_jobs)
         matrix = relation.matrix(data.n_rows)
         matrix = matrix.T.tocsr() if self.collect == "in" else matrix

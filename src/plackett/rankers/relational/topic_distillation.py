@@ -18,21 +18,20 @@ __all__ = ["TopicDistillation", "lift"]
 
 
 def lift(data: RankingDataset, relation: Relation, beta: float) -> np.ndarray:
-    """What parents gain and children lose before the system is solved: β/2 (children − parents)."""
+    """What parents gain and children lose before the system is solved: β/2 (number of children − number of parents)."""
     up = 0.5 * beta * relation.weights
     return np.bincount(relation.other, up, data.n_rows) - np.bincount(relation.row, up, data.n_rows)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TopicDistillation(RelationalWrapper):
-    r"""Parents above their children: any ranker f, with entry pages lifted by the good pages below them,
+    r"""Ranks parents above their children: any ranker f, with entry pages lifted by the good pages below them,
 
     .. math:: h = \operatorname{arg\,min}_z \lVert z - f \rVert^2 + \beta \sum_{(c, p)} w_{cp}
               \exp(z_c - z_p)
 
-    over the pairs (child c, parent p) of the relation: in a list of pages of a site, the entry point of a topic is
-    wanted more than each page below it. The quadratic form takes the exponential up to its second order, and has the
-    closed form
+    over the pairs (child c, parent p) of the relation: among the pages of a site, the entry point of a topic should
+    rank above the pages below it. The quadratic form expands the exponential to second order, and has the closed form
 
     .. math:: h = (2I + \beta(2D - R - R^\top))^{-1} (2f - \beta r), \qquad 2D = \operatorname{diag}(R1 + R^\top 1),
               \quad r = R^\top 1 - R 1,
@@ -43,8 +42,8 @@ class TopicDistillation(RelationalWrapper):
     Parameters
     ----------
     exact
-        Minimise the exponential form itself, by Newton's method. The quadratic form also pulls a parent back that is
-        far above its children; the exponential one leaves it there.
+        Minimise the exponential form itself, by Newton's method. The quadratic form also pulls back a parent that is
+        far above its children; the exponential one does not.
 
     Examples
     --------

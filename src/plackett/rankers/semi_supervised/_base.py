@@ -1,4 +1,4 @@
-"""Shared by the semi-supervised rankers: labels that are made, and a watch over whether they help."""
+"""Shared base of the semi-supervised rankers: automatic labels, and a check whether they help."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["SemiSupervised"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SemiSupervised(SingleMember):
-    """Base class of rankers that learn from documents without labels (label below 0) too.
+    """Base class of rankers that also learn from documents without labels (label below 0).
 
     Parameters
     ----------
     fallback
-        Compare with the base ranker trained on the labelled documents alone, on the validation data, and keep that one
-        if unlabelled documents do not help. Without validation data nothing is compared.
+        Compare with the base ranker trained only on the labelled documents, on the validation data, and keep that one
+        if unlabelled documents do not help. Without validation data there is no comparison.
 
     Attributes
     ----------
     unlabelled_helps_
-        Whether the unlabelled documents improved `eval_measure` on the validation data; None if that is not known.
+        Whether the unlabelled documents improved `eval_measure` on the validation data; None if unknown.
     """
 
     fallback: bool = True
@@ -57,7 +57,7 @@ class SemiSupervised(SingleMember):
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         labels = {"labelled": int((data.labels >= 0).sum()), "unlabelled": int((data.labels < 0).sum())}
-        more = self.__dict__.pop("_more", {})
+        extra = self.__dict__.pop("_more", {})
         if self.unlabelled_helps_ is not None:
-            more |= {"labelled alone": monitor.history[0], "with unlabelled": monitor.history[1]}
-        return super()._card(data, monitor) | {"documents": labels | more}
+            extra |= {"labelled alone": monitor.history[0], "with unlabelled": monitor.history[1]}
+        return super()._card(data, monitor) | {"documents": labels | extra}

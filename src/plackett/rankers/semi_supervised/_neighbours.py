@@ -16,7 +16,7 @@ METRICS = ("euclidean", "cosine")
 
 
 def check_neighbours(ranker: Any) -> None:
-    """Reject parameters that say nothing."""
+    """Reject invalid parameters."""
     if not is_count(ranker.n_neighbors) or ranker.metric not in METRICS:
         raise DataError(
             f"n_neighbors={ranker.n_neighbors!r}, metric={ranker.metric!r}; give a whole number of 0 or more, and one "
@@ -45,7 +45,7 @@ def scaled(data: RankingDataset, metric: str) -> np.ndarray:
 def list_neighbours(
     data: RankingDataset, X: np.ndarray, k: int, rows: np.ndarray, others: np.ndarray, metric: str, *, far: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each of some rows its k nearest rows among others of the same list (farthest with ``far``).
+    """For each of the given rows, its k nearest rows among the others of the same list (farthest with ``far``).
 
     Returns the rows, their neighbours and the similarities: exp(−d²) or the cosine. ``rows`` and ``others`` are masks.
     """
@@ -64,8 +64,8 @@ def list_neighbours(
         value,
         n_jobs=1,
     )
-    row, place = np.nonzero(near >= 0)
-    return row, near[row, place], value[row, place]
+    row, slot = np.nonzero(near >= 0)
+    return row, near[row, slot], value[row, slot]
 
 
 @kernel
@@ -75,7 +75,7 @@ def _nearest(lo, hi, offsets, X, rows, others, cosine, far, near, value):  # typ
         for u in range(offsets[q], offsets[q + 1]):
             if not rows[u]:
                 continue
-            found = 0
+            n_near = 0
             for v in range(offsets[q], offsets[q + 1]):
                 if v == u or not others[v]:
                     continue
@@ -89,14 +89,14 @@ def _nearest(lo, hi, offsets, X, rows, others, cosine, far, near, value):  # typ
                         total += (X[u, j] - X[v, j]) ** 2
                     similar = np.exp(-total)
                 key = -similar if far else similar
-                place = found
-                while place > 0 and (-value[u, place - 1] if far else value[u, place - 1]) < key:
-                    if place < k:
-                        value[u, place] = value[u, place - 1]
-                        near[u, place] = near[u, place - 1]
-                    place -= 1
-                if place < k:
-                    value[u, place] = similar
-                    near[u, place] = v
-                    if found < k:
-                        found += 1
+                slot = n_near
+                while slot > 0 and (-value[u, slot - 1] if far else value[u, slot - 1]) < key:
+                    if slot < k:
+                        value[u, slot] = value[u, slot - 1]
+                        near[u, slot] = near[u, slot - 1]
+                    slot -= 1
+                if slot < k:
+                    value[u, slot] = similar
+                    near[u, slot] = v
+                    if n_near < k:
+                        n_near += 1

@@ -15,7 +15,7 @@ from plackett.rankers.semi_supervised._neighbours import check_neighbours, is_co
 
 __all__ = ["GraphPropagation", "harmonic_labels"]
 
-#: Keeps the system regular where no label reaches a document.
+#: Keeps the system regular for documents that no label reaches.
 _RIDGE = 1e-6
 
 
@@ -28,23 +28,23 @@ class GraphPropagation(SemiSupervised):
 
     .. math:: \sum w^+_{ij} (F_i - F_j)^2 + \kappa \sum w^-_{ij} (F_i + F_j)^2
 
-    over the unlabelled documents. With κ = 0 (label propagation) each is the weighted mean of its neighbours; with
-    κ > 0 (mixed label propagation) documents that are unlike are pushed to opposite ends of the scale. One sparse
-    positive definite system is solved for all lists. Documents that no label reaches stay unlabelled. The base
-    ranker is trained on human and automatic labels. With 0 neighbours it is the base ranker.
+    over the unlabelled documents. With κ = 0 (label propagation) each label is the weighted mean of its neighbours;
+    with κ > 0 (mixed label propagation) dissimilar documents are pushed to opposite ends of the scale. One sparse
+    positive definite system is solved for all lists. Documents that no label reaches stay unlabelled. The base ranker
+    is trained on human and automatic labels. With 0 neighbours it is the base ranker.
 
     Parameters
     ----------
     n_neighbors
-        Edges of each document to its most similar ones.
+        Number of edges from each document to its most similar ones.
     kappa, n_dissimilar
         Weight of the edges between dissimilar documents, and their number per document.
     metric
         As in `SimilarityPropagation`.
     round_labels
         Give automatic labels in the proportions of the human labels of the list, the highest grades to the highest
-        values (class mass normalisation): with few labels the values lie close together and say little about the level.
-        Without it, labels are the values, real numbers, which regressions can use.
+        values (class mass normalisation): with few labels the values lie close together and say little about the grade.
+        If False, the labels are the values themselves, real numbers, which regressions can use.
     weight
         Weight of an automatically labelled document.
 
@@ -92,7 +92,7 @@ class GraphPropagation(SemiSupervised):
         return data.replace(y=labels, sample_weight=np.where(automatic, self.weight, 1.0) * own)
 
     def labels(self, data: RankingDataset) -> np.ndarray:
-        """Human labels, and automatic ones where they reach; −1 elsewhere."""
+        """Human labels, automatic labels where propagation reaches, and −1 elsewhere."""
         X, every = scaled(data, self.metric), np.ones(data.n_rows, bool)
         similar = _graph(data, *list_neighbours(data, X, self.n_neighbors, every, every, self.metric))
         unlike = None
@@ -106,7 +106,7 @@ class GraphPropagation(SemiSupervised):
 
 
 def _in_proportion(data: RankingDataset, values: np.ndarray) -> np.ndarray:
-    """Human labels handed out to the automatic values of a list in the order of these; −1 where there is no value."""
+    """Human labels assigned to the documents of a list in the order of their automatic values; −1 without a value."""
     free = np.flatnonzero((data.labels < 0) & (values >= 0))
     of = data.query_of_row[free]
     order = np.lexsort((-values[free], of))
@@ -161,6 +161,6 @@ def harmonic_labels(labels: np.ndarray, similar: Any, unlike: Any = None) -> np.
     values = middle + solve(system, signed.tocsr()[free][:, known] @ (labels[known] - middle))
     # the chance that a walk over similar documents ends at a label: 1, or 0 where none is connected
     reached = solve(laplacian, similar.tocsr()[free][:, known] @ np.ones(known.size))
-    found = labels.copy()
-    found[free] = np.where(reached > 0.5, np.clip(values, low, high), -1.0)
-    return found
+    completed = labels.copy()
+    completed[free] = np.where(reached > 0.5, np.clip(values, low, high), -1.0)
+    return completed

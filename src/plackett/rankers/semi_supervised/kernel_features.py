@@ -1,4 +1,4 @@
-"""Features found in the test list itself: kernel principal components."""
+"""Features computed from the test list itself: kernel principal components."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = ["KernelFeatures"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelFeatures(Wrapper):
-    """Transductive: for each list to rank, features from kernel PCA of its own documents, and a ranker trained on them.
+    """Transductive ranker: each list is ranked with features from kernel PCA of its own documents.
 
     **It sees the test lists, without their labels,** when it scores: `predict` runs kernel PCA on the documents of a
     list, projects training and test documents on the components, appends them to the features, trains the base ranker
-    again and ranks the list. What varies in this list may matter for it. The price is one training per list, and a
-    model file that holds the training data; not every list improves. With 0 components it is the base ranker.
+    again and ranks the list. What varies within this list may matter for it. The price is one training per list, and a
+    model file that contains the training data; not every list improves. With 0 components it is the base ranker.
 
     Parameters
     ----------
     kernels
         Names of kernels: ``"linear"`` (ordinary PCA), ``"polynomial"``, ``"rbf"``, ``"diffusion"``.
     n_components
-        Number of components of each.
+        Number of components of each kernel.
     base
         The ranker; None uses `RankBoost`.
 
@@ -73,7 +73,7 @@ class KernelFeatures(Wrapper):
             raise DataError(f"kernels={self.kernels!r}; give a list of names out of {', '.join(KERNELS)}")
         if self.n_components < 0:
             raise DataError(f"n_components={self.n_components}; give 0 or more")
-        alone = self._trained(data, monitor.valid)  # bad parameters of the base ranker show now
+        alone = self._trained(data, monitor.valid)  # report bad parameters of the base ranker now
         if self.n_components == 0 or not self.kernels:
             self.scorer_: Any = BlendScorer((alone,), np.ones(1))
         else:
@@ -96,7 +96,7 @@ class KernelFeatures(Wrapper):
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
-        """No: kernels need all values."""
+        """Missing values are rejected: kernels need all values."""
         return False
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:

@@ -20,12 +20,12 @@ __all__ = ["PreferencePropagation", "propagated_pairs"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PreferencePropagation(SemiSupervised):
-    r"""Preferences spread to similar pairs: where u is preferred to v, what is like u is preferred to what is like v.
+    r"""Preferences spread to similar pairs: if u is preferred to v, documents like u are preferred to those like v.
 
     For labelled documents u above v of a query, an unlabelled document u' near u and one v' near v get the preference
     u' before v' with the weight :math:`\mathrm{sim}(u, u')\,\mathrm{sim}(v, v')`; contradicting weights cancel. Unlike
     labels, preferences need no common scale. The base ranker is trained on the pairs of human labels, with weight 1,
-    and on these. It must learn from pairs. With 0 neighbours it is the base ranker.
+    and on the propagated pairs, so it must learn from pairs. With 0 neighbours it is the base ranker.
 
     Parameters
     ----------

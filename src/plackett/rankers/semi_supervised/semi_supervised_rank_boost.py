@@ -24,17 +24,17 @@ __all__ = ["SemiSupervisedRankBoost", "separated"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SemiSupervisedRankBoost(SemiSupervised):
-    r"""Semi-supervised RankBoost: human and automatic labels have pairs and distributions of their own,
+    r"""Semi-supervised RankBoost: human and automatic labels have separate pairs and distributions,
 
     .. math:: J(H) = \operatorname{mean}_{(x, x') \in S_L} e^{H(x') - H(x)}
               + \lambda \operatorname{mean}_{(x, x') \in S_U} e^{H(x') - H(x)}.
 
     Automatic labels are those of `SimilarityPropagation`. Pairs are formed within the human-labelled documents
     (:math:`S_L`) and within the automatically labelled ones (:math:`S_U`) of a query, never between them, so errors of
-    propagation do not touch human judgements. This is RankBoost on two lists for each query, the automatic ones
-    weighed so that all of them count λ times as much as the human ones; the step of a weak ranker is
-    :math:`\frac12 \log \frac{W^+_L + \lambda W^+_U}{W^-_L + \lambda W^-_U}`. Any other base ranker can take the two
-    lists as well. With λ = 0 it is the base ranker.
+    propagation do not affect human judgements. This is RankBoost on two lists per query, with the automatic lists
+    weighted so that together they count λ times as much as the human ones; the step of a weak ranker is
+    :math:`\frac12 \log \frac{W^+_L + \lambda W^+_U}{W^-_L + \lambda W^-_U}`. Any other base ranker can be trained on
+    the two lists as well. With λ = 0 it is the base ranker.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class SemiSupervisedRankBoost(SemiSupervised):
 
 
 def separated(data: RankingDataset, labels: np.ndarray, trade_off: float) -> RankingDataset | None:
-    """Two lists per query, of human and of automatic labels; the latter weigh ``trade_off`` times the former in all.
+    """Two lists per query, of human and of automatic labels; in total the latter weigh ``trade_off`` times the former.
 
     None if the automatic labels form no pairs.
     """
@@ -120,10 +120,10 @@ def _within(data: RankingDataset, order: np.ndarray, automatic: np.ndarray) -> M
     """The pairs of each relation with both documents in the same part."""
     if data.relations is None:
         return None
-    found = {}
+    within = {}
     for name, relation in data.relations.items():
         moved = relation.moved(order)
         kept = automatic[moved.row] == automatic[moved.other]
         weight = None if moved.weight is None else moved.weight[kept]
-        found[name] = Relation(moved.row[kept], moved.other[kept], weight)
-    return MappingProxyType(found)
+        within[name] = Relation(moved.row[kept], moved.other[kept], weight)
+    return MappingProxyType(within)

@@ -20,10 +20,10 @@ __all__ = ["SimilarityPropagation", "propagated_labels"]
 class SimilarityPropagation(SemiSupervised):
     """Unlabelled documents take the label of the most similar labelled document of their query.
 
-    Each labelled document gives its label to its nearest unlabelled documents; where several claim a document, the
-    nearest wins. Labels of people are never changed. The base ranker is then trained on human and automatic labels
-    together, as if all were human; the errors of the automatic ones make this a baseline. With 0 neighbours it is the
-    base ranker.
+    Each labelled document gives its label to its nearest unlabelled documents; if several claim a document, the nearest
+    wins. Human labels are never changed. The base ranker is then trained on human and automatic labels together, as if
+    all were human. Because the automatic labels contain errors, this is a baseline. With 0 neighbours it is the base
+    ranker.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class SimilarityPropagation(SemiSupervised):
 
 
 def propagated_labels(data: RankingDataset, n_neighbors: int, metric: str, threshold: float = 0.0) -> np.ndarray:
-    """The labels, with those that labelled documents give to unlabelled ones."""
+    """The labels, including those given to unlabelled documents."""
     judged = data.labels >= 0
     labels = data.labels.copy()
     if n_neighbors == 0 or judged.all() or not judged.any():

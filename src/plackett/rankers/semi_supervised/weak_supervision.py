@@ -23,12 +23,12 @@ __all__ = ["WeakSupervision", "soft_pairs"]
 class WeakSupervision(SemiSupervised):
     r"""A good retrieval score (BM25, a language model) as a weak teacher on lists without judgements.
 
-    For lists of which no document is judged, each pair gets the soft target
+    In lists without a judged document, each pair gets the soft target
     :math:`\bar P_{uv} = \sigma(\kappa (s_u - s_v))`, with the score s divided by its standard deviation in the list:
     the preference u before v with the weight :math:`\lambda \bar P_{uv}`, and v before u with :math:`\lambda (1 - \bar
     P_{uv})`, where all weak pairs together weigh λ times as much as the pairs of human labels (or 1 without any). With
-    the logistic loss this is the cross entropy to the soft target. Base rankers that do not learn from pairs get
-    labels: the best documents by the score, in the proportions of the human labels, with lists of the weight λ. With
+    the logistic loss this is the cross entropy with the soft target. Base rankers that do not learn from pairs get
+    labels instead: the best documents by the score, in the proportions of the human labels, in lists of weight λ. With
     λ = 0 it is the base ranker.
 
     Parameters
@@ -101,17 +101,17 @@ class WeakSupervision(SemiSupervised):
         grades = np.sort(data.labels[judged]) if judged.any() else np.array([0.0, 0.0, 0.0, 0.0, 1.0])
         of = data.query_of_row
         order = np.lexsort((scores, of))
-        place = np.empty(data.n_rows)
-        place[order] = (np.arange(data.n_rows) - data.offsets[of[order]] + 0.5) / data.group[of[order]]
+        quantile = np.empty(data.n_rows)
+        quantile[order] = (np.arange(data.n_rows) - data.offsets[of[order]] + 0.5) / data.group[of[order]]
         own = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
-        made = grades[np.minimum((place * grades.size).astype(np.int64), grades.size - 1)]
+        made = grades[np.minimum((quantile * grades.size).astype(np.int64), grades.size - 1)]
         return data.replace(
             y=np.where(weak[of], made, data.labels), query_weight=np.where(weak, self.trade_off, 1.0) * own
         )
 
 
 def soft_pairs(data: RankingDataset, scores: np.ndarray, steepness: float) -> Preferences:
-    """Both directions of all pairs of unequal scores, with the soft targets as weights; NaN is in no pair."""
+    """Both directions of all pairs of unequal scores, with the soft targets as weights; NaN scores form no pairs."""
     known = ~np.isnan(scores)
     of = data.query_of_row
     filled, count = np.where(known, scores, 0.0), np.maximum(np.bincount(of, known, data.n_queries), 1)

@@ -1,1 +1,1 @@
-"""Learners of which documents to choose together."""
+"""Learners that choose a set of documents."""

@@ -21,26 +21,26 @@ __public__ = ["SVMDiv"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVMDiv(Estimator):
-    r"""Learn which words a set of documents should cover, so that it covers the subtopics of its query,
+    r"""Learns which words a set of documents should cover, so that it covers the subtopics of its query,
 
     .. math:: \min_w \tfrac12 \lVert w \rVert^2 + \frac{C}{n} \sum_i \xi_i, \qquad
               w \cdot \Psi(x_i, y_i) \ge w \cdot \Psi(x_i, y) + \Delta_i(y) - \xi_i
               \;\text{ for all sets } y,\; |y| = k,
 
-    where :math:`\Psi(x, y) = \sum_\ell \sum_{v \in V_\ell(y)} \varphi_\ell(v, x)` adds up what is known about the words
-    that the set covers. :math:`V_\ell(y)` are the words with a count of at least :math:`\ell` in some document of y,
-    and :math:`\varphi_\ell(v, x)` marks the shares of the documents of the list that have the word at that level: words
-    that many candidates share, but not all, tend to stand for a subtopic. Δ is the share of the judged subtopics that
-    the set misses. No subtopic is needed to predict.
+    where :math:`\Psi(x, y) = \sum_\ell \sum_{v \in V_\ell(y)} \varphi_\ell(v, x)` sums the features of the words that
+    the set covers. :math:`V_\ell(y)` are the words with a count of at least :math:`\ell` in some document of y, and
+    :math:`\varphi_\ell(v, x)` encodes the share of the documents of the list that have the word at that level: words
+    that many candidates share, but not all, tend to indicate a subtopic. Δ is the share of the judged subtopics that
+    the set misses. Prediction does not need subtopics.
 
-    The set of the largest score is found greedily (within 1 − 1/e of the best where all weights are 0 or more), lazily:
-    gains only fall while the set grows. So is the most violated set in training by cutting planes, so that the gap is
-    proved for the sets that the greedy search finds. Targets are the greedy cover of the subtopics.
+    The set with the largest score is found by lazy greedy search (within 1 − 1/e of the best if no weight is negative),
+    since gains only fall as the set grows. In training by cutting planes, the most violated set is found the same way,
+    so the gap is proved for the sets that the greedy search finds. Targets are the greedy cover of the subtopics.
 
     Parameters
     ----------
     k
-        Documents to choose.
+        Number of documents to choose.
     levels
         Least counts ℓ.
     shares
@@ -99,18 +99,18 @@ class SVMDiv(Estimator):
         aim = self._features(data, words, target)
 
         def risk(weights: np.ndarray) -> tuple[float, np.ndarray]:
-            found, missed = self._search(data, words, weights, subtopics, missed=-1.0)
-            slope = self._features(data, words, found) - aim
+            violator, missed = self._search(data, words, weights, subtopics, missed=-1.0)
+            slope = self._features(data, words, violator) - aim
             loss = missed + slope @ weights
             own = covered(data, subtopics, target, self.k)  # the target itself is a set, too
             better = loss >= own
             loss, slope = np.where(better, loss, own), np.where(better[:, None], slope, 0.0)
             return float(weight @ loss), weight @ slope
 
-        found = minimise(risk, size, C=self.C, tol=self.tol, max_iter=self.max_iter)
-        warn_of_open_gap("SVMDiv", found.gap, self.tol, found.n_iter)
-        self.coef_ = found.coef.reshape(len(self.levels), len(self.shares))
-        self.gap_, self.n_iter_ = found.gap, found.n_iter
+        solution = minimise(risk, size, C=self.C, tol=self.tol, max_iter=self.max_iter)
+        warn_of_open_gap("SVMDiv", solution.gap, self.tol, solution.n_iter)
+        self.coef_ = solution.coef.reshape(len(self.levels), len(self.shares))
+        self.gap_, self.n_iter_ = solution.gap, solution.n_iter
         return self
 
     def order(self, data: RankingDataset) -> np.ndarray:
@@ -165,18 +165,18 @@ class SVMDiv(Estimator):
 
 
 def covered(data: RankingDataset, subtopics: np.ndarray, order: np.ndarray, k: int) -> np.ndarray:
-    """Share of the subtopics that have relevant documents which the first k documents of each query miss."""
-    place = np.arange(data.n_rows) - data.offsets[data.query_of_row]
+    """Share of the subtopics with relevant documents that the first k documents of each query miss."""
+    position = np.arange(data.n_rows) - data.offsets[data.query_of_row]
     hit, known = np.zeros((data.n_queries, subtopics.shape[1])), np.zeros((data.n_queries, subtopics.shape[1]))
     np.maximum.at(known, data.query_of_row, subtopics)
-    np.maximum.at(hit, data.query_of_row[place < k], subtopics[order[place < k]])
+    np.maximum.at(hit, data.query_of_row[position < k], subtopics[order[position < k]])
     total = known.sum(axis=1)
     return np.divide(total - hit.sum(axis=1), total, out=np.zeros(data.n_queries), where=total > 0)
 
 
 @kernel
 def _reach(lo, hi, offsets, pointers, terms, counts, n_words, levels, shares, reach):  # type: ignore[no-untyped-def]
-    """How many of the shares each word reaches in its list, at each level; 0 where the document is below the level."""
+    """How many of the shares each word reaches in its list, at each level; 0 if the document is below the level."""
     having = np.zeros((n_words, levels.size))
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
@@ -199,10 +199,10 @@ def _reach(lo, hi, offsets, pointers, terms, counts, n_words, levels, shares, re
 def _greedy(  # type: ignore[no-untyped-def]
     lo, hi, offsets, pointers, terms, n_words, reach, table, subtopics, missed, k, order, loss
 ):
-    """Choose k documents one after the other; a gain is looked at again only while it may be the largest."""
+    """Choose k documents one by one; a gain is computed again only while it may be the largest."""
     n_levels = table.shape[0]
     done = np.zeros((n_words, n_levels), np.bool_)
-    falling = True  # with negative weights a gain may rise: then all are looked at
+    falling = True  # with negative weights a gain may rise: then all are computed
     for a in range(n_levels):
         for s in range(table.shape[1]):
             falling = falling and table[a, s] >= 0.0
@@ -220,7 +220,7 @@ def _greedy(  # type: ignore[no-untyped-def]
         price = missed / total if total > 0 else 0.0
         gain, taken = np.full(n, np.inf), np.zeros(n, np.bool_)
         chosen = np.empty(min(k, n), np.int64)
-        for place in range(min(k, n)):
+        for position in range(min(k, n)):
             best = -1
             fresh = np.zeros(n, np.bool_)
             while True:
@@ -243,7 +243,7 @@ def _greedy(  # type: ignore[no-untyped-def]
                             value += price
                     gain[i], fresh[i] = value, True
             taken[best] = True
-            chosen[place] = first + best
+            chosen[position] = first + best
             for p in range(pointers[first + best], pointers[first + best + 1]):
                 for a in range(n_levels):
                     if reach[p, a] > 0:
@@ -259,13 +259,13 @@ def _greedy(  # type: ignore[no-untyped-def]
         for t in range(known.size):
             missing += known[t] and not hit[t]
         loss[q] = missing / total if total > 0 else 0.0
-        for place in range(chosen.size):
-            order[first + place] = chosen[place]
-        place = first + chosen.size
+        for position in range(chosen.size):
+            order[first + position] = chosen[position]
+        end = first + chosen.size
         for i in range(n):
             if not taken[i]:
-                order[place] = first + i
-                place += 1
+                order[end] = first + i
+                end += 1
 
 
 @kernel
@@ -275,8 +275,8 @@ def _cover(lo, hi, offsets, pointers, terms, n_words, reach, order, k, count):  
     done = np.zeros((n_words, n_levels), np.bool_)
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
-        for place in range(first, min(first + k, last)):
-            row = order[place]
+        for position in range(first, min(first + k, last)):
+            row = order[position]
             for p in range(pointers[row], pointers[row + 1]):
                 for a in range(n_levels):
                     if reach[p, a] > 0 and not done[terms[p], a]:

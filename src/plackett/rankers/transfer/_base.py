@@ -1,4 +1,4 @@
-"""Shared by the transfer rankers: source data, and a watch over negative transfer."""
+"""Shared base of the transfer rankers: source data, and a check for negative transfer."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["TransferRanker", "agreement", "takes_pairs"]
 class TransferRanker(SingleMember):
     """Base class of rankers that learn from source domains for a target domain.
 
-    ``fit(target, source=…)`` takes the source as a `RankingDataset` (or a dict or list of several);
-    ``fit(data, domain=…, target=…)`` a name per query and the name of the target domain. Source and target have the
-    same features. Without a source it is the base ranker.
+    ``fit(target, source=…)`` takes the source as a `RankingDataset` (or a dict or list of several).
+    ``fit(data, domain=…, target=…)`` takes the domain of each query and the name of the target domain. Source and
+    target have the same features. Without a source it is the base ranker.
 
     Parameters
     ----------
     fallback
         Compare with the base ranker trained on the target alone, on the validation data, and keep that one if transfer
-        is no better: transfer from a domain that is unlike the target does harm. Without validation data nothing is
-        compared.
+        is not better: transfer from a domain that differs from the target can do harm. Without validation data there
+        is no comparison.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class TransferRanker(SingleMember):
         Parameters
         ----------
         X, y
-            As in `Ranker.fit`, which has the other arguments too.
+            As in `Ranker.fit`, which also describes the other arguments.
         source
             Labelled data of another domain: a `RankingDataset`, or a dict or list of them.
         domain, target
@@ -64,8 +64,8 @@ class TransferRanker(SingleMember):
         if domain is not None:
             if source is not None:
                 raise DataError("give either source, or domain and target")
-            words = {name: arguments.pop(name, None) for name in ("qid", "group", "sample_weight", "query_weight")}
-            parts = domains(training_data(X, y, **words), domain)
+            columns = {name: arguments.pop(name, None) for name in ("qid", "group", "sample_weight", "query_weight")}
+            parts = domains(training_data(X, y, **columns), domain)
             if target not in parts:
                 raise DataError(f"target={target!r} is not among the domains: {', '.join(map(repr, parts))}")
             X, y = parts.pop(target), None
@@ -126,15 +126,15 @@ class TransferRanker(SingleMember):
         card = super()._card(data, monitor)
         sources = self.__dict__.get("_sources", {})
         target = self.__dict__.get("_target")
-        found: dict[str, Any] = {} if target is None else {"target": str(target)}
-        found["sources"] = {str(name): part.n_queries for name, part in sources.items()}
+        transfer: dict[str, Any] = {} if target is None else {"target": str(target)}
+        transfer["sources"] = {str(name): part.n_queries for name, part in sources.items()}
         if self.negative_transfer_ is not None:
-            found |= {"target alone": monitor.history[0], "transfer": monitor.history[1]}
-            found["kept"] = "target alone" if self.negative_transfer_ else "transfer"
-        return card | {"transfer": found}
+            transfer |= {"target alone": monitor.history[0], "transfer": monitor.history[1]}
+            transfer["kept"] = "target alone" if self.negative_transfer_ else "transfer"
+        return card | {"transfer": transfer}
 
     def settled(self) -> dict[str, Any]:
-        """Nothing but that there will be no validation data: a fallback has to be chosen by the user."""
+        """Parameters for retraining without validation data; whether to fall back is left to the user."""
         return super().settled()
 
 
@@ -146,7 +146,7 @@ def takes_pairs(ranker: Ranker) -> bool:
 
 
 def agreement(data: RankingDataset, scores: np.ndarray) -> tuple[Preferences, np.ndarray]:
-    """The pairs of unequal labels that scores order correctly (ties do not), and the share of these in each query.
+    """The pairs of unequal labels that scores order correctly (ties do not count), and their share in each query.
 
     The share is NaN for queries without pairs.
     """

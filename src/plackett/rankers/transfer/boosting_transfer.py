@@ -1,4 +1,4 @@
-"""Trees of the source, continued on the target; or a mixture of both rankers."""
+"""A ranker of the source, continued on the target or mixed with the target's ranker."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ __all__ = ["BoostingTransfer"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BoostingTransfer(TransferRanker):
-    r"""Model adaptation: start from the source's ranker instead of from nothing.
+    r"""Model adaptation: start from the ranker of the source.
 
     The base ranker is trained on the source first. Then
 
-    - ``mode="continue"``: training goes on with the target's data; for trees, ``n_adapt`` further ones are added, which
+    - ``mode="continue"``: training continues on the target's data. For trees, ``n_adapt`` more trees are added, which
       correct the source's ensemble where the target differs. Needs a base ranker with ``warm_start``; for convex linear
       ones the start hardly matters.
     - ``mode="interpolate"``: the scores are mixed, :math:`a F_s + (1 - a) F_t`, with any base ranker; both are
-      brought to the same spread within lists.
+      scaled to the same spread within lists.
 
     Parameters
     ----------
     mode
         ``"continue"`` or ``"interpolate"``.
     n_adapt
-        For trees that are continued: number of further trees; 0 is the source's ranker, None as many as in ``base``.
+        For ``mode="continue"`` with trees: number of trees to add; 0 keeps the source's ranker, None adds as many as
+        ``base`` has.
     share
         For interpolation: the share a of the source's ranker.
     base
@@ -91,13 +92,13 @@ class BoostingTransfer(TransferRanker):
             )
         if self.n_adapt == 0:
             return background
-        words: dict[str, Any] = {"warm_start": True}
+        settings: dict[str, Any] = {"warm_start": True}
         if self.n_adapt is not None:
             effort = getattr(background, "effort", None)
             if effort is None:
                 raise DataError(f"n_adapt={self.n_adapt}: {type(background).__name__} has no rounds to count; use None")
-            words[effort] = self.n_adapt
-        adapted = self._member(background).set_params(**words)
+            settings[effort] = self.n_adapt
+        adapted = self._member(background).set_params(**settings)
         if valid is None:
             adapted.early_stopping_rounds = None
         return train_quietly(adapted, data, valid, start=background)

@@ -18,7 +18,7 @@ class CombinedTransfer(FeatureTransfer):
     """Feature-level and instance-level transfer together.
 
     `FeatureTransfer` with the source pairs of `InstanceTransfer`: those that a ranker trained on the target orders
-    correctly, each query weighed by the share of such pairs. Where all pairs agree, it is `FeatureTransfer`.
+    correctly, with each query weighted by its share of such pairs. If all pairs agree, it is `FeatureTransfer`.
 
     Examples
     --------

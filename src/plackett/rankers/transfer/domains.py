@@ -1,4 +1,4 @@
-"""Source and target domains: datasets of the same features, and how they are told apart."""
+"""Source and target domains: datasets with the same features, and how to split and join them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from plackett.data.preferences import Preferences
 __all__ = ["domain_names", "domains", "plain", "pooled", "source_domains"]
 __public__ = ["domains"]
 
-#: What training needs.
+#: The parts of a dataset that training needs.
 _KEPT = ("X", "y", "offsets", "qids", "sample_weight", "query_weight", "preferences", "query_features",
          "feature_names", "relations")  # fmt: skip
 
 
 @fulfils("transfer.data", paper="Liu 2011, Learning to rank for information retrieval, chapter 9")
 def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
-    """Split a dataset by domain: one dataset for each market, vertical or period.
+    """Split a dataset by domain, such as market, vertical or period.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
 
 
 def domain_names(names: Any) -> np.ndarray:
-    """Names of domains that can be sorted: none missing, and text if they are of several kinds."""
+    """Names of domains that can be sorted: none missing, and converted to text if they are of several types."""
     given = np.asarray(names)
     if given.ndim != 1 or given.dtype.kind not in "Of":
         return given
@@ -73,25 +73,25 @@ def source_domains(source: Any) -> dict[Any, RankingDataset]:
     if isinstance(source, RankingDataset):
         return {"source": source}
     if isinstance(source, Mapping):
-        found = dict(source)
+        parts = dict(source)
     elif isinstance(source, Sequence) and not isinstance(source, str):
-        found = {f"source {i + 1}": part for i, part in enumerate(source)}
+        parts = {f"source {i + 1}": part for i, part in enumerate(source)}
     else:
-        found = {"": source}
-    for part in found.values():
+        parts = {"": source}
+    for part in parts.values():
         if not isinstance(part, RankingDataset):
             raise DataError(
                 f"source must be a RankingDataset, or a dict or list of them, got a {type(part).__name__}; "
                 "RankingDataset.from_arrays(X, y, qid) makes one"
             )
-    names = [str(name) for name in found]
+    names = [str(name) for name in parts]
     if len(set(names)) < len(names):
         raise DataError(f"two sources are called {max(names, key=names.count)!r}; their names must differ as text")
-    return found
+    return parts
 
 
 def plain(data: RankingDataset, first: int = 0) -> RankingDataset:
-    """The dataset with what training needs, and queries numbered from ``first``."""
+    """The dataset with only the parts that training needs, and queries numbered from ``first``."""
     kept = {name: getattr(data, name) for name in _KEPT}
     return RankingDataset(**(kept | {"qids": np.arange(first, first + data.n_queries)}))
 
@@ -104,17 +104,17 @@ def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDa
     related = set.intersection(*(set(part.relations or ()) for part in parts))
     for part, weight in zip(parts, weights, strict=True):
         own = np.ones(part.n_queries) if part.query_weight is None else part.query_weight
-        words: dict[str, Any] = {"query_weight": own * weight}
-        words["sample_weight"] = np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight
+        changes: dict[str, Any] = {"query_weight": own * weight}
+        changes["sample_weight"] = np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight
         if not features:
-            words["query_features"] = None
+            changes["query_features"] = None
         if part.relations is not None:
-            words["relations"] = {name: part.relations[name] for name in sorted(related)} or None
+            changes["relations"] = {name: part.relations[name] for name in sorted(related)} or None
         if preferences:
             given = part.preferences
             pairs = Preferences.from_labels(part, margin=False) if given is None else given
             of_pairs = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
-            words["preferences"] = replace(pairs, margin=None, weight=of_pairs)
-        joined.append(plain(part, first).replace(**words))
+            changes["preferences"] = replace(pairs, margin=None, weight=of_pairs)
+        joined.append(plain(part, first).replace(**changes))
         first += part.n_queries
     return concat(joined)

@@ -1,4 +1,4 @@
-"""Features that source and target share, learned with their rankers."""
+"""Common directions of the features of source and target, learned together with their rankers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class FeatureTransfer(TransferRanker):
               \qquad D \succ 0,\; \operatorname{tr} D = p
 
     with p features. This is the convex form of learning an orthogonal U and coefficients A with :math:`W = U A` whose
-    rows are sparse: at the optimum the penalty is the squared trace norm of W. Solved in turns: for a fixed D an
-    ordinary ranker per domain on the features :math:`D^{1/2} x`; for fixed rankers
+    rows are sparse: at the optimum the penalty is the squared trace norm of W. It is solved by alternating: for a fixed
+    D an ordinary ranker per domain on the features :math:`D^{1/2} x`; for fixed rankers
     :math:`D = p\,(W W^\top + \varepsilon I)^{1/2} / \operatorname{tr}(…)`. Features are divided by their standard
     deviation first. With no turns it is the base ranker on the target alone.
 
@@ -40,7 +40,7 @@ class FeatureTransfer(TransferRanker):
     n_sweeps
         Number of turns.
     epsilon
-        ε, relative to the mean square of the weights: keeps D invertible.
+        ε, relative to the mean square of the weights; it keeps D invertible.
     source_weight
         Weight of a source query; a target query has weight 1.
     base
@@ -51,8 +51,8 @@ class FeatureTransfer(TransferRanker):
     task_weights_
         Weights of each domain, the target first, domains × features; NaN for a source that was left out.
     shared_
-        The matrix D, and in ``singular_values_`` those of the table of weights: few large ones mean few common
-        directions.
+        The matrix D; ``singular_values_`` are the singular values of the table of weights: few large ones mean few
+        common directions.
 
     Examples
     --------
@@ -127,11 +127,11 @@ class FeatureTransfer(TransferRanker):
         if "standardize" in member.get_params(deep=False):
             member.standardize = False  # the transformation is the scale
         transformed = np.ascontiguousarray((task.dense() / scale) @ root, np.float32)
-        found: Any = train_quietly(member, task.replace(X=transformed, feature_names=None))
-        return root @ found.coef_
+        trained: Any = train_quietly(member, task.replace(X=transformed, feature_names=None))
+        return root @ trained.coef_
 
     def for_domain(self, name: Any) -> Self:
-        """The ranker of another domain: a copy that scores with the weights of one of the sources.
+        """The ranker of another domain: a copy that scores with the weights of this source.
 
         The name of the target gives a copy of this ranker.
 
@@ -161,7 +161,7 @@ class FeatureTransfer(TransferRanker):
 
 
 def shared_features(weights: np.ndarray, epsilon: float) -> np.ndarray:
-    """The matrix D of trace p that minimises Σ w' D⁻¹ w + ε tr D⁻¹ for the weights of the tasks (tasks × features).
+    """The matrix D with trace p that minimises Σ w' D⁻¹ w + ε tr D⁻¹ for the weights of the tasks (tasks × features).
 
     ε is relative to the mean square of the weights.
     """

@@ -1,4 +1,4 @@
-"""Source documents weighed by how much they look like those of the target."""
+"""Source queries weighted by how much their documents look like those of the target."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ __all__ = ["ImportanceTransfer"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ImportanceTransfer(TransferRanker):
-    r"""Importance weights: source queries count as much as they look like the target, :math:`\delta_i \eta_i`.
+    r"""Importance weights: source queries that look more like the target count more.
 
-    :math:`\eta = P_t(x) / P_s(x)` is estimated by a logistic regression that tells target documents from source ones
-    (`plackett.clicks.selection_weights`); a query has the mean of its documents. It corrects a shift of the documents;
-    where the same documents deserve other labels, :math:`\delta = P_t(y \mid x) / P_s(y \mid x)` is needed too: the
-    share of pairs that a ranker trained on the target orders correctly, as in `InstanceTransfer`.
+    The weight of source query i is :math:`\delta_i \eta_i`. :math:`\eta = P_t(x) / P_s(x)` is estimated by a logistic
+    regression that tells target documents from source ones (`plackett.clicks.selection_weights`); a query has the mean
+    of its documents. η corrects a shift of the documents. If the same documents have different labels in the target,
+    :math:`\delta = P_t(y \mid x) / P_s(y \mid x)` is needed too: the share of pairs that a ranker trained on the target
+    orders correctly, as in `InstanceTransfer`.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class ImportanceTransfer(TransferRanker):
     delta
         ``"precision"``, or None for 1.
     clip
-        Largest η relative to its mean: few documents should not outweigh all others.
+        Largest η relative to its mean, so that a few documents do not outweigh all others.
     alpha
         Penalty of the logistic regression.
     include_target

@@ -1,4 +1,4 @@
-"""Source queries weighed by how well the target's ranker orders them."""
+"""Source queries weighted by how well the target's ranker orders them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ __all__ = ["InstanceTransfer", "agreeing"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class InstanceTransfer(TransferRanker):
-    r"""Instance-level transfer: source pairs that the target's ranker orders correctly, weighed by their share,
+    r"""Instance-level transfer: source pairs that the target's ranker orders correctly, weighted by their share,
 
     .. math:: \min_w \sum_{i \in \text{source}} \delta_i L(w; \text{correct pairs of } i) + \text{target loss},
               \qquad \delta_i = \frac{\#\text{correct pairs of } i}{\#\text{pairs of } i}.
 
-    A ranker is trained on the target and applied to the source; pairs that it orders wrongly (or ties) are where the
-    domains disagree, and are dropped. Base rankers that learn from pairs see the remaining pairs with weight
+    A ranker is trained on the target and applied to the source. Pairs that it orders wrongly (or ties) are those on
+    which the domains disagree, and are dropped. Base rankers that learn from pairs see the remaining pairs with weight
     :math:`\delta_i`; others see whole source queries with this weight. If no pair is left, it is the target alone.
 
     Parameters
     ----------
     include_target
-        Whether the target's own queries are part of the training data, or only decide about those of the source.
+        Whether the target's own queries are part of the training data, or are only used to select source pairs.
 
     Attributes
     ----------
     agreement_
-        Share of correct pairs of all source pairs.
+        Share of correct pairs among all source pairs.
 
     Examples
     --------

@@ -18,9 +18,9 @@ __all__ = ["MultiTask"]
 class MultiTask(FeatureTransfer):
     """Multi-task ranking: one linear ranker per domain, all over few common directions of the features.
 
-    The program of `FeatureTransfer` with any number of domains of equal standing: ``fit(data, domain=…)`` with a name
-    per query. It ranks for the domain ``target``, by default that with the most queries; `for_domain` gives the ranker
-    of another. With one domain it is the base ranker.
+    The optimisation problem of `FeatureTransfer` with any number of equal domains: ``fit(data, domain=…)`` takes a name
+    per query. It ranks for the domain ``target``, by default the one with the most queries; `for_domain` returns the
+    ranker of another. With one domain it is the base ranker.
 
     Examples
     --------

@@ -19,7 +19,7 @@ __all__ = ["PooledTransfer"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PooledTransfer(TransferRanker):
-    """The base ranker on source and target together: the baseline of transfer.
+    """The base ranker trained on source and target together: the baseline for transfer.
 
     Parameters
     ----------

@@ -43,8 +43,8 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
     --------
     >>> import plackett as pk
     >>> data = pk.datasets.make_ranking(n_queries=80, docs_per_query=8, n_features=5, random_state=0)
-    >>> found = relatedness(data.select(range(40)), data.select(range(40, 80)))
-    >>> found["tau"] > 0.5, found["a-distance"] < 0.5
+    >>> likeness = relatedness(data.select(range(40)), data.select(range(40, 80)))
+    >>> likeness["tau"] > 0.5, likeness["a-distance"] < 0.5
     (True, True)
 
     References
@@ -61,16 +61,16 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
     make = SingleMember(base=base).base_ranker()
     tasks = [canonical_order(task) for task in (a, b)]
     rankers = [train_quietly(make, task) for task in tasks]
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
     for name, ranker, task in (("a on b", rankers[0], tasks[1]), ("b on a", rankers[1], tasks[0])):
         pairs, _ = agreement(task, ranker._score_rows(task))
         total = _n_pairs(task)
-        found[name] = len(pairs) / total if total else float("nan")
+        measures[name] = len(pairs) / total if total else float("nan")
     both = pooled([task.replace(preferences=None) for task in tasks], [1.0, 1.0])
-    found["tau"] = _tau(both, *(ranker._score_rows(both) for ranker in rankers))
-    found["cosine"] = _cosine(both, *rankers)
-    found["a-distance"] = _a_distance(*(task.dense() for task in tasks))
-    return found
+    measures["tau"] = _tau(both, *(ranker._score_rows(both) for ranker in rankers))
+    measures["cosine"] = _cosine(both, *rankers)
+    measures["a-distance"] = _a_distance(*(task.dense() for task in tasks))
+    return measures
 
 
 def _n_pairs(data: RankingDataset) -> int:
@@ -80,7 +80,7 @@ def _n_pairs(data: RankingDataset) -> int:
 
 
 def _tau(data: RankingDataset, first: np.ndarray, second: np.ndarray) -> float:
-    """Mean over lists of Kendall's τ, with ties counted as neither."""
+    """Mean over lists of Kendall's τ; tied pairs count as neither concordant nor discordant."""
     from scipy.stats import kendalltau
 
     values = [

@@ -1,4 +1,4 @@
-"""What was learned about two documents."""
+"""The base class of comparators."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ class ComparativeNetwork:
     """A network with mirrored hidden units, evaluated without PyTorch.
 
     Hidden unit i is σ(a_i·x_u + b_i·x_v + c_i), and its mirror the same with u and v exchanged. The output "u before v"
-    is σ(Σ_i own_i h_i + other_i h'_i + output), and "v before u" has own and other exchanged: so exchanging the
-    documents exchanges the outputs, exactly. The preference is ½ + ½ (first output − second output).
+    is σ(Σ_i own_i h_i + other_i h'_i + output), and "v before u" has own and other exchanged. So exchanging the
+    documents exchanges the outputs exactly. The preference is ½ + ½ (first output − second output).
     """
 
     kind: ClassVar[str] = "sortnet"
@@ -55,7 +55,7 @@ class ComparativeNetwork:
         return compare
 
     def outputs(self, hidden: np.ndarray, mirror: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The two outputs from what comes into the hidden units and into their mirrors."""
+        """The two outputs, from the inputs of the hidden units and of their mirrors."""
         hidden, mirror = expit(hidden + self.bias), expit(mirror + self.bias)
         # sums row by row: matrix products would depend on the other pairs
         h_own, h_other = (np.einsum("ij,j->i", hidden, w) for w in (self.own, self.other))
@@ -83,10 +83,10 @@ class ComparativeNetwork:
 def outputs(weights: dict[str, Any], u: Any, v: Any) -> tuple[Any, Any]:
     """The two outputs for tensors of features, with weights that are tensors: what training differentiates."""
     cat, n, width = load_torch().cat, u.shape[0], weights["bias"].shape[0]
-    # one product for both documents and both sides: small operations cost more to start than to do
-    sides = cat([u, v]) @ cat([weights["first"], weights["second"]], dim=1)
-    hidden = (sides[:n, :width] + sides[n:, width:] + weights["bias"]).sigmoid()
-    mirror = (sides[n:, :width] + sides[:n, width:] + weights["bias"]).sigmoid()
+    # one product for both documents and both weight matrices: small operations cost more to start than to do
+    products = cat([u, v]) @ cat([weights["first"], weights["second"]], dim=1)
+    hidden = (products[:n, :width] + products[n:, width:] + weights["bias"]).sigmoid()
+    mirror = (products[n:, :width] + products[:n, width:] + weights["bias"]).sigmoid()
     above = hidden @ weights["own"] + mirror @ weights["other"] + weights["output"]
     below = mirror @ weights["own"] + hidden @ weights["other"] + weights["output"]
     return above.sigmoid(), below.sigmoid()

@@ -20,13 +20,13 @@ _AT_ONCE = 1 << 22
 
 @dataclass(frozen=True)
 class ExpertsComparator:
-    """Votes of the features on pairs: for each its weight less that of its opposite."""
+    """Votes of the features on pairs: the weight of each feature minus that of its opposite."""
 
     kind: ClassVar[str] = "experts"
     weights: np.ndarray
 
     def bind(self, X: Any, n_jobs: int | None) -> Preference:
-        """The weight of the votes for the first row, of all votes; a vote that abstains is one half for each."""
+        """The share of the votes for the first row, by weight; an abstention counts half for each row."""
         some = np.flatnonzero(self.weights)
         columns, weights = X[:, some], self.weights[some]
         rows = max(1, _AT_ONCE // max(some.size, 1))

@@ -22,7 +22,7 @@ __all__ = ["PAIR_FEATURES", "ForeignComparator", "ModelComparator", "pair_table"
 _AT_ONCE = 1 << 15
 
 
-def _beside(*tables: Any) -> Any:
+def _joined(*tables: Any) -> Any:
     if isinstance(tables[0], np.ndarray):
         return np.hstack(tables)
     from scipy.sparse import hstack
@@ -33,12 +33,12 @@ def _beside(*tables: Any) -> Any:
 #: Features of a pair from those of its documents.
 PAIR_FEATURES: dict[str, Callable[[Any, Any], Any]] = {
     "difference": lambda u, v: u - v,
-    "concatenation": lambda u, v: _beside(u, v),
-    "both": lambda u, v: _beside(u, v, u - v),
+    "concatenation": lambda u, v: _joined(u, v),
+    "both": lambda u, v: _joined(u, v, u - v),
 }
 
 #: Weights for the first and for the second document of a pair, from those of a linear model of the pair's features.
-_SIDES: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
+_DOCUMENT_WEIGHTS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
     "difference": lambda w: (w, -w),
     "concatenation": lambda w: (w[: len(w) // 2], w[len(w) // 2 :]),
     "both": lambda w: (
@@ -54,7 +54,7 @@ def pair_table(X: Any, first: np.ndarray, second: np.ndarray, features: str) -> 
 
 
 def _in_blocks(chance: Callable[[Any], np.ndarray], X: Any, features: str) -> Preference:
-    """The preference function of a model of pairs, which is asked in both directions."""
+    """The preference function of a model of pairs, evaluated in both directions."""
 
     def ask(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         parts = [slice(i, i + _AT_ONCE) for i in range(0, first.size, _AT_ONCE)]
@@ -74,9 +74,9 @@ class ModelComparator:
     def bind(self, X: Any, n_jobs: int | None) -> Preference:
         """The probability that a row belongs before another one."""
         if isinstance(self.scorer, LinearScorer):  # a sum over the two documents: no pair need be formed
-            sides = _SIDES[self.features](self.scorer.weights)
+            weights = _DOCUMENT_WEIGHTS[self.features](self.scorer.weights)
             none = np.zeros(1)
-            a, b = (LinearScorer(side, none).predict(X, np.empty(0), n_jobs) for side in sides)
+            a, b = (LinearScorer(own, none).predict(X, np.empty(0), n_jobs) for own in weights)
             bias = float(self.scorer.intercept[0])
             return symmetrised(lambda first, second: expit(a[first] + b[second] + bias))
 
@@ -87,17 +87,17 @@ class ModelComparator:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The comparator as named arrays, those of the scorer with a prefix."""
-        words = np.frombuffer(json.dumps({"scorer": self.scorer.kind, "features": self.features}).encode(), np.uint8)
-        return {"words": words} | {f"scorer.{name}": a for name, a in self.scorer.to_arrays().items()}
+        header = np.frombuffer(json.dumps({"scorer": self.scorer.kind, "features": self.features}).encode(), np.uint8)
+        return {"words": header} | {f"scorer.{name}": a for name, a in self.scorer.to_arrays().items()}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ModelComparator:
         """The comparator that `to_arrays` wrote."""
-        words = json.loads(arrays["words"].tobytes())
-        if words["features"] not in PAIR_FEATURES:
-            raise DataError(f"a model of pairs of the kind {words!r} is not known to this version of plackett")
+        header = json.loads(arrays["words"].tobytes())
+        if header["features"] not in PAIR_FEATURES:
+            raise DataError(f"a model of pairs of the kind {header!r} is not known to this version of plackett")
         part = {name.removeprefix("scorer."): a for name, a in arrays.items() if name.startswith("scorer.")}
-        return cls(stored_class("scorer", words["scorer"]).from_arrays(part), words["features"])
+        return cls(stored_class("scorer", header["scorer"]).from_arrays(part), header["features"])
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class ForeignComparator:
         return _in_blocks(chance, X, self.features)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Raise an error: there is no form that would be safe to load."""
+        """Raise an error: the classifier has no form that is safe to load."""
         raise DataError(
             f"a {type(self.classifier).__name__} cannot be saved without pickle; train with estimator='linear', "
             "'trees' or another model of plackett instead, or pickle the ranker yourself"

@@ -71,7 +71,7 @@ class TreeArrays:
         What LightGBM records about trees, splits and leaves. Scores do not depend on them, but explanations,
         importances and further training do. 0 if unknown.
     feature_names, feature_infos, monotone_constraints
-        What LightGBM notes of the features: two lists of words, and a sign for each feature or no entry at all.
+        What LightGBM records about the features: two lists of words, and a sign for each feature or no entry at all.
     tiny
         Values at most this far from 0 are 0: LightGBM's bound, or 0 for trees of other libraries.
 
@@ -133,7 +133,7 @@ class TreeArrays:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TreeArrays:
-        """What `to_arrays` wrote. Nothing is believed: every number that points somewhere is checked."""
+        """What `to_arrays` wrote. Nothing is trusted: every number that points somewhere is checked."""
         arrays = {"tiny": np.array([TINY])} | arrays  # older files have none
         missing = [f.name for f in fields(cls) if f.name not in arrays]
         if missing:
@@ -176,8 +176,8 @@ class TreeArrays:
 
     def _check_features(self) -> None:
         for name, form in (("feature_names", _NAMES), ("feature_infos", _INFOS)):
-            words = getattr(self, name)
-            if not form.fullmatch(words) or words.count(" ") + 1 != self.n_features:
+            text = getattr(self, name)
+            if not form.fullmatch(text) or text.count(" ") + 1 != self.n_features:
                 raise DataError(f"{name} is not a list of {self.n_features} entries")
         signs = self.monotone_constraints
         if signs.size not in (0, self.n_features) or (np.abs(signs) > 1).any():

@@ -1,8 +1,8 @@
-"""Tree ensembles of other libraries, brought to the one rule by which our kernels decide: ``x <= threshold``.
+"""Tree ensembles of other libraries, converted to the rule of our kernels: ``x <= threshold`` goes left.
 
 Libraries differ in three things: whether a row goes left below the threshold or up to it, whether values are rounded to
-float32 before they are compared, and where missing values go. Each combination has an equal threshold in float64, so
-that no kernel needs to know.
+float32 before they are compared, and where missing values go. Each combination has an equivalent threshold in float64,
+so the kernels need only one rule.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def build_trees(
     comparison
         ``"<="`` (LightGBM, RankLib, scikit-learn) or ``"<"`` (XGBoost).
     float32_inputs
-        Whether values are rounded to float32 before they are compared, as XGBoost, RankLib and scikit-learn do. It
-        matters to float64 rows only. Thresholds must be float32 numbers then.
+        Whether values are rounded to float32 before they are compared, as XGBoost, RankLib and scikit-learn do. This
+        matters only for float64 rows. If True, thresholds must be float32 numbers.
     missing
-        What counts as missing: NaN, NaN and 0, or nothing (NaN is 0 then).
+        What counts as missing: NaN; NaN and 0; or nothing, in which case NaN is treated as 0.
     missing_left
         Whether missing values go left: for all splits, or for each.
     feature_names
@@ -79,7 +79,7 @@ def build_trees(
     if comparison not in ("<=", "<") or missing not in _MISSING:
         raise DataError(f"comparison={comparison!r}, missing={missing!r}; give '<=' or '<', and {', '.join(_MISSING)}")
     names = [f"Column_{j}" for j in range(n_features)] if feature_names is None else list(feature_names)
-    sides = np.broadcast_to(np.asarray(missing_left, bool), splits)
+    goes_left = np.broadcast_to(np.asarray(missing_left, bool), splits)
     trees = TreeArrays(
         n_features=n_features,
         n_outputs=n_outputs,
@@ -87,7 +87,7 @@ def build_trees(
         leaf_offsets=np.concatenate(([0], np.cumsum(sizes + 1))),
         feature=np.array(feature, np.int32),
         threshold=equal_threshold(np.asarray(threshold, np.float64), comparison, float32_inputs),
-        decision=(np.where(sides, DEFAULT_LEFT, 0) + 4 * _MISSING[missing]).astype(np.uint8),
+        decision=(np.where(goes_left, DEFAULT_LEFT, 0) + 4 * _MISSING[missing]).astype(np.uint8),
         left=np.array(left, np.int32),
         right=np.array(right, np.int32),
         leaf_value=np.array(leaf_value, np.float64),
@@ -129,11 +129,11 @@ def equal_threshold(threshold: np.ndarray, comparison: str, float32_inputs: bool
     low, high = (_unbounded(values) for values in (last, following))
     middle = 0.5 * (low + high)
     even = (last.view(np.uint32) & 1) == 0  # the middle rounds to the even one of its neighbours
-    found = np.where(even, middle, np.nextafter(middle, -np.inf))
-    return np.where(last == np.inf, np.inf, found)
+    largest = np.where(even, middle, np.nextafter(middle, -np.inf))
+    return np.where(last == np.inf, np.inf, largest)
 
 
 def _unbounded(values: np.ndarray) -> np.ndarray:
-    """Float32 numbers as float64, infinity as the number that would follow the largest."""
+    """Float32 numbers as float64, with infinity as the number that would follow the largest finite one."""
     wide = values.astype(np.float64)
     return np.where(np.isinf(wide), np.sign(wide) * 2.0**128, wide)

@@ -15,7 +15,7 @@ __all__ = ["TreeScorer"]
 
 
 class TreeScorer:
-    """A tree ensemble, scored by kernels of our own: bit for bit what LightGBM gives.
+    """A tree ensemble, scored by our own kernels, bit for bit as LightGBM scores it.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class TreeScorer:
 
     @cached_property
     def booster(self) -> Any:
-        """The ensemble as a `lightgbm.Booster`, for what else LightGBM can do with it."""
+        """The ensemble as a `lightgbm.Booster`, for everything else that LightGBM can do."""
         import lightgbm as lgb
 
         return lgb.Booster(model_str=self.text)

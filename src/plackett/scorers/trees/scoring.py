@@ -102,16 +102,16 @@ class TreeKernels:
 
     def _of_steps(self, dtype: Any) -> tuple[Any, ...]:
         """What the kernel of steps knows of the ensemble."""
-        found = self._known.get(dtype)
-        if found is None:
+        known = self._known.get(dtype)
+        if known is None:
             c, t, s = self.codes, self.trees, self.steps
             assert s is not None
-            found = self._known[dtype] = (
+            known = self._known[dtype] = (
                 c.thresholds32 if dtype == np.float32 else c.thresholds, c.table_offsets, c.row_feature, c.row_missing,
                 c.row_block, c.row_mirrored, c.row_set, t.set_offsets, t.set_words, t.tiny, s.words, s.first,
                 s.n_splits, s.depth, t.leaf_value, t.leaf_offsets,
             )  # fmt: skip
-        return found
+        return known
 
     def _by_walking(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
         from plackett.scorers.trees.walk import walk

@@ -1,4 +1,4 @@
-"""LightGBM's text of an ensemble: which parts are kept, and what is checked before LightGBM reads it.
+"""LightGBM's text format: which parts are kept, and what is checked before LightGBM reads it.
 
 LightGBM trusts its own text: numbers that point outside a tree make it read out of bounds or loop forever. A model file
 may come from anywhere. So its text is parsed into arrays, which are checked, and LightGBM reads only a text that is
@@ -58,8 +58,8 @@ def parse_trees(text: str) -> TreeArrays:
     """The arrays of LightGBM's text; raises a `DataError` unless it is a valid ensemble with constant leaves."""
     try:
         head, blocks = _parts(text)
-        words = [_words(block, f"Tree={i}") for i, block in enumerate(blocks)]
-        trees = _parsed(head, words)
+        descriptions = [_fields(block, f"Tree={i}") for i, block in enumerate(blocks)]
+        trees = _parsed(head, descriptions)
         trees.check()
         return trees
     except (KeyError, ValueError, OverflowError) as error:
@@ -120,7 +120,7 @@ def trees_only(text: str) -> str:
 def split_trees(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
     """The lines ``name=value`` of the head and of each tree, for callers that remove, reweight or rewrite trees."""
     head, blocks = _parts(text)
-    return head, [_words(block, f"Tree={i}") for i, block in enumerate(blocks)]
+    return head, [_fields(block, f"Tree={i}") for i, block in enumerate(blocks)]
 
 
 def join_trees(head: dict[str, str], trees: list[dict[str, str]]) -> str:
@@ -162,7 +162,7 @@ def _parts(text: str) -> tuple[dict[str, str], list[str]]:
     if not text.isascii() or text.encode().translate(None, _PRINTABLE) or not text.endswith(_END):
         raise DataError("it is not LightGBM's text")
     begin = text.find("Tree=0\n") if "Tree=0\n" in text else len(text) - len(_END)
-    head = _words(text[:begin], "tree")
+    head = _fields(text[:begin], "tree")
     if head.get("version") != "v4" or "average_output" in text[:begin]:
         raise DataError(f"its version is {head.get('version')!r}, expected 'v4'")
     blocks = []
@@ -176,7 +176,7 @@ def _parts(text: str) -> tuple[dict[str, str], list[str]]:
     return head, blocks
 
 
-def _words(block: str, title: str) -> dict[str, str]:
+def _fields(block: str, title: str) -> dict[str, str]:
     """Lines ``name=value`` below a title."""
     lines = block.split("\n")
     if lines[0] != title:
@@ -200,16 +200,16 @@ def _checked_head(head: dict[str, str], n_trees: int) -> dict[str, int]:
 
 def _parsed(head: dict[str, str], trees: list[dict[str, str]]) -> TreeArrays:
     numbers = _checked_head(head, len(trees))
-    for t, words in enumerate(trees):
-        if words.get("is_linear", "0") != "0":
+    for t, fields in enumerate(trees):
+        if fields.get("is_linear", "0") != "0":
             raise DataError(
                 "trees with linear leaves (linear_tree) cannot be read or saved: only LightGBM scores them. Train "
                 "without linear_tree, or keep LightGBM's own file (booster_.save_model)"
             )
-        if words.keys() - _KNOWN:
-            raise DataError(f"tree {t} has the unknown line {min(words.keys() - _KNOWN)[:40]!r}")
-    n_leaves = _whole_numbers("num_leaves", " ".join(words["num_leaves"] for words in trees), len(trees))
-    n_sets = _whole_numbers("num_cat", " ".join(words["num_cat"] for words in trees), len(trees))
+        if fields.keys() - _KNOWN:
+            raise DataError(f"tree {t} has the unknown line {min(fields.keys() - _KNOWN)[:40]!r}")
+    n_leaves = _whole_numbers("num_leaves", " ".join(fields["num_leaves"] for fields in trees), len(trees))
+    n_sets = _whole_numbers("num_cat", " ".join(fields["num_cat"] for fields in trees), len(trees))
     if (n_leaves < 1).any() or (n_sets < 0).any():
         raise DataError("a tree without leaves, or with a negative number of categorical splits")
     columns: dict[str, Any] = {}
@@ -236,7 +236,7 @@ def _parsed(head: dict[str, str], trees: list[dict[str, str]]) -> TreeArrays:
         split_offsets=_offsets(n_leaves - 1),
         leaf_offsets=_offsets(n_leaves),
         **_category_sets(trees, n_sets.tolist()),
-        shrinkage=_numbers("shrinkage", " ".join(words.get("shrinkage", "1") for words in trees), len(trees)),
+        shrinkage=_numbers("shrinkage", " ".join(fields.get("shrinkage", "1") for fields in trees), len(trees)),
         feature_names=head["feature_names"],
         feature_infos=head["feature_infos"],
         monotone_constraints=signs.astype(np.int8),
@@ -247,8 +247,8 @@ def _parsed(head: dict[str, str], trees: list[dict[str, str]]) -> TreeArrays:
 def _column(trees: list[dict[str, str]], name: str, sizes: list[int], needed: bool, dtype: Any) -> np.ndarray:
     """The numbers of one line of all trees, one tree after the other."""
     texts = []
-    for t, (words, size) in enumerate(zip(trees, sizes, strict=True)):
-        text = words.get(name, "")
+    for t, (fields, size) in enumerate(zip(trees, sizes, strict=True)):
+        text = fields.get(name, "")
         if not text and not needed:
             text = "0" + " 0" * (size - 1) if size else ""
         elif size == 0:
@@ -258,7 +258,7 @@ def _column(trees: list[dict[str, str]], name: str, sizes: list[int], needed: bo
         if text:
             texts.append(text)
     joined = " ".join(texts)
-    if not needed and ("n" in joined):  # a gain may be infinite, which is nothing to score with
+    if not needed and ("n" in joined):  # a gain may be infinite; scoring does not use it
         joined = re.sub(r"-?(?:inf|nan)(?= |$)", "0", joined)
     read = _numbers if dtype is np.float64 else _whole_numbers
     numbers = read(name, joined, sum(sizes))
@@ -272,13 +272,13 @@ def _column(trees: list[dict[str, str]], name: str, sizes: list[int], needed: bo
 def _category_sets(trees: list[dict[str, str]], n_sets: list[int]) -> dict[str, Any]:
     """Offsets of the sets of all trees in the one array of their words."""
     bounds, pieces = [np.zeros(1, np.int64)], []
-    for t, (words, n) in enumerate(zip(trees, n_sets, strict=True)):
+    for t, (fields, n) in enumerate(zip(trees, n_sets, strict=True)):
         if n == 0:
             continue
-        own = _whole_numbers("cat_boundaries", words["cat_boundaries"], n + 1)
+        own = _whole_numbers("cat_boundaries", fields["cat_boundaries"], n + 1)
         if own[0] != 0 or (np.diff(own) < 0).any():
             raise DataError(f"the boundaries of the categories of tree {t} are not in order")
-        bits = _whole_numbers("cat_threshold", words["cat_threshold"], int(own[-1]))
+        bits = _whole_numbers("cat_threshold", fields["cat_threshold"], int(own[-1]))
         if bits.size and not 0 <= bits.min() <= bits.max() < 2**32:
             raise DataError(f"the categories of tree {t} are not 32-bit words")
         bounds.append(own[1:] + bounds[-1][-1])
@@ -314,7 +314,7 @@ def _whole(word: str) -> int:
 def _plain(name: str, text: str, letters: bytes, read: Any, size: int | None) -> np.ndarray:
     if text.encode().translate(None, letters):
         raise DataError(f"{name} is not a list of numbers")
-    words = text.split(" ") if text else []
-    if size is not None and len(words) != size:
-        raise DataError(f"{name} has {len(words)} entries instead of {size}")
-    return np.array([*map(read, words)], np.float64 if read is float else np.int64)
+    entries = text.split(" ") if text else []
+    if size is not None and len(entries) != size:
+        raise DataError(f"{name} has {len(entries)} entries instead of {size}")
+    return np.array([*map(read, entries)], np.float64 if read is float else np.int64)

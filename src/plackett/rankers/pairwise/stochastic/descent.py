@@ -88,7 +88,7 @@ class Descent:
 
 
 @kernel(inline=True)
-def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, room, places, scratch):  # type: ignore[no-untyped-def]
+def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, room, indices, scratch):  # type: ignore[no-untyped-def]
     """Begin a step: number of entries of example i, its score and squared length, the rate."""
     soon = min(i + _AHEAD, first.size - 1)
     ask_for(values, columns, pointers, first[soon])
@@ -96,11 +96,11 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
     u = first[i]
     v = second[i]
     if v >= 0:
-        n = difference(values, columns, pointers, inverse, u, v, room, places)
+        n = difference(values, columns, pointers, inverse, u, v, room, indices)
     else:
         side = 1.0 if v == RELEVANT else -1.0
-        n = signed(values, columns, pointers, inverse, u, side, settings[CONSTANT], room, places)
-    product, square = measure(room, n, places, columns.size == 0, weights)
+        n = signed(values, columns, pointers, inverse, u, side, settings[CONSTANT], room, indices)
+    product, square = measure(room, n, indices, columns.size == 0, weights)
     if v >= 0 and columns.size and settings[NEEDS_LENGTH]:
         square = squared_length(square, values, columns, pointers, inverse, u, v, scratch)
     numbers[STEP] += 1.0
@@ -109,7 +109,7 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
 
 
 @kernel(inline=True)
-def _add(v, u, room, n, places, dense, delta, weighted):  # type: ignore[no-untyped-def]
+def _add(v, u, room, n, indices, dense, delta, weighted):  # type: ignore[no-untyped-def]
     """Add delta x to v and weighted x to u; by how much |v|² grew, where sparse."""
     grown = 0.0
     if dense:
@@ -118,16 +118,16 @@ def _add(v, u, room, n, places, dense, delta, weighted):  # type: ignore[no-unty
             u[k] += weighted * room[k]
     else:
         for k in range(n):
-            old = v[places[k]]
+            old = v[indices[k]]
             step = delta * room[k]
             grown += step * (2.0 * old + step)
-            v[places[k]] = old + step
-            u[places[k]] += weighted * room[k]
+            v[indices[k]] = old + step
+            u[indices[k]] += weighted * room[k]
     return grown
 
 
 @kernel(inline=True)
-def move(shrink, add, n, product, square, dense, settings, v, u, numbers, room, places):  # type: ignore[no-untyped-def]
+def move(shrink, add, n, product, square, dense, settings, v, u, numbers, room, indices):  # type: ignore[no-untyped-def]
     """End a step: w ← shrink · w + add · x, and back into the ball."""
     factor = numbers[FACTOR] * shrink
     if abs(factor) < _LEAST_FACTOR:  # the factor goes into the weights, and the sum of the factors into the drift
@@ -139,7 +139,7 @@ def move(shrink, add, n, product, square, dense, settings, v, u, numbers, room, 
     norm = shrink * shrink * numbers[NORM]
     if add != 0.0:
         delta = add / factor
-        grown = _add(v, u, room, n, places, dense, delta, numbers[SUM] * delta)
+        grown = _add(v, u, room, n, indices, dense, delta, numbers[SUM] * delta)
         norm += 2.0 * shrink * add * product + add * add * square if dense else factor * factor * grown
     if np.int64(numbers[STEP]) % _REFRESH == 0:  # before rounding adds up
         norm = 0.0

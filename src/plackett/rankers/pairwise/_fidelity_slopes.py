@@ -10,10 +10,10 @@ from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.losses.pairwise._rows import gaps, gather, row_for
 from plackett.losses.pairwise.fidelity import _phi
 
-__all__ = ["fidelity_sides"]
+__all__ = ["right_and_wrong_slope"]
 
 
-def fidelity_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
+def right_and_wrong_slope(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
     r"""Slope of the fidelity loss over the pairs that h orders correctly and wrongly.
 
     .. math:: W_\pm = \sum_{(u, v)} w_{uv}\, |\varphi'(s_u - s_v)|\, [\pm (h(u) - h(v))]_+
@@ -29,19 +29,19 @@ def fidelity_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float
     """
     shape = bound.loss.shape
     if bound.data.preferences is None:
-        sides = np.zeros((2, bound.data.n_queries))
+        totals = np.zeros((2, bound.data.n_queries))
         over_queries(
-            _sides,
+            _right_and_wrong,
             bound.data.offsets,
             scores,
             h,
             bound.pairs,
             (float(bound.loss.margin), *shape),
-            sides,
+            totals,
             n_jobs=bound.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return float(sides[0].sum()), float(sides[1].sum())
+        return float(totals[0].sum()), float(totals[1].sum())
     winner, loser = bound.pairs.winner, bound.pairs.loser
     value, slope, bend = (np.empty(winner.size) for _ in range(3))
     _phi(scores[winner] - scores[loser] - bound.margin, value, slope, bend, *shape)
@@ -50,7 +50,7 @@ def fidelity_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float
 
 
 @kernel
-def _sides(lo, hi, offsets, scores, h, pairs, shape, sides):  # type: ignore[no-untyped-def]
+def _right_and_wrong(lo, hi, offsets, scores, h, pairs, shape, totals):  # type: ignore[no-untyped-def]
     margin, target = shape
     order, below, scale = pairs.order, pairs.below, pairs.scale
     row = row_for(lo, hi, pairs.judged)
@@ -69,5 +69,5 @@ def _sides(lo, hi, offsets, scores, h, pairs, shape, sides):  # type: ignore[no-
                 part = -row.weight[u] * row.weight[v] * d[v - start]
                 right += part * max(difference, 0.0)
                 wrong += part * max(-difference, 0.0)
-        sides[0, q] = scale[q] * right
-        sides[1, q] = scale[q] * wrong
+        totals[0, q] = scale[q] * right
+        totals[1, q] = scale[q] * wrong

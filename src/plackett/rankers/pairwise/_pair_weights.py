@@ -9,10 +9,10 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett.losses.pairwise.exponential import CLIP
 
-__all__ = ["pair_sides"]
+__all__ = ["right_and_wrong_weight"]
 
 
-def pair_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
+def right_and_wrong_weight(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
     r"""Weight of the pairs that h orders correctly and wrongly, for h equal to 0 or 1.
 
     .. math:: W_\pm = \sum_{(u, v)} w_{uv}\, e^{-(s_u - s_v)}\, [h(u) - h(v) = \pm 1]
@@ -27,17 +27,17 @@ def pair_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, fl
         0 or 1 for each document.
     """
     if bound.data.preferences is None:
-        sides = np.zeros((2, bound.data.n_queries))
+        totals = np.zeros((2, bound.data.n_queries))
         over_queries(
-            _sides,
+            _right_and_wrong,
             bound.data.offsets,
             scores,
             h,
             bound.pairs,
-            sides,
+            totals,
             n_jobs=bound.n_jobs,
         )
-        return float(sides[0].sum()), float(sides[1].sum())
+        return float(totals[0].sum()), float(totals[1].sum())
     winner, loser = bound.pairs.winner, bound.pairs.loser
     weight = bound.weight * np.exp(np.minimum(scores[loser] - scores[winner] + bound.margin, 2.0 * CLIP))
     difference = h[winner] - h[loser]
@@ -45,7 +45,7 @@ def pair_sides(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, fl
 
 
 @kernel
-def _sides(lo, hi, offsets, scores, h, pairs, sides):  # type: ignore[no-untyped-def]
+def _right_and_wrong(lo, hi, offsets, scores, h, pairs, totals):  # type: ignore[no-untyped-def]
     order, below, judged, _, weight, scale = pairs
     # the weights are products, as in the exponential loss: two running sums, of the documents of h = 0 and of h = 1
     for q in range(lo, hi):
@@ -79,5 +79,5 @@ def _sides(lo, hi, offsets, scores, h, pairs, sides):  # type: ignore[no-untyped
                 right += power * lower_0
             else:
                 wrong += power * lower_1
-        sides[0, q] = right
-        sides[1, q] = wrong
+        totals[0, q] = right
+        totals[1, q] = wrong
