@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_array
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
@@ -94,7 +93,8 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
     @staticmethod
     def _cost(ranker: RankSVM, data: RankingDataset) -> float:
         """What all pairs cost together if all scores are equal."""
-        return ranker.make_pairs(data).evaluate(np.zeros(data.n_rows), ranker.loss == "squared_hinge")[0]
+        equal = row_array(data.X, (data.n_rows,))
+        return ranker.make_pairs(data).evaluate(equal, ranker.loss == "squared_hinge")[0]
 
     def make_pairs(self, data: RankingDataset) -> MarginPairs:
         """The pairs to keep apart."""
