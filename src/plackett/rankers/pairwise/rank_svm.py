@@ -23,7 +23,8 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
 
     over all pairs of a query in which u has the higher label, or over the preferences of the dataset with their own
     margins and weights. No pair is formed: a pass over all of them is a sorted sweep, so that time grows like n log n
-    in the documents of a query and memory like the number of rows. The solution is exact up to a proved gap (`gap_`).
+    in the documents of a query and memory like the number of rows, or not at all if the data are mapped from a large
+    file. The solution is exact up to a proved gap (`gap_`).
 
     The weight of a pair is the product of the weights of its two documents and its query. How ``C`` relates to other
     tools:
