@@ -6,13 +6,14 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import plackett as pk
 from plackett.data import mapped
 from plackett.data.canonical import canonical_order
 from plackett.measures import blocks
 from plackett.models.linear import Linear
-from plackett.rankers import AllThreshold, StochasticRank
+from plackett.rankers import IRSVM, AllThreshold, RankSVM, StochasticRank
 from plackett.rankers.base import GradientTrained
 
 LINEAR = [
@@ -50,6 +51,33 @@ def test_linear_rankers_learn_the_same_in_blocks(ranker, tmp_path, small_blocks)
     data = ranking(40)
     here, there = quick(ranker).fit(data), quick(ranker).fit(on_disk(data, tmp_path))
     assert np.array_equal(here.predict(data), there.predict(data))
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        RankSVM(C=1e-3),
+        RankSVM(C=1e-3, loss="hinge", margin="label"),
+        RankSVM(C=0.1, normalize=True, tie_weight=0.5, tie_width=0.2),
+        RankSVM(validation_fraction=0.3, early_stopping_rounds=2),
+        IRSVM(C=0.1, level_weights=np.arange(16.0).reshape(4, 4)),
+    ],
+    ids=["squared", "hinge", "ties", "auto", "levels"],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_support_vectors_learn_the_same_in_blocks(ranker, weighted, tmp_path, small_blocks, monkeypatch):
+    rng = np.random.default_rng(1)
+    data = ranking(40)
+    data = data.replace(y=np.where(rng.random(data.n_rows) < 0.1, -1.0, data.y))
+    if weighted:
+        data = data.replace(
+            sample_weight=rng.uniform(0.5, 2, data.n_rows), query_weight=rng.integers(0, 3, 40).astype(float)
+        )
+    there = clone(ranker).fit(on_disk(data, tmp_path))
+    monkeypatch.undo()  # all of the data in one block
+    here = clone(ranker).fit(data)
+    assert np.array_equal(here.coef_, there.coef_) and here.history_ == there.history_
+    assert (here.objective_, here.gap_, here.n_iter_) == (there.objective_, there.gap_, there.n_iter_)
 
 
 @pytest.mark.parametrize("loss", pk.losses().values(), ids=lambda loss: loss.name)
@@ -125,9 +153,11 @@ def test_stochastic_rank_from_a_native_file(tmp_path):
     [
         lambda data, ranker: pk.ListNet(alpha=0.1, max_iter=2, n_jobs=1, validation_fraction=0.3).fit(data),
         lambda data, ranker: pk.ListNet(alpha=0.1, max_iter=1, n_jobs=1, solver="sgd", batch_size=200).fit(data),
+        lambda data, ranker: RankSVM(C=1e-8, tol=0.5, n_jobs=1, validation_fraction=0.3).fit(data),
+        lambda data, ranker: RankSVM(C=1e-8, tol=0.5, n_jobs=1, loss="hinge").fit(data),
         lambda data, ranker: pk.evaluate(data, ranker, ["nDCG@10", "AP"]),
     ],
-    ids=["validation", "batches", "evaluate"],
+    ids=["validation", "batches", "squared hinge", "hinge", "evaluate"],
 )
 def test_memory_does_not_grow_with_the_rows(work, tmp_path, small_blocks, monkeypatch):
     """Bytes that NumPy allocates per further row: a few per query are allowed, one number per row is not."""

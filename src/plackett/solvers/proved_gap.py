@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._errors import LossError, PlackettWarning
+from plackett.data.dataset import RankingDataset
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["Trained", "check_settings", "keep_best", "relative_gap", "warn_of_open_gap"]
@@ -40,14 +41,23 @@ def check_settings(C: float, tol: float, max_iter: int) -> None:
 
 
 def keep_best(
-    kept: Trained, monitor: Monitor, valid_scores: Callable[[np.ndarray], np.ndarray]
+    kept: Trained,
+    monitor: Monitor,
+    valid_scores: Callable[[RankingDataset, np.ndarray], np.ndarray],
+    *,
+    by_parts: bool = False,
 ) -> Callable[[np.ndarray], bool]:
-    """What to call after each round: notes it, keeps its weights where they are the best, says whether to end."""
+    """What to call after each round: notes it, keeps its weights where they are the best, says whether to end.
+
+    ``valid_scores(valid, weights)`` scores the validation data, with ``by_parts`` also a part of them.
+    """
 
     def step(weights: np.ndarray) -> bool:
         kept.n_iter += 1
         # weights of 0 order nothing; on few queries they may look best all the same
-        better, kept.stopped = monitor.judge(lambda valid: valid_scores(weights), may_keep=bool(weights.any()))
+        better, kept.stopped = monitor.judge(
+            lambda valid: valid_scores(valid, weights), may_keep=bool(weights.any()), by_parts=by_parts
+        )
         if better:
             kept.weights = weights.copy()
         return kept.stopped

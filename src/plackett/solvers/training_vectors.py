@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._kernel import REASSOC, kernel
 from plackett._prefetch import prefetch
+from plackett.data.mapped import row_array
 
 __all__ = ["Rows", "ask_for", "difference", "measure", "rows_of", "signed", "squared_length"]
 
@@ -34,7 +35,9 @@ def rows_of(X: Any, scale: np.ndarray) -> Rows:
     [0, 3, 6]
     """
     if isinstance(X, np.ndarray):
-        parts = np.ascontiguousarray(X).reshape(-1), np.empty(0, np.uint32), np.arange(X.shape[0] + 1) * X.shape[1]
+        pointers = row_array(X, (X.shape[0] + 1,), np.int64)
+        pointers[1:] = X.shape[1]
+        parts = np.ascontiguousarray(X).reshape(-1), np.empty(0, np.uint32), np.cumsum(pointers, out=pointers)
     else:
         if not X.has_sorted_indices:
             X = X.sorted_indices()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,19 +20,25 @@ _SLOPE_LEFT = 0.5
 
 
 class ScoreLoss(Protocol):
-    """A convex loss of scores that are linear in the weights."""
+    """A convex loss of scores that are linear in the weights.
 
-    def scores(self, weights: np.ndarray) -> np.ndarray:
-        """Score of each document."""
+    Whatever there is for each document is written to an array from `per_document`, which may be on the disk.
+    """
+
+    def per_document(self) -> np.ndarray:
+        """Zeros, one for each document."""
+
+    def scores(self, weights: np.ndarray, out: np.ndarray) -> None:
+        """Write the score of each document."""
 
     def pull_back(self, slopes: np.ndarray) -> np.ndarray:
         """Gradient for the weights from the gradient for the scores."""
 
-    def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Loss and its gradient for the scores."""
+    def evaluate(self, scores: np.ndarray, slopes: np.ndarray) -> float:
+        """Loss; its gradient for the scores is written to ``slopes``."""
 
-    def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Product with the (generalised) second derivative at these scores."""
+    def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray, np.ndarray], Any]:
+        """A function that writes the product of the (generalised) second derivative at these scores and a direction."""
 
 
 @dataclass(frozen=True)
@@ -96,24 +102,26 @@ def minimise(
     Chapelle and Keerthi: Efficient algorithms for ranking with SVMs. Information Retrieval 2010.
     """
     weights, products = np.zeros(n_features), 0
-    scores = loss.scores(weights)
-    value, slopes = loss.evaluate(scores)
-    primal, dual, n_iter = value, 0.0, 0
+    scores, moved, slopes = (loss.per_document() for _ in range(3))
+    room = loss.per_document(), loss.per_document()
+    loss.scores(weights, scores)
+    primal, dual, n_iter = loss.evaluate(scores, slopes), 0.0, 0
     while True:
         gradient = weights + loss.pull_back(slopes)
         dual = max(dual, primal - 0.5 * float(gradient @ gradient))
         started = n_iter > 0 or not gradient.any()  # a weak penalty must not pass for a solution: 0 orders nothing
         if (started and primal - dual <= tol * primal) or n_iter == max_iter:
             break
-        step, moved, n = _conjugate_gradients(loss, scores, gradient)
+        step, n = _conjugate_gradients(loss, scores, gradient, moved, room)
         products += n
-        line = _Line(loss, weights, scores, step, moved, float(gradient @ step))
+        line = _Line(loss, weights, scores, step, moved, float(gradient @ step), slopes, room[0])
         length = line.search()
         n_iter += 1
         if not line.objective < primal:
             break  # rounding allows no better
-        weights, scores = weights + length * step, scores + length * moved
-        primal, slopes = line.objective, line.slopes
+        weights, primal = weights + length * step, line.objective
+        moved *= length
+        scores += moved
         if monitor_step is not None and monitor_step(weights):
             gradient = weights + loss.pull_back(slopes)
             dual = max(dual, primal - 0.5 * float(gradient @ gradient))
@@ -123,30 +131,40 @@ def minimise(
 
 
 def _conjugate_gradients(
-    loss: ScoreLoss, scores: np.ndarray, gradient: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """A step d with (I + curvature) d ≈ −gradient, how it moves the scores, and the number of products it took."""
-    curvature = loss.curvature(scores)
-    step, moved = np.zeros(gradient.size), np.zeros(scores.size)
+    loss: ScoreLoss, scores: np.ndarray, gradient: np.ndarray, moved: np.ndarray, room: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, int]:
+    """A step d with (I + curvature) d ≈ −gradient, and the number of products it took.
+
+    How it moves the scores is written to ``moved``; ``room`` is for two more numbers of each document.
+    """
+    times = loss.curvature(scores)
+    step = np.zeros(gradient.size)
+    moved[...] = 0.0
+    pushed, bent = room
     rest, direction = -gradient, -gradient
     square = float(rest @ rest)
     enough = _FORCING**2 * square
     n = 0
     while square > enough and n < max(gradient.size, 10):
-        pushed = loss.scores(direction)
-        product = direction + loss.pull_back(curvature(pushed))
+        loss.scores(direction, pushed)
+        times(pushed, bent)
+        product = direction + loss.pull_back(bent)
         n += 1
         length = square / float(direction @ product)
         step += length * direction
-        moved += length * pushed
+        pushed *= length
+        moved += pushed
         rest = rest - length * product
         before, square = square, float(rest @ rest)
         direction = rest + (square / before) * direction
-    return step, moved, n
+    return step, n
 
 
 class _Line:
-    """The objective along a step; only the loss of moved scores has to be looked at, not the features."""
+    """The objective along a step; only the loss of moved scores has to be looked at, not the features.
+
+    The gradient for the scores at the last length is in ``slopes``; ``room`` is for the moved scores.
+    """
 
     def __init__(
         self,
@@ -156,15 +174,20 @@ class _Line:
         step: np.ndarray,
         moved: np.ndarray,
         slope: float,
+        slopes: np.ndarray,
+        room: np.ndarray,
     ) -> None:
         self.loss, self.scores, self.moved = loss, scores, moved
+        self.slopes, self.room = slopes, room
         self.square, self.cross, self.bend = float(weights @ weights), float(weights @ step), float(step @ step)
         self.first_slope = slope
-        self.objective, self.slopes = np.inf, scores
+        self.objective = np.inf
 
     def slope(self, length: float) -> float:
         """Slope at a length; keeps the objective and the slopes of the scores there."""
-        value, self.slopes = self.loss.evaluate(self.scores + length * self.moved)
+        np.multiply(self.moved, length, out=self.room)
+        self.room += self.scores
+        value = self.loss.evaluate(self.room, self.slopes)
         self.objective = value + 0.5 * (self.square + 2.0 * length * self.cross + length**2 * self.bend)
         return self.cross + length * self.bend + float(self.slopes @ self.moved)
 

@@ -1,4 +1,4 @@
-"""The mask kernel in plain NumPy: one row, one split and one byte at a time."""
+"""The mask kernel in plain Python: one row, one byte and one split at a time."""
 
 from __future__ import annotations
 
@@ -26,15 +26,12 @@ def plain_scores(trees, X):
     scores = np.zeros((len(X), trees.n_outputs))
     for i in range(len(X)):
         for t in range(trees.n_trees):
-            mask = [0xFF] * int(codes.mask_bytes[t])
-            for node in nodes[codes.node_offsets[t, 0] : codes.node_offsets[t, 2]]:
-                if of_row[node["row"], i] > node["code"]:
-                    first, last = int(node["first"]), int(node["last"])
-                    mask[first] &= int(node["keep_first"])
-                    for byte in range(first + 1, last):
-                        mask[byte] = 0
-                    if last > first:
-                        mask[last] &= int(node["keep_last"])
+            mask = []
+            for byte in range(codes.byte_offsets[t], codes.byte_offsets[t + 1]):
+                mask.append(0xFF)
+                for node in nodes[codes.node_offsets[byte] : codes.node_offsets[byte + 1]]:
+                    if of_row[node["row"], i] > node["code"]:
+                        mask[-1] &= int(node["keep"])
             bits = int.from_bytes(bytes(mask), "little")
             leaf = (bits & -bits).bit_length() - 1
             scores[i, t % trees.n_outputs] += codes.leaf_value[codes.leaf_offsets[t] + leaf]

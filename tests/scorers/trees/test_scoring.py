@@ -81,7 +81,7 @@ def test_equal_to_lightgbm(parameters, dtype):
     kernels = TreeKernels(trees)
     assert kernels.masked == (np.diff(trees.leaf_offsets).max() <= 256)
     np.testing.assert_array_equal(kernels.predict(X), expected)
-    for some in (X[:1], X[:3], X[:64], X[:65], X[:129]):  # by steps, one narrow block, wide blocks
+    for some in (X[:1], X[:3], X[:64], X[:65], X[:129], X[:256], X[:300]):  # by steps, blocks of all widths
         np.testing.assert_array_equal(kernels.predict(some), expected[: len(some)])
     np.testing.assert_array_equal(kernels.predict(np.asfortranarray(X)), expected)
 

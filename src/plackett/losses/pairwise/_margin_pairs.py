@@ -8,14 +8,15 @@ or are given one by one (`PreferencePairs`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from plackett._errors import DataError, LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss
+from plackett.data.mapped import query_blocks, row_array
+from plackett.losses.base import BoundLoss, _ones
 from plackett.losses.pairwise._pair_sweeps import LOWER, SAME, TABLE, pair_sums, sort_sweep
 from plackett.losses.pairwise.base import label_order
 
@@ -23,13 +24,16 @@ __all__ = ["LabelPairs", "MarginPairs", "PreferencePairs", "margin_pairs"]
 
 
 class MarginPairs(Protocol):
-    """Pairs of documents that should be apart."""
+    """Pairs of documents that should be apart.
 
-    def evaluate(self, scores: np.ndarray, squared: bool) -> tuple[float, np.ndarray]:
+    Results are written to ``out`` where it is given; data that are on the disk leave no room for them in memory.
+    """
+
+    def evaluate(self, scores: np.ndarray, squared: bool, out: np.ndarray | None = None) -> tuple[float, np.ndarray]:
         """Σ c·ξ or Σ c·ξ², and its gradient for the scores."""
 
-    def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Product with the (generalised) second derivative of Σ c·ξ² at these scores."""
+    def curvature(self, scores: np.ndarray) -> Callable[..., np.ndarray]:
+        """Product with the (generalised) second derivative of Σ c·ξ²: a function ``times(direction, out=None)``."""
 
 
 def margin_pairs(
@@ -72,7 +76,11 @@ def margin_pairs(
 
 
 class LabelPairs:
-    """All pairs of unequal labels of each query, and optionally those of equal labels."""
+    """All pairs of unequal labels of each query, and optionally those of equal labels.
+
+    Blocks of queries are swept one after another, so that only one of them is in memory for data that are on the disk:
+    there, what is kept for each document is on the disk, too.
+    """
 
     def __init__(
         self,
@@ -84,79 +92,125 @@ class LabelPairs:
         tie_width: float,
         n_jobs: int | None,
     ) -> None:
-        bound = BoundLoss(data)  # for the weights
-        labels = data.labels
-        self.data, self.weight, self.n_jobs = data, bound.sample_weight, n_jobs
-        self.order, below, self.judged = label_order(data, n_jobs)
-        # s_u − s_v ≥ y_u − y_v is (s − y)_u − (s − y)_v ≥ 0
-        self.shift = labels if margin == "label" else None
-        margin = 0.0 if isinstance(margin, str) else float(margin)
-        self.grade, n_grades = _grades(data, self.order, below, self.judged)
-        if level_weights is None:
-            table = np.empty((0, 0))
-            forms = [(LOWER, margin, 1.0)]
-        else:
-            table = _table(level_weights, labels)
-            forms = [(TABLE, margin, 1.0)]
-            n_grades = np.full(data.n_queries, table.shape[0])
-            self.grade = np.where(labels >= 0, labels, 0).astype(np.int64)
+        self.X, self.n_rows, self.n_jobs = data.X, data.n_rows, n_jobs
+        table = np.empty((0, 0)) if level_weights is None else _table(level_weights)
+        self.tables = np.stack([table, table.T])
+        apart = 0.0 if isinstance(margin, str) else float(margin)
+        self.forms = [(LOWER if level_weights is None else TABLE, apart, 1.0)]
         if tie_weight > 0:
-            forms.append((SAME, -float(tie_width), float(tie_weight)))
-        self.forms, self.tables, self.n_grades = forms, np.stack([table, table.T]), n_grades
-        self.scale = bound.query_weight
-        if normalize:
-            lower, same = _pair_weight(data, self.grade, self.weight)
-            total = lower + tie_weight * same
-            self.scale = np.divide(self.scale, total, out=np.zeros_like(total), where=total > 0)
-        self.price = self.scale[data.query_of_row] * self.weight
+            self.forms.append((SAME, -float(tie_width), float(tie_weight)))
+        self.scale = np.empty(data.n_queries)
+        self._terms: np.ndarray | None = None
+        order, grade = (row_array(data.X, (data.n_rows,), np.int64) for _ in range(2))
+        price = row_array(data.X, (data.n_rows,))
+        ranges = list(query_blocks(data.offsets))
+        ones = _ones(max((int(data.offsets[hi] - data.offsets[lo]) for lo, hi in ranges), default=0))
+        self.blocks = []
+        for lo, hi in ranges:
+            part = data if len(ranges) == 1 else data.select(np.arange(lo, hi))
+            rows = slice(int(data.offsets[lo]), int(data.offsets[hi]))
+            weight = ones[: part.n_rows] if part.sample_weight is None else part.sample_weight
+            order[rows], below, judged = label_order(part, n_jobs)
+            grade[rows], n_grades = _grades(part, order[rows], below, judged)
+            if level_weights is not None:
+                n_grades = np.full(part.n_queries, table.shape[0])
+                grade[rows] = _rows_of_table(part.labels, table)
+            scale = BoundLoss(part).query_weight
+            if normalize:
+                lower, same = _pair_weight(part, grade[rows], weight)
+                total = lower + tie_weight * same
+                scale = np.divide(scale, total, out=np.zeros_like(total), where=total > 0)
+            self.scale[lo:hi] = scale
+            price[rows] = np.repeat(scale, part.group) * weight
+            # s_u − s_v ≥ y_u − y_v is (s − y)_u − (s − y)_v ≥ 0
+            shift = part.labels if margin == "label" else None
+            block = _Block(rows, part.offsets, judged, n_grades, order[rows], grade[rows], weight, price[rows], shift)
+            self.blocks.append(block)
 
-    def evaluate(self, scores: np.ndarray, squared: bool) -> tuple[float, np.ndarray]:
+    def evaluate(self, scores: np.ndarray, squared: bool, out: np.ndarray | None = None) -> tuple[float, np.ndarray]:
         """Σ c·ξ or Σ c·ξ², and its gradient for the scores."""
-        gradient, value = np.zeros(scores.size), 0.0
-        for form, margin, factor in self.forms:
-            rows, keys = self._sorted(scores, form)
-            x = keys - np.repeat(np.add.reduceat(keys, self.data.offsets[:-1]) / self.data.group, self.data.group)
-            n_worse, worse, n_better, better = self._sums(form, rows, keys, margin, x)
-            price = factor * self.price[rows]
-            won = price * ((margin - x) * n_worse + worse)  # Σ c·ξ as the better one
-            if squared:
-                lost = price * ((margin + x) * n_better - better)  # and as the worse one
-                value += float((won * (margin - x) + lost * x).sum())  # Σ c·ξ², as ξ = margin − (x_u − x_v)
-                gradient[rows] += 2.0 * (lost - won)
-            else:
-                value += float(won.sum())
-                gradient[rows] += price * (n_better - n_worse)
-        return value, gradient
+        if out is None:
+            out = row_array(self.X, (self.n_rows,))
+        if self._terms is None:
+            self._terms = row_array(self.X, (len(self.forms), self.n_rows))
+        for block in self.blocks:
+            gradient = np.zeros(block.n_rows)
+            for terms, (form, margin, factor) in zip(self._terms, self.forms, strict=True):
+                rows, keys = self._sorted(block, scores[block.rows], form)
+                group = np.diff(block.offsets)
+                x = keys - np.repeat(np.add.reduceat(keys, block.offsets[:-1]) / group, group)
+                n_worse, worse, n_better, better = self._sums(block, form, rows, keys, margin, x)
+                price = factor * block.price[rows]
+                won = price * ((margin - x) * n_worse + worse)  # Σ c·ξ as the better one
+                if squared:
+                    lost = price * ((margin + x) * n_better - better)  # and as the worse one
+                    terms[block.rows] = won * (margin - x) + lost * x  # Σ c·ξ², as ξ = margin − (x_u − x_v)
+                    gradient[rows] += 2.0 * (lost - won)
+                else:
+                    terms[block.rows] = won
+                    gradient[rows] += price * (n_better - n_worse)
+            out[block.rows] = gradient
+        # summed at once, as the rounding of a sum depends on how it is divided
+        return sum((float(terms.sum()) for terms in self._terms), 0.0), out
 
-    def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Product with the (generalised) second derivative of Σ c·ξ² at these scores."""
-        ready = [(form, *self._sorted(scores, form), margin, factor) for form, margin, factor in self.forms]
+    def curvature(self, scores: np.ndarray) -> Callable[..., np.ndarray]:
+        """Product with the (generalised) second derivative of Σ c·ξ²: a function ``times(direction, out=None)``."""
+        shape = len(self.forms), self.n_rows
+        all_rows, all_keys = row_array(self.X, shape, np.int64), row_array(self.X, shape)
+        for block in self.blocks:
+            for i, (form, _, _) in enumerate(self.forms):
+                all_rows[i, block.rows], all_keys[i, block.rows] = self._sorted(block, scores[block.rows], form)
 
-        def times(direction: np.ndarray) -> np.ndarray:
-            out = np.zeros(direction.size)
-            for form, rows, keys, margin, factor in ready:
-                x = direction[rows]
-                n_worse, worse, n_better, better = self._sums(form, rows, keys, margin, x)
-                out[rows] += 2.0 * factor * self.price[rows] * ((n_worse + n_better) * x - worse - better)
+        def times(direction: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+            if out is None:
+                out = row_array(self.X, (self.n_rows,))
+            for block in self.blocks:
+                product, own = np.zeros(block.n_rows), direction[block.rows]
+                for i, (form, margin, factor) in enumerate(self.forms):
+                    rows, keys = all_rows[i, block.rows], all_keys[i, block.rows]
+                    x = own[rows]
+                    n_worse, worse, n_better, better = self._sums(block, form, rows, keys, margin, x)
+                    product[rows] += 2.0 * factor * block.price[rows] * ((n_worse + n_better) * x - worse - better)
+                out[block.rows] = product
             return out
 
         return times
 
-    def _sorted(self, scores: np.ndarray, form: int) -> tuple[np.ndarray, np.ndarray]:
+    def _sorted(self, block: _Block, scores: np.ndarray, form: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows of each query by descending score, and those scores, less the labels where they are margins."""
-        keys = scores if self.shift is None or form == SAME else scores - self.shift
+        keys = scores if block.shift is None or form == SAME else scores - block.shift
         rows, sorted_keys = np.empty(keys.size, np.int64), np.empty(keys.size)
-        self._over(sort_sweep, self.judged, self.order, keys, rows, sorted_keys)
+        self._over(sort_sweep, block, block.judged, block.order, keys, rows, sorted_keys)
         return rows, sorted_keys
 
-    def _sums(self, form: int, rows: np.ndarray, keys: np.ndarray, margin: float, carried: np.ndarray) -> np.ndarray:
+    def _sums(
+        self, block: _Block, form: int, rows: np.ndarray, keys: np.ndarray, margin: float, carried: np.ndarray
+    ) -> np.ndarray:
         sums = np.zeros((4, rows.size))
-        fixed = (self.judged, self.grade, self.n_grades, self.weight, self.tables)
-        self._over(pair_sums, rows, keys, *fixed, form, margin, carried, sums)
+        fixed = (block.judged, block.grade, block.n_grades, block.weight, self.tables)
+        self._over(pair_sums, block, rows, keys, *fixed, form, margin, carried, sums)
         return sums
 
-    def _over(self, sweep: Callable[..., None], *arguments: Any) -> None:
-        over_queries(sweep, self.data.offsets, *arguments, n_jobs=self.n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
+    def _over(self, sweep: Callable[..., None], block: _Block, *arguments: Any) -> None:
+        over_queries(sweep, block.offsets, *arguments, n_jobs=self.n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
+
+
+class _Block(NamedTuple):
+    """Some whole queries: where their rows are, and what the sweeps read, by the row numbers of the block."""
+
+    rows: slice
+    offsets: np.ndarray
+    judged: np.ndarray
+    n_grades: np.ndarray
+    order: np.ndarray
+    grade: np.ndarray
+    weight: np.ndarray
+    price: np.ndarray
+    shift: np.ndarray | None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.offsets[-1])
 
 
 class PreferencePairs:
@@ -183,22 +237,22 @@ class PreferencePairs:
             weight = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
         self.weight = weight * bound.query_weight[query]
 
-    def evaluate(self, scores: np.ndarray, squared: bool) -> tuple[float, np.ndarray]:
+    def evaluate(self, scores: np.ndarray, squared: bool, out: np.ndarray | None = None) -> tuple[float, np.ndarray]:
         """Σ c·ξ or Σ c·ξ², and its gradient for the scores."""
         miss = np.maximum(self.margin - (scores[self.winner] - scores[self.loser]), 0.0)
         slope = 2.0 * self.weight * miss if squared else self.weight * (miss > 0)
         value = self.weight @ (miss**2 if squared else miss)
         n = scores.size
-        return float(value), np.bincount(self.loser, slope, n) - np.bincount(self.winner, slope, n)
+        return float(value), np.subtract(np.bincount(self.loser, slope, n), np.bincount(self.winner, slope, n), out=out)
 
-    def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Product with the (generalised) second derivative of Σ c·ξ² at these scores."""
+    def curvature(self, scores: np.ndarray) -> Callable[..., np.ndarray]:
+        """Product with the (generalised) second derivative of Σ c·ξ²: a function ``times(direction, out=None)``."""
         active = scores[self.winner] - scores[self.loser] < self.margin
         winner, loser, weight = self.winner[active], self.loser[active], 2.0 * self.weight[active]
 
-        def times(direction: np.ndarray) -> np.ndarray:
-            pull = weight * (direction[winner] - direction[loser])
-            return np.bincount(winner, pull, direction.size) - np.bincount(loser, pull, direction.size)
+        def times(direction: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+            pull, n = weight * (direction[winner] - direction[loser]), direction.size
+            return np.subtract(np.bincount(winner, pull, n), np.bincount(loser, pull, n), out=out)
 
         return times
 
@@ -234,12 +288,16 @@ def _pair_weight(data: RankingDataset, grade: np.ndarray, weight: np.ndarray) ->
     return np.where(several, np.maximum(lower, 0.0), 0.0), same
 
 
-def _table(level_weights: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _table(level_weights: np.ndarray) -> np.ndarray:
     table = np.array(level_weights, np.float64)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not (table >= 0).all() or not np.isfinite(table).all():
         raise LossError(f"level weights must be a square table of numbers of 0 or more, got shape {table.shape}")
+    return np.tril(table, -1)
+
+
+def _rows_of_table(labels: np.ndarray, table: np.ndarray) -> np.ndarray:
     judged = labels[labels >= 0]
     bad = judged[(judged != np.floor(judged)) | (judged >= table.shape[0])]
     if bad.size:
         raise DataError(f"label {bad[0]:g} has no row in a table of level weights for labels 0..{table.shape[0] - 1}")
-    return np.tril(table, -1)
+    return np.where(labels >= 0, labels, 0).astype(np.int64)

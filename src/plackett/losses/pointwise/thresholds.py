@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.pointwise._binary import judged_weight, sum_by_query
+from plackett.data.mapped import BLOCK_ROWS, query_blocks, row_array
+from plackett.losses.base import BoundLoss, Loss, _ones
 from plackett.losses.pointwise.penalties import PENALTIES
 
 __all__ = ["ThresholdLoss"]
@@ -89,46 +90,67 @@ class ThresholdLoss(Loss):
 
 
 class _Bound(BoundLoss):
+    """The loss on one dataset. Whatever there is for each document is on the disk if the features are."""
+
     def __init__(self, loss: ThresholdLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
+        self.data, self.n_jobs, self.n_outputs = data, n_jobs, 1
+        self.query_weight = _ones(data.n_queries) if data.query_weight is None else data.query_weight
         self.loss = loss
         self.phi = PENALTIES[loss.penalty].at
-        self.weight = judged_weight(self)
-        self.cuts = _cuts(loss, data.labels)
-        self.grade = np.searchsorted(self.cuts, data.labels)
+        self.cuts = _cuts(loss, data)
+        self.weight, self.grade = self._per_document(), self._per_document(np.int64)
+        self.blocks = []
+        for rows, part in _parts(data):
+            self.blocks.append(rows)
+            self.weight[rows] = part.row_weight * (part.labels >= 0)
+            self.grade[rows] = np.searchsorted(self.cuts, part.labels)
         given = loss.thresholds
         if given is not None and given != "learned" and len(given) != self.cuts.size:
             raise LossError(f"{loss.name} has {len(given)} thresholds for {self.cuts.size} cuts of the labels")
         self.fixed = self.cuts if given is None else given
 
+    def _per_document(self, dtype: Any = np.float64) -> np.ndarray:
+        return row_array(self.data.X, (self.data.n_rows,), dtype)
+
     def best_thresholds(self, scores: np.ndarray) -> np.ndarray:
-        return np.array([self._best(scores[rows], side, weight) for rows, side, weight in self._terms()])
+        room = _Room(*(self._per_document() for _ in range(5)))
+        return np.array([self._best(scores, k, room) for k in range(self.cuts.size)])
 
-    def _terms(self) -> Any:
-        """For each threshold the rows that count, on which side of it they belong, and their weights."""
-        for k in range(self.cuts.size):
-            near = self.weight > 0
+    def _terms(self, k: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For one threshold, in blocks: the rows that count, on which side of it they belong, and their weights."""
+        for block in self.blocks:
+            weight, grade = self.weight[block], self.grade[block]
+            near = weight > 0
             if not self.loss.all_thresholds:
-                near = near & ((self.grade == k) | (self.grade == k + 1))
+                near = near & ((grade == k) | (grade == k + 1))
             rows = np.flatnonzero(near)
-            yield rows, np.where(self.grade[rows] > k, 1.0, -1.0), self.weight[rows]
+            yield rows + block.start, np.where(grade[rows] > k, 1.0, -1.0), weight[rows]
 
-    def _best(self, scores: np.ndarray, side: np.ndarray, weight: np.ndarray) -> float:
+    def _best(self, all_scores: np.ndarray, k: int, room: _Room) -> float:
         """The least point of a convex function of one threshold: Newton's steps inside a shrinking bracket."""
-        if not ((side > 0).any() and (side < 0).any()):
+        n = 0
+        for rows, side, weight in self._terms(k):
+            new = slice(n, n + rows.size)
+            room.scores[new], room.side[new], room.weight[new] = all_scores[rows], side, weight
+            n = new.stop
+        scores, side, weight, rises, bends = (part[:n] for part in room)
+        if not (side.max(initial=-1.0) > 0 and side.min(initial=1.0) < 0):
             return np.nan
         low, high = scores.min() - 40.0, scores.max() + 40.0
         b, total = 0.5 * (scores.min() + scores.max()), weight.sum()
         for _ in range(200):
-            _, slope, bend = self.phi(side * (scores - b))
-            rise = -(weight * side * slope).sum()
+            for start in range(0, n, BLOCK_ROWS):
+                part = slice(start, start + BLOCK_ROWS)
+                _, slope, bend = self.phi(side[part] * (scores[part] - b))
+                rises[part], bends[part] = weight[part] * side[part] * slope, weight[part] * bend
+            rise = -rises.sum()
             if abs(rise) <= 1e-12 * total or high - low <= 1e-14 * max(1.0, abs(b)):
                 break
             if rise > 0.0:
                 high = b
             else:
                 low = b
-            curvature = (weight * bend).sum()
+            curvature = bends.sum()
             proposed = b - rise / curvature if curvature > 0.0 else low
             b = proposed if low < proposed < high else 0.5 * (low + high)
         return float(b)
@@ -136,21 +158,44 @@ class _Bound(BoundLoss):
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         thresholds = self.best_thresholds(scores) if self.loss.thresholds == "learned" else self.fixed
-        terms, gradient, curvature = (np.zeros(scores.size) for _ in range(3))
-        for b, (rows, side, weight) in zip(thresholds, self._terms(), strict=True):
+        terms, gradient, curvature = (self._per_document() for _ in range(3))
+        for k, b in enumerate(thresholds):
             if np.isnan(b):
                 continue
-            cost, slope, bend = self.phi(side * (scores[rows] - b))
-            terms[rows] += weight * cost
-            gradient[rows] += weight * side * slope
-            curvature[rows] += weight * bend
-        return sum_by_query(self.data, terms, value), gradient, curvature
+            for rows, side, weight in self._terms(k):
+                cost, slope, bend = self.phi(side * (scores[rows] - b))
+                terms[rows] += weight * cost
+                gradient[rows] += weight * side * slope
+                curvature[rows] += weight * bend
+        losses = np.zeros(self.data.n_queries)
+        if value:
+            for block, (lo, hi) in zip(self.blocks, query_blocks(self.data.offsets), strict=True):
+                query = np.repeat(np.arange(hi - lo), self.data.group[lo:hi])
+                losses[lo:hi] = np.bincount(query, terms[block], hi - lo)
+        return losses, gradient, curvature
 
 
-def _cuts(loss: ThresholdLoss, labels: np.ndarray) -> np.ndarray:
+class _Room(NamedTuple):
+    """Numbers of the documents that count at a threshold."""
+
+    scores: np.ndarray
+    side: np.ndarray
+    weight: np.ndarray
+    rises: np.ndarray
+    bends: np.ndarray
+
+
+def _parts(data: RankingDataset) -> Iterator[tuple[slice, RankingDataset]]:
+    """Blocks of queries: their rows, and their data."""
+    for lo, hi in query_blocks(data.offsets):
+        yield slice(int(data.offsets[lo]), int(data.offsets[hi])), data.select(np.arange(lo, hi))
+
+
+def _cuts(loss: ThresholdLoss, data: RankingDataset) -> np.ndarray:
     if loss.cuts is not None:
         return np.array(loss.cuts)
-    grades = np.unique(labels[labels >= 0])
+    labels = [part.labels for _, part in _parts(data)]
+    grades = np.unique(np.concatenate([np.unique(part[part >= 0]) for part in labels])) if labels else np.empty(0)
     if grades.size > _MOST_GRADES:
         raise LossError(f"{loss.name}: there are {grades.size} different labels; give cuts=… to make fewer grades")
     return 0.5 * (grades[1:] + grades[:-1])

@@ -148,15 +148,13 @@ class StructuralSVM(Ranker):
         def scorer(weights: np.ndarray) -> LinearScorer:
             return LinearScorer((weights / problem.scale)[:, None], np.zeros(1))
 
-        def valid_scores(weights: np.ndarray) -> np.ndarray:
-            valid = monitor.valid
-            assert valid is not None  # needed only in this case
+        def valid_scores(valid: RankingDataset, weights: np.ndarray) -> np.ndarray:
             return scorer(weights).predict(valid.X, valid.offsets, self.n_jobs)
 
         kept = Trained(np.zeros(data.n_features))
         dual = 0.0  # no objective is below 0
         with monitor.training(self.max_iter, f"{name} · cutting planes"):
-            solution = self._solve(problem, keep_best(kept, monitor, valid_scores))
+            solution = self._solve(problem, keep_best(kept, monitor, valid_scores, by_parts=True))
             kept.objective, dual = solution.primal, solution.dual
         if monitor.interrupted or not np.array_equal(kept.weights, solution.coef):
             kept.objective = 0.5 * float(kept.weights @ kept.weights) + self.C * self._risk(problem, kept.weights)

@@ -29,9 +29,9 @@ class Entries(NamedTuple):
     query: np.ndarray
     margin: np.ndarray | None
 
-    def sums(self) -> np.ndarray:
-        """Running sums of the weights of the rows in ``order``, from 0 on."""
-        return np.concatenate(([0.0], np.cumsum(self.row_weight[self.order])))
+    def sums(self, start: float = 0.0) -> np.ndarray:
+        """Running sums of the weights of the rows in ``order``, from 0 (or another number) on."""
+        return np.cumsum(np.concatenate(([start], self.row_weight[self.order])))
 
 
 def pair_entries(data: RankingDataset) -> Entries:

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._margin_pairs import MarginPairs
-from plackett.models.linear import spread
+from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
@@ -75,7 +75,7 @@ class LinearPairSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, data.row_weight, self.n_jobs)
+            scale = spread(data.X, weight_of_rows(data), self.n_jobs)
         found = train(
             data.X,
             scale,
@@ -85,7 +85,6 @@ class LinearPairSVM(Ranker):
             tol=self.tol,
             max_iter=self.max_iter,
             monitor=monitor,
-            valid_X=None if monitor.valid is None else monitor.valid.X,
             what=type(self).__name__,
             n_jobs=self.n_jobs,
         )

@@ -141,7 +141,7 @@ class KernelRankSVM(Ranker):
         kept = Trained(np.zeros(rows.size))
         dual = 0.0
         seen = None if monitor.valid is None else space.kernel(monitor.valid.X, support)
-        step = keep_best(kept, monitor, lambda weights: table_times(seen, weights[:, None], self.n_jobs)[:, 0])
+        step = keep_best(kept, monitor, lambda _, weights: table_times(seen, weights[:, None], self.n_jobs)[:, 0])
         K = space.kernel(data.X[rows], support)
         margin, price, squared = pairs.margin[counts], self.C * pairs.weight[counts], self.loss == "squared_hinge"
         with monitor.training(self.max_iter, "KernelRankSVM"):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_array
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
@@ -24,7 +23,8 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
 
     over all pairs of a query in which u has the higher label, or over the preferences of the dataset with their own
     margins and weights. No pair is formed: a pass over all of them is a sorted sweep, so that time grows like n log n
-    in the documents of a query and memory like the number of rows. The solution is exact up to a proved gap (`gap_`).
+    in the documents of a query and memory like the number of rows, or not at all if the data are mapped from a large
+    file. The solution is exact up to a proved gap (`gap_`).
 
     The weight of a pair is the product of the weights of its two documents and its query. How ``C`` relates to other
     tools:
@@ -94,7 +94,8 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
     @staticmethod
     def _cost(ranker: RankSVM, data: RankingDataset) -> float:
         """What all pairs cost together if all scores are equal."""
-        return ranker.make_pairs(data).evaluate(np.zeros(data.n_rows), ranker.loss == "squared_hinge")[0]
+        equal = row_array(data.X, (data.n_rows,))
+        return ranker.make_pairs(data).evaluate(equal, ranker.loss == "squared_hinge")[0]
 
     def make_pairs(self, data: RankingDataset) -> MarginPairs:
         """The pairs to keep apart."""

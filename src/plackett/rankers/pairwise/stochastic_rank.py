@@ -17,7 +17,7 @@ from plackett.data.letor.read import read_letor_chunks
 from plackett.data.letor.source import is_regular
 from plackett.data.mapped import query_blocks
 from plackett.data.native import open_dataset
-from plackett.models.linear import spread
+from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance
@@ -306,7 +306,7 @@ class StochasticRank(Ranker):
         )
 
     def _scale(self, data: RankingDataset) -> np.ndarray:
-        return spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
+        return spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
 
     def _begin(self, n_features: int, scale: np.ndarray) -> Descent:
         return Descent(n_features, scale, int(np.random.default_rng(self.random_state).integers(2**63)))

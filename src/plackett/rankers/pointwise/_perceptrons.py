@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +13,8 @@ from plackett._kernel import kernel, over_queries
 from plackett._random import below, mix
 from plackett._scratch import longest
 from plackett.data.dataset import RankingDataset
-from plackett.models.linear import deviation, moments
+from plackett.data.mapped import query_blocks, row_array
+from plackett.models.linear import deviation, moments, weight_of_rows
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times
 from plackett.scorers.ordinal import OrdinalScorer
@@ -77,22 +79,22 @@ class OrdinalPerceptron(Ranker):
                 f"{self}: passes and models must be 1 or more, a share of documents above 0 and at most 1, a margin 0 "
                 "or more"
             )
-        weight = data.row_weight
         mean, scale = np.zeros(data.n_features), np.ones(data.n_features)
         if self.standardize:
-            total, mean, square = moments(data.X, weight, self.n_jobs)
+            total, mean, square = moments(data.X, weight_of_rows(data), self.n_jobs)
             scale = deviation(total, mean, square)
         middle = mean / scale
-        labels = np.unique(data.labels[data.labels >= 0])
+        labels = _grades(data)
         if labels.size > _MOST_GRADES:
             raise DataError(f"{labels.size} different labels; {type(self).__name__} is for up to {_MOST_GRADES} grades")
         labels = labels if labels.size else np.zeros(1)
-        times = np.where(data.labels >= 0, weight, 0.0)
-        if times.any():
-            times *= rate / times[times > 0].mean()
-        grades = np.searchsorted(labels, data.labels)
+        times, grades = _times(data, rate), row_array(data.X, (data.n_rows,), np.int64)
+        for part in _slices(data):
+            grades[part] = np.searchsorted(labels, data.labels[part])
         rows = rows_of(data.X, scale)
-        shift = table_times(data.X, (middle / scale)[:, None], self.n_jobs)[:, 0]
+        shift = row_array(data.X, (data.n_rows,))
+        table_times(data.X, (middle / scale)[:, None], self.n_jobs, shift[:, None])
+        order = row_array(data.X, (data.n_rows if n_models == 1 else 0,), np.int64)
         shifts = np.zeros((n_models, 2))
         w, b = np.zeros((n_models, data.n_features + 1)), np.zeros((n_models, labels.size - 1))
         seeds = np.random.default_rng(self.random_state).integers(2**63, size=n_models).astype(np.uint64)
@@ -103,7 +105,7 @@ class OrdinalPerceptron(Ranker):
             for turn in range(self.max_iter):
                 before = counts.sum(axis=0)
                 over_queries(
-                    _pass, np.arange(n_models + 1), turn, seeds, *rows, grades, times, float(self.margin),
+                    _pass, np.arange(n_models + 1), turn, seeds, *rows, grades, times, order, float(self.margin),
                     middle, shift, w, b, shifts, counts, n_jobs=self.n_jobs, rows_per_thread=1,
                 )  # fmt: skip
                 missed, _, changed = (counts.sum(axis=0) - before).tolist()
@@ -114,6 +116,32 @@ class OrdinalPerceptron(Ranker):
                     break
         self.rank_loss_ = int(counts[:, 1].sum())
         self.scorer_ = monitor.best or start
+
+
+def _slices(data: RankingDataset) -> Iterator[slice]:
+    """The rows of one block of queries after another."""
+    for lo, hi in query_blocks(data.offsets):
+        yield slice(int(data.offsets[lo]), int(data.offsets[hi]))
+
+
+def _grades(data: RankingDataset) -> np.ndarray:
+    """The labels that occur."""
+    parts = (data.labels[part] for part in _slices(data))
+    return np.unique(np.concatenate([np.unique(part[part >= 0]) for part in parts]))
+
+
+def _times(data: RankingDataset, rate: float) -> np.ndarray:
+    """How often a pass has each document: ``rate`` on average over those that count."""
+    weight, times = weight_of_rows(data), row_array(data.X, (data.n_rows,))
+    some, n = row_array(data.X, (data.n_rows,)), 0
+    for part in _slices(data):
+        times[part] = np.where(data.labels[part] >= 0, 1.0 if weight is None else weight[part], 0.0)
+        counted = times[part][times[part] > 0]
+        some[n : n + counted.size] = counted
+        n += counted.size
+    if n:
+        times *= rate / some[:n].mean()
+    return times
 
 
 @kernel
@@ -163,6 +191,7 @@ def _pass(  # type: ignore[no-untyped-def]
     inverse,
     grades,
     times,
+    order,
     margin,
     middle,
     shift,
@@ -180,7 +209,8 @@ def _pass(  # type: ignore[no-untyped-def]
     square = 0.0
     for k in range(middle.size):
         square += middle[k] * middle[k]
-    order = np.empty(grades.size, np.int64)
+    if order.size == 0:  # several perceptrons; one may have room on the disk
+        order = np.empty(grades.size, np.int64)
     n_max = longest(0, grades.size, pointers)
     room = np.empty(n_max + 1)
     indices = np.empty(n_max + 1 if columns.size else 0, np.uint32)

@@ -157,8 +157,8 @@ class _Moved:
     pairs: MarginPairs
     offset: np.ndarray
 
-    def evaluate(self, scores: np.ndarray, squared: bool) -> tuple[float, np.ndarray]:
-        return self.pairs.evaluate(scores + self.offset, squared)
+    def evaluate(self, scores: np.ndarray, squared: bool, out: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+        return self.pairs.evaluate(scores + self.offset, squared, out)
 
-    def curvature(self, scores: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    def curvature(self, scores: np.ndarray) -> Callable[..., np.ndarray]:
         return self.pairs.curvature(scores + self.offset)

@@ -28,9 +28,8 @@ __all__ = ["MOST_LEAVES", "NODE", "TreeCodes", "encode", "encode_few"]
 _BLOCK = 255
 #: Trees with more leaves are walked: a mask has at most 32 bytes.
 MOST_LEAVES = 256
-#: One split as the kernels read it: row of codes, code, first and last byte of the mask, what stays of these two bytes.
-NODE = np.dtype([("row", "<u4"), ("code", "u1"), ("first", "u1"), ("last", "u1"), ("keep_first", "u1"),
-                 ("keep_last", "u1"), ("unused", "u1", 7)])  # fmt: skip
+#: What a split does to one byte of the mask: row of codes, code, what stays of the byte above that code.
+NODE = np.dtype([("row", "<u4"), ("code", "u1"), ("keep", "u1"), ("unused", "u1", 2)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +47,11 @@ class TreeCodes:
         Of each row of codes: the feature; 0 where NaN is 0, else 2 · type + (1 where missing values go left); the
         number of thresholds that lie below its first; whether it is mirrored; the set of categories, or -1.
     nodes
-        The splits, tree by tree, those that touch one byte of the mask first.
+        What the splits do to the bytes of the masks, byte by byte: a byte is finished, in a register, before the next.
     node_offsets
-        Of each tree: its first split, the first that touches more than one byte, and the end.
-    mask_bytes
-        Bytes of each tree's mask.
+        Where the nodes of each byte begin.
+    byte_offsets
+        Where the bytes of each tree's mask begin.
     leaf_value, leaf_offsets
         Leaf values in the order of the mask's bits.
     row, code, swapped
@@ -70,7 +69,7 @@ class TreeCodes:
     row_set: np.ndarray
     nodes: np.ndarray
     node_offsets: np.ndarray
-    mask_bytes: np.ndarray
+    byte_offsets: np.ndarray
     leaf_value: np.ndarray
     leaf_offsets: np.ndarray
     row: np.ndarray
@@ -85,32 +84,41 @@ class TreeCodes:
         row, rows = _code_rows(trees, place, swapped)
         k = np.where(trees.categorical, 0, place % _BLOCK)
         code = np.where(swapped, 254 - k, k)
-        first, last = first_leaf >> 3, (end_leaf - 1) >> 3
-        below = (1 << (first_leaf & 7)) - 1  # the bits of leaves before the run
-        above = 0xFF & ~((1 << (((end_leaf - 1) & 7) + 1)) - 1)  # and of those behind it
-        nodes = np.zeros(row.size, NODE)
-        nodes["row"], nodes["code"], nodes["first"], nodes["last"] = row, code, first, last
-        nodes["keep_first"] = np.where(first == last, below | above, below)
-        nodes["keep_last"] = above
-        tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.split_offsets))
-        wide = first != last
-        splits = np.lexsort((row, wide, tree))
-        starts = trees.split_offsets[:-1]
-        narrow = np.bincount(tree[~wide], minlength=trees.n_trees)
+        nodes, node_offsets, byte_offsets = _mask_nodes(trees, row, code, first_leaf, end_leaf)
         return cls(
             thresholds=tables,
             thresholds32=_floor32(tables),
             table_offsets=table_offsets,
             **rows,
-            nodes=nodes[splits].view(np.uint8).reshape(-1, NODE.itemsize),
-            node_offsets=np.stack([starts, starts + narrow, trees.split_offsets[1:]], axis=1),
-            mask_bytes=(np.diff(trees.leaf_offsets) + 7) >> 3,
+            nodes=nodes.view(np.uint8).reshape(-1, NODE.itemsize),
+            node_offsets=node_offsets,
+            byte_offsets=byte_offsets,
             leaf_value=trees.leaf_value[order],
             leaf_offsets=trees.leaf_offsets,
             row=row,
             code=code,
             swapped=swapped,
         )
+
+
+def _mask_nodes(
+    trees: TreeArrays, row: np.ndarray, code: np.ndarray, first_leaf: np.ndarray, end_leaf: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The nodes of the masks, where those of each byte begin, and where the bytes of each tree begin."""
+    byte_offsets = np.concatenate(([0], np.cumsum((np.diff(trees.leaf_offsets) + 7) >> 3)))
+    first, last = first_leaf >> 3, (end_leaf - 1) >> 3
+    count = last - first + 1
+    split = np.repeat(np.arange(row.size), count)
+    own = first[split] + np.arange(split.size) - np.repeat(np.cumsum(count) - count, count)  # byte of the tree's mask
+    # bits of the leaves before the run, and of those behind it
+    before = (1 << np.clip(first_leaf[split] - 8 * own, 0, 8)) - 1
+    behind = 0xFF & ~((1 << np.clip(end_leaf[split] - 8 * own, 0, 8)) - 1)
+    nodes = np.zeros(split.size, NODE)
+    nodes["row"], nodes["code"], nodes["keep"] = row[split], code[split], before | behind
+    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.split_offsets))
+    byte = byte_offsets[tree[split]] + own
+    ends = np.cumsum(np.bincount(byte, minlength=byte_offsets[-1]))
+    return nodes[np.lexsort((nodes["row"], byte))], np.concatenate(([0], ends)), byte_offsets
 
 
 def _floor32(values: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Scoring by masks: every split of a tree is applied to many rows at once. See `plackett.scorers.trees.codes`.
 
+One byte of a tree's mask is finished before the next, so that it stays in registers: nothing is written but the leaves.
 The innermost step works on vectors of 64 bytes. It is written for LLVM directly: Numba vectorises the same loops over
 bytes to half the speed. LLVM cuts the vectors to what the machine has, so that this works everywhere.
 """
@@ -18,10 +19,12 @@ from numba.extending import intrinsic
 from plackett._kernel import kernel
 from plackett.scorers.trees.codes import NODE, encode
 
-__all__ = ["LANES", "score_by_masks"]
+__all__ = ["LANES", "MOST_ROWS", "score_by_masks"]
 
-#: Bytes in a vector: rows that are scored together are a multiple of it.
+#: Bytes in a vector, one for each row.
 LANES = 64
+#: Rows that are scored together: four vectors. With more, their codes would leave the caches.
+MOST_ROWS = 4 * LANES
 
 _BYTE, _NUMBER, _INT64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _VECTOR = ir.VectorType(_BYTE, LANES)
@@ -59,120 +62,106 @@ class _Vectors:
     def constant(self, byte: int) -> Any:
         return ir.Constant(_VECTOR, [byte] * LANES)
 
-    def keep(self, address: Any, kept: Any, where: Any) -> None:
-        """Clear all bits but ``kept`` in the lanes ``where``."""
-        mask = self.load(address)
-        self.store(self.builder.select(where, self.builder.and_(mask, kept), mask), address)
+    def variables(self, count: int, value: Any) -> list[Any]:
+        """Vectors that change; each has the value from here on."""
+        variables = [cgutils.alloca_once(self.builder, _VECTOR) for _ in range(count)]
+        for variable in variables:
+            self.builder.store(value, variable)
+        return variables
 
-    def loop(self, start: Any, stop: Any, step: Any = 1) -> Any:
-        return cgutils.for_range_slice(
-            self.builder, start, stop, step if isinstance(step, ir.Value) else _INT64(step), _INT64
-        )
+    def loop(self, start: Any, stop: Any) -> Any:
+        return cgutils.for_range_slice(self.builder, start, stop, _INT64(1), _INT64)
 
 
-@intrinsic
-def _reach_leaves(
-    typing_context: Any, codes: Any, mask: Any, nodes: Any, first: Any, wide: Any, end: Any, n_bytes: Any, width: Any,
-    leaves: Any
-) -> Any:  # fmt: skip
-    """Inside kernels: the leaf that each of ``width`` rows reaches in one tree.
+def _leaves_of(vectors: int) -> Any:
+    """Inside kernels, a function for rows that fill this many vectors: which leaf of one tree each of them reaches."""
 
-    All arguments are whole numbers. ``codes``, ``mask``, ``nodes`` and ``leaves`` are addresses: of the codes (rows of
-    codes × width), of scratch (n_bytes × width), of the splits, and of the bytes that receive the leaves.
-    """
+    @intrinsic
+    def reach_leaves(typing_context: Any, codes: Any, nodes: Any, offsets: Any, n_bytes: Any, leaves: Any) -> Any:
+        """All arguments are whole numbers. Apart from ``n_bytes``, the bytes of the tree's mask, they are addresses.
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        codes, mask, nodes, first, wide, end, n_bytes, width, leaves = arguments
-        v = _Vectors(builder)
-        zero, ones = v.constant(0), v.constant(255)
+        ``codes`` are rows of codes of vectors × `LANES` bytes, ``offsets`` says where the nodes of each byte begin, and
+        ``leaves`` receives one byte for each row.
+        """
 
-        with v.loop(_INT64(0), v.times(n_bytes, width), LANES) as (at, _):
-            v.store(ones, v.at(mask, at))
-
-        def byte(node: Any, name: str) -> Any:
-            return v.load(v.at(node, _AT[name]), _BYTE)
-
-        def split(i: Any) -> tuple[Any, Any, Any]:
-            node = v.at(nodes, v.times(i, NODE.itemsize))
-            row = builder.zext(v.load(v.at(node, _AT["row"]), _NUMBER), _INT64)
-            return node, v.at(codes, v.times(row, width)), v.all_lanes(byte(node, "code"))
-
-        def mask_row(node: Any, name: str) -> Any:
-            return v.at(mask, v.times(builder.zext(byte(node, name), _INT64), width))
-
-        with v.loop(first, wide) as (i, _):  # splits that touch one byte of the mask
-            node, row, code = split(i)
-            kept, target = v.all_lanes(byte(node, "keep_first")), mask_row(node, "first")
-            with v.loop(_INT64(0), width, LANES) as (at, _):
-                v.keep(v.at(target, at), kept, builder.icmp_unsigned(">", v.load(v.at(row, at)), code))
-        with v.loop(wide, end) as (i, _):  # several bytes: those between the first and the last are cleared
-            node, row, code = split(i)
-            from_, to = v.all_lanes(byte(node, "keep_first")), v.all_lanes(byte(node, "keep_last"))
-            one, other = mask_row(node, "first"), mask_row(node, "last")
-            with v.loop(_INT64(0), width, LANES) as (at, _):
-                where = builder.icmp_unsigned(">", v.load(v.at(row, at)), code)
-                v.keep(v.at(one, at), from_, where)
-                v.keep(v.at(other, at), to, where)
-                with v.loop(builder.add(one, width), other, width) as (row_between, _):
-                    v.keep(v.at(row_between, at), zero, where)
-
-        trailing_zeros = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_VECTOR, [_VECTOR, ir.IntType(1)]), f"llvm.cttz.v{LANES}i8"
-        )
-        with v.loop(_INT64(0), width, LANES) as (at, _):
-            bits, base = (cgutils.alloca_once_value(builder, zero) for _ in range(2))
-            builder.store(zero, bits)
-            builder.store(zero, base)
-            with v.loop(_INT64(0), n_bytes) as (j, _):  # the first byte that is not empty
-                found = builder.load(bits)
-                open_ = builder.icmp_unsigned("==", found, zero)
-                here = v.load(v.at(mask, v.times(j, width), at))
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            codes, nodes, offsets, n_bytes, leaves = arguments
+            v = _Vectors(builder)
+            zero, ones = v.constant(0), v.constant(255)
+            bits, base = v.variables(vectors, zero), v.variables(vectors, zero)
+            with v.loop(_INT64(0), n_bytes) as (j, _):
+                at = v.at(offsets, v.times(j, 8))
+                mask = v.variables(vectors, ones)
+                with v.loop(v.load(at, _INT64), v.load(v.at(at, 8), _INT64)) as (i, _):
+                    node = v.at(nodes, v.times(i, NODE.itemsize))
+                    row = v.times(builder.zext(v.load(v.at(node, _AT["row"]), _NUMBER), _INT64), vectors * LANES)
+                    code, kept = (v.all_lanes(v.load(v.at(node, _AT[name]), _BYTE)) for name in ("code", "keep"))
+                    for k in range(vectors):
+                        above = builder.icmp_unsigned(">", v.load(v.at(codes, row, k * LANES)), code)
+                        stays = builder.select(above, kept, ones)
+                        builder.store(builder.and_(builder.load(mask[k]), stays), mask[k])
                 number = v.all_lanes(builder.trunc(builder.shl(j, _INT64(3)), _BYTE))
-                builder.store(builder.select(open_, here, found), bits)
-                builder.store(builder.select(open_, number, builder.load(base)), base)
-            lowest = builder.call(trailing_zeros, [builder.load(bits), ir.Constant(ir.IntType(1), 0)])
-            v.store(builder.or_(builder.load(base), lowest), v.at(leaves, at))
-        return context.get_dummy_value()
+                for k in range(vectors):  # the first byte that is not empty
+                    before, here = builder.load(bits[k]), builder.load(mask[k])
+                    open_ = builder.icmp_unsigned("==", before, zero)
+                    builder.store(builder.select(open_, here, before), bits[k])
+                    builder.store(builder.select(open_, number, builder.load(base[k])), base[k])
+            trailing_zeros = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(_VECTOR, [_VECTOR, ir.IntType(1)]), f"llvm.cttz.v{LANES}i8"
+            )
+            for k in range(vectors):
+                lowest = builder.call(trailing_zeros, [builder.load(bits[k]), ir.Constant(ir.IntType(1), 0)])
+                v.store(builder.or_(builder.load(base[k]), lowest), v.at(leaves, k * LANES))
+            return context.get_dummy_value()
 
-    return types.void(*([types.intp] * 9)), generate
+        return types.void(*([types.intp] * 5)), generate
+
+    # kernels that use it are recompiled when this file changes
+    reach_leaves.plackett_stamp = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=10).hexdigest()
+    return reach_leaves
 
 
-# kernels that use it are recompiled when this file changes
-_reach_leaves.plackett_stamp = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=10).hexdigest()
+_leaves_of_64, _leaves_of_128, _leaves_of_256 = _leaves_of(1), _leaves_of(2), _leaves_of(4)
 
 
 @kernel
 def score_by_masks(  # type: ignore[no-untyped-def]
     lo, hi, blocks, X, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set, set_offsets,
-    set_words, tiny, nodes, node_offsets, mask_bytes, leaf_value, leaf_offsets, width, out
+    set_words, tiny, nodes, node_offsets, byte_offsets, leaf_value, leaf_offsets, out
 ):  # fmt: skip
-    """Scores of the rows of some blocks, each of at most ``width`` rows, a multiple of `LANES`.
+    """Scores of the rows of some blocks, each of at most `MOST_ROWS` rows.
 
     The leaves are added to ``out[row, output]`` in the order of the trees.
     """
     outputs = out.shape[1]
-    most = 1
-    for t in range(mask_bytes.size):
-        most = max(most, mask_bytes[t])
-    codes = np.empty((max(row_feature.size, 1), width), np.uint8)
-    mask = np.empty((most, width), np.uint8)
-    leaves = np.empty(width, np.uint8)
-    places = np.empty(width, np.int32)
-    values = np.empty(width, X.dtype)
-    known = np.empty(width, X.dtype)
-    sums = np.empty((outputs, width), np.float64)
+    n_rows = max(row_feature.size, 1)
+    room = np.empty(n_rows * MOST_ROWS, np.uint8)
+    leaves = np.empty(MOST_ROWS, np.uint8)
+    places = np.empty(MOST_ROWS, np.int32)
+    values = np.empty(MOST_ROWS, X.dtype)
+    known = np.empty(MOST_ROWS, X.dtype)
+    sums = np.empty((outputs, MOST_ROWS), np.float64)
     for b in range(lo, hi):
         start = blocks[b]
         n = blocks[b + 1] - start
+        width = LANES if n <= LANES else 2 * LANES if n <= 2 * LANES else 4 * LANES
+        codes = room[: n_rows * width].reshape(n_rows, width)
         encode(X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set,
-               set_offsets, set_words, tiny, values, known, places, codes)  # fmt: skip
+               set_offsets, set_words, tiny, values[:width], known[:width], places[:width], codes)  # fmt: skip
         sums[:] = 0.0
         for l in range(n):
             for k in range(outputs):
                 sums[k, l] = out[start + l, k]
-        for t in range(mask_bytes.size):
-            _reach_leaves(codes.ctypes.data, mask.ctypes.data, nodes.ctypes.data, node_offsets[t, 0],
-                          node_offsets[t, 1], node_offsets[t, 2], mask_bytes[t], width, leaves.ctypes.data)  # fmt: skip
+        for t in range(byte_offsets.size - 1):
+            first = byte_offsets[t]
+            n_bytes = byte_offsets[t + 1] - first
+            offsets = node_offsets.ctypes.data + 8 * first
+            if width == LANES:
+                _leaves_of_64(codes.ctypes.data, nodes.ctypes.data, offsets, n_bytes, leaves.ctypes.data)
+            elif width == 2 * LANES:
+                _leaves_of_128(codes.ctypes.data, nodes.ctypes.data, offsets, n_bytes, leaves.ctypes.data)
+            else:
+                _leaves_of_256(codes.ctypes.data, nodes.ctypes.data, offsets, n_bytes, leaves.ctypes.data)
             of_tree = leaf_value[leaf_offsets[t] : leaf_offsets[t + 1]]
             total = sums[t % outputs]
             for l in range(width):

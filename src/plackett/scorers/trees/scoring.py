@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett._kernel import over_queries
+from plackett._kernel import n_threads, over_queries
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.codes import MOST_LEAVES, TreeCodes
 from plackett.scorers.trees.steps import TreeSteps
@@ -19,10 +19,10 @@ __all__ = ["TreeKernels"]
 #: Rows of a block that is scored by steps.
 _FEW_ROWS = 32
 _ONE_BLOCK = [np.array([0, rows]) for rows in range(_FEW_ROWS + 1)]
-#: Time of a step of one row, in units of the time that masks take for one split of a whole block.
-_STEP = 0.5
-#: Rows in a block; few rows fill one vector.
-_WIDE, _NARROW = 128, 64
+#: Times in units of what masks take for one split: a step of one row, the same if the words do not fit into the nearer
+#: caches, and a row of codes.
+_STEP, _FAR_STEP, _CODE_ROW = 0.9, 1.5, 60.0
+_NEAR_BYTES = 1 << 21
 #: Least number of splits passed that is worth a thread.
 _WORK_PER_THREAD = 2_000_000
 #: Rows of a sparse matrix that are made dense at once.
@@ -58,7 +58,9 @@ class TreeKernels:
         """Up to this many rows, steps are faster than masks."""
         if self.steps is None:
             return 0
-        return int(self.trees.feature.size / (_STEP * max(self.steps.n_steps, 1)))
+        step = _STEP if self.steps.words.nbytes <= _NEAR_BYTES else _FAR_STEP
+        masks = self.trees.feature.size + _CODE_ROW * self.codes.row_feature.size
+        return int(masks / (step * max(self.steps.n_steps, 1)))
 
     def predict(self, X: Any, n_jobs: int | None = None, start: np.ndarray | None = None) -> np.ndarray:
         """One score per row, or one per output; ``start`` is what the leaves are added to, 0 by default."""
@@ -124,15 +126,16 @@ class TreeKernels:
         )  # fmt: skip
 
     def _by_masks(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None) -> None:
-        from plackett.scorers.trees.masks import score_by_masks
+        from plackett.scorers.trees.masks import LANES, MOST_ROWS, score_by_masks
 
-        c, t = self.codes, self.trees
-        width = _NARROW if len(X) <= _NARROW else _WIDE
+        c, t, least = self.codes, self.trees, self._rows_per_thread()
+        threads = min(n_threads(n_jobs), 1 + len(X) // least)
+        width = min(-(-len(X) // (threads * LANES)) * LANES, MOST_ROWS)  # something for each thread
         over_queries(
             score_by_masks, self._blocks(len(X), width), X, c.thresholds32 if X.dtype == np.float32 else c.thresholds,
             c.table_offsets, c.row_feature, c.row_missing, c.row_block, c.row_mirrored, c.row_set, t.set_offsets,
-            t.set_words, t.tiny, c.nodes, c.node_offsets, c.mask_bytes, c.leaf_value, c.leaf_offsets, width, out,
-            n_jobs=n_jobs, rows_per_thread=self._rows_per_thread(),
+            t.set_words, t.tiny, c.nodes, c.node_offsets, c.byte_offsets, c.leaf_value, c.leaf_offsets, out,
+            n_jobs=n_jobs, rows_per_thread=least,
         )  # fmt: skip
 
     def _blocks(self, rows: int, width: int) -> np.ndarray:

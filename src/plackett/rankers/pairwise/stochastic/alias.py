@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from plackett._kernel import kernel
 from plackett._random import below
+from plackett.data.mapped import row_array
 
 __all__ = ["Alias", "alias_table", "draw_entry"]
 
@@ -21,10 +22,10 @@ class Alias(NamedTuple):
     other: np.ndarray
 
 
-def alias_table(weights: np.ndarray) -> Alias:
+def alias_table(weights: np.ndarray, X: Any = None) -> Alias:
     """Table that draws entry i with probability ``weights[i] / weights.sum()``; empty where all weights are 0.
 
-    Probabilities are exact up to 2^-32.
+    Probabilities are exact up to 2^-32. The table is on the disk if the features ``X`` are (`row_array`).
 
     >>> table = alias_table(np.array([1.0, 3.0]))
     >>> table.keep.tolist(), table.other.tolist()
@@ -38,18 +39,18 @@ def alias_table(weights: np.ndarray) -> Alias:
     total = float(weights.sum())
     if not total > 0.0:
         return Alias(np.empty(0), np.empty(0, np.int64))
-    keep = weights * (weights.size / total)
-    other = np.arange(weights.size)
-    _level(keep, other)
+    keep = np.multiply(weights, weights.size / total, out=row_array(X, weights.shape))
+    other, low, high = (row_array(X, weights.shape, np.int64) for _ in range(3))
+    other[1:] = 1
+    np.cumsum(other, out=other)
+    _level(keep, other, low, high)
     return Alias(keep, other)
 
 
 @kernel
-def _level(keep, other):  # type: ignore[no-untyped-def]
-    """Let every place below the mean be filled up by one above it, and so on."""
+def _level(keep, other, low, high):  # type: ignore[no-untyped-def]
+    """Let every place below the mean be filled up by one above it, and so on; ``low`` and ``high`` are scratch."""
     n = keep.size
-    low = np.empty(n, np.int64)
-    high = np.empty(n, np.int64)
     n_low = 0
     n_high = 0
     for i in range(n):

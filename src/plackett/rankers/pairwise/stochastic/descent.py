@@ -57,8 +57,7 @@ class Descent:
         """Take n steps. Wherever the number of steps is a power of two, the sum of the weights is noted."""
         if draws.empty:
             return
-        entries = int(np.diff(rows.pointers).max(initial=0))
-        room = np.empty(2 * entries + 1 if rows.columns.size else self.v.size)
+        room = np.empty(2 * int(np.diff(rows.pointers).max()) + 1 if rows.columns.size else self.v.size)
         places = np.empty(room.size if rows.columns.size else 0, np.uint32)
         scratch = np.zeros(self.v.size if rows.columns.size else 0)
         examples = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE)

@@ -12,7 +12,8 @@ from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett._random import below, mix
 from plackett.data.dataset import RankingDataset
-from plackett.rankers.pairwise._entries import pair_entries
+from plackett.data.mapped import is_large, query_blocks, row_array
+from plackett.rankers.pairwise._entries import Entries, pair_entries
 from plackett.rankers.pairwise.stochastic.alias import Alias, alias_table, draw_entry
 
 __all__ = ["IRRELEVANT", "LOOPS", "RELEVANT", "Draws", "Loop", "Pairs", "Singles", "draw", "make_draws"]
@@ -70,16 +71,50 @@ class Draws(NamedTuple):
 
 def label_pairs(data: RankingDataset, rel: float, *, by_query: bool) -> Pairs:
     """Pairs of unequal labels of the same query (or the preferences of the dataset), all alike or queries alike."""
+    if data.preferences is None and is_large(data.X):
+        return _label_pairs_on_disk(data, by_query)
     entries = pair_entries(data)
     sums = entries.sums()
+    cumulative = None if data.sample_weight is None or data.preferences is not None else sums
+    mass = _masses(data, entries, sums, by_query)
+    return _pairs(mass, entries.first, entries.low, entries.high, entries.order, cumulative, entries.margin)
+
+
+def _masses(data: RankingDataset, entries: Entries, sums: np.ndarray, by_query: bool) -> np.ndarray:
+    """What the pairs of each entry weigh together."""
     mass = entries.weight * (sums[entries.high] - sums[entries.low])
     if by_query:
         total = np.bincount(entries.query, mass, data.n_queries)[entries.query]
         mass = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
     if data.query_weight is not None:
         mass = mass * data.query_weight[entries.query]
-    cumulative = None if data.sample_weight is None or data.preferences is not None else sums
-    return _pairs(mass, entries.first, entries.low, entries.high, entries.order, cumulative, entries.margin)
+    return mass
+
+
+def _label_pairs_on_disk(data: RankingDataset, by_query: bool) -> Pairs:
+    """The same for data that are on the disk: tables are written there, block by block."""
+    order, first, low, high = (row_array(data.X, (data.n_rows,), np.int64) for _ in range(4))
+    mass = row_array(data.X, (data.n_rows,))
+    cumulative = np.empty(0) if data.sample_weight is None else row_array(data.X, (data.n_rows + 1,))
+    n, running = 0, 0.0
+    for lo, hi in query_blocks(data.offsets):
+        start, end, part = int(data.offsets[lo]), int(data.offsets[hi]), data.select(np.arange(lo, hi))
+        entries = pair_entries(part)
+        sums = entries.sums(running)
+        running = float(sums[-1])
+        own = _masses(part, entries, sums, by_query)
+        some = own > 0.0
+        new = slice(n, n + int(some.sum()))
+        n = new.stop
+        mass[new] = own[some]
+        first[new] = entries.first[some] + start
+        low[new], high[new] = entries.low[some] + start, entries.high[some] + start
+        order[start:end] = entries.order + start
+        if cumulative.size:
+            cumulative[start + 1 : end + 1] = sums[1:]
+    mass = mass[:n]
+    total = float(mass.sum())
+    return Pairs(alias_table(mass, data.X), first[:n], low[:n], high[:n], order, cumulative, np.empty(0), total)
 
 
 def side_pairs(data: RankingDataset, rel: float) -> Pairs:
@@ -122,7 +157,12 @@ def _pairs(
 
 def documents(data: RankingDataset, rel: float) -> Singles:
     """Every judged document."""
-    return _singles(data.row_weight * (data.labels >= 0), data, rel)
+    mass, side = row_array(data.X, (data.n_rows,)), row_array(data.X, (data.n_rows,))
+    for lo, hi in query_blocks(data.offsets):
+        rows, part = slice(data.offsets[lo], data.offsets[hi]), data.select(np.arange(lo, hi))
+        mass[rows] = part.row_weight * (part.labels >= 0)
+        side[rows] = np.where(part.labels >= rel, 1.0, -1.0)
+    return Singles(alias_table(mass, data.X), side, float(mass.sum()))
 
 
 def balanced_documents(data: RankingDataset, rel: float) -> Singles:
@@ -132,16 +172,13 @@ def balanced_documents(data: RankingDataset, rel: float) -> Singles:
     for rows in (data.labels >= rel, _irrelevant(data, rel)):
         if mass[rows].any():
             mass[rows] *= 0.5 * total / mass[rows].sum()
-    return _singles(mass * (data.labels >= 0), data, rel)
+    mass *= data.labels >= 0
+    return Singles(alias_table(mass), np.where(data.labels >= rel, 1.0, -1.0), float(mass.sum()))
 
 
 def no_documents(data: RankingDataset, rel: float) -> Singles:
     """None at all."""
     return Singles(alias_table(np.empty(0)), np.empty(0), 0.0)
-
-
-def _singles(mass: np.ndarray, data: RankingDataset, rel: float) -> Singles:
-    return Singles(alias_table(mass), np.where(data.labels >= rel, 1.0, -1.0), float(mass.sum()))
 
 
 def _irrelevant(data: RankingDataset, rel: float) -> np.ndarray:
