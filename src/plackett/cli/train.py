@@ -17,6 +17,7 @@ from plackett.cli.arguments import (
     TableColumns,
     check_out,
     imputer_named,
+    option,
     parameter_value,
     reads_lists,
 )
@@ -180,6 +181,7 @@ def _print_summary(ranker: Any, seconds: float, valid: Path | None, out: Path) -
 def _ranker(algorithm: str, assignments: list[str]) -> Any:
     """The ranker with this name and these parameters."""
     from plackett._errors import DataError
+    from plackett._parameters import check_parameters
     from plackett.rankers.base import Ranker
     from plackett.rankers.named import ranker_named
 
@@ -192,6 +194,6 @@ def _ranker(algorithm: str, assignments: list[str]) -> Any:
             f"{algorithm} belongs to another library and cannot be saved; `plackett experiment` can compare with it",
             param_hint="ALGORITHM",
         )
-    known = ranker.get_params(deep=False)
-    given = dict(parameter_value(assignment, known, type(ranker).__name__) for assignment in assignments)
-    return ranker.set_params(**given)
+    with option("ALGORITHM"):
+        check_parameters(ranker)
+    return ranker.set_params(**dict(parameter_value(assignment, ranker) for assignment in assignments))
