@@ -114,7 +114,7 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> Ra
         X,
         numbers("label"),
         id_array(table[found["qid"]]),
-        docids=id_array(table[found["docid"]]) if "docid" in found else None,
+        docids=id_array(table[found["docid"]], blank=True) if "docid" in found else None,
         sample_weight=numbers("sample_weight"),
         positions=numbers("position"),
         subtopics=_nested(table["subtopics"]) if "subtopics" in table.columns else None,
