@@ -1,4 +1,4 @@
-"""Parameters checked against the types that their dataclass declares."""
+"""Parameters checked against the types that their dataclass declares, and against what their names mean everywhere."""
 
 from __future__ import annotations
 
@@ -49,20 +49,58 @@ _KINDS = {
 }
 
 
+_COUNT = _Kind("1 or more", lambda value: value >= 1)
+_AMOUNT = _Kind("0 or more", lambda value: value >= 0)
+_FINITE = _Kind("a finite number", math.isfinite)
+_POSITIVE = _Kind("a number above 0", lambda value: 0 < value < math.inf)
+_SHARE = _Kind("a number above 0, up to 1", lambda value: 0 < value <= 1)
+#: What the numbers of these names are in every ranker and model.
+_RANGES = {
+    **dict.fromkeys(("batch_size", "max_iter", "n_bags", "n_heads", "n_layers"), _COUNT),
+    **dict.fromkeys(("max_bin", "num_leaves"), _Kind("2 or more", lambda value: value >= 2)),
+    **dict.fromkeys(("degree", "margin", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
+    **dict.fromkeys(("reg_alpha", "reg_lambda", "tol", "weight_decay"), _AMOUNT),
+    **dict.fromkeys(("coef0", "noise"), _FINITE),
+    **dict.fromkeys(("learning_rate", "max_grad_norm", "prior_variance", "scale"), _POSITIVE),
+    **dict.fromkeys(("colsample_bynode", "colsample_bytree", "subsample"), _SHARE),
+    "gamma": _Kind("a finite number of 0 or more", lambda value: 0 <= value < math.inf),
+}
+#: Whole numbers beyond this are mistakes, and more than the libraries below take; seeds may be larger.
+_LARGEST = 2**31 - 1
+
+
 @cache
 def _kinds(annotation: str) -> tuple[_Kind, ...]:
     """What an annotation admits; nothing if it names a type that is not plain."""
-    heads = _without_brackets(annotation).split(" | ")
-    return tuple(_KINDS[head] for head in heads) if all(head in _KINDS for head in heads) else ()
+    parts = [_kind(part) for part in _split(annotation, " | ")]
+    return tuple(part for part in parts if part is not None) if all(parts) else ()
 
 
-def _without_brackets(annotation: str) -> str:
-    depth, kept = 0, []
-    for character in annotation:
-        depth += (character == "[") - (character == "]")
-        if depth == 0 and character != "]":
-            kept.append(character)
-    return "".join(kept)
+def _kind(annotation: str) -> _Kind | None:
+    head, bracket, inside = annotation.partition("[")
+    kind = _KINDS.get(head)
+    if kind is not _LIST or not bracket:
+        return kind
+    entries = _kinds(_split(inside.removesuffix("]"), ", ")[0])
+    if not entries:
+        return kind
+    words = " or ".join(each.words for each in entries)
+    return _Kind(
+        f"a list, each entry {words}",
+        lambda value: _is_list(value) and all(any(each.fits(entry) for each in entries) for entry in value),
+    )
+
+
+def _split(annotation: str, separator: str) -> list[str]:
+    """The parts of an annotation, cut at separators outside of brackets."""
+    parts = [""]
+    for piece in annotation.split(separator):
+        inner = parts[-1].count("[") > parts[-1].count("]")
+        if inner:
+            parts[-1] += separator + piece
+        else:
+            parts.append(piece)
+    return parts[1:]
 
 
 def parameter_problem(name: str, value: Any, annotation: Any) -> str | None:
@@ -80,21 +118,39 @@ def parameter_problem(name: str, value: Any, annotation: Any) -> str | None:
     if not kinds or any(kind.fits(value) for kind in kinds):
         return None
     plain = value is None or isinstance(value, (Real, np.bool_, str, Mapping)) or _is_list(value)
-    if not plain and (_TEXT in kinds or _LIST in kinds):
+    if not plain and (_TEXT in kinds or any("list" in kind.words for kind in kinds)):
         return None
     *others, last = (kind.words for kind in kinds)
     return f"{name}={value!r:.80}; give {', '.join(others) + ' or ' if others else ''}{last}"
 
 
+def _range_problem(name: str, value: Any) -> str | None:
+    if not isinstance(value, Real) or _is_bool(value):
+        return None
+    if name in _RANGES and not _RANGES[name].fits(value):
+        return f"{name}={value!r}; give {_RANGES[name].words}"
+    if name != "random_state" and isinstance(value, Integral) and abs(int(value)) > _LARGEST:
+        return f"{name}={value!r}; give at most {_LARGEST}"
+    return None
+
+
 def check_parameters(owner: Any) -> None:
-    """Reject parameters of a dataclass whose values have another type than it declares.
+    """Reject parameters of a ranker or model, a dataclass, whose values cannot be meant.
 
     >>> import plackett as pk
     >>> check_parameters(pk.ListNet(max_iter=None))
     Traceback (most recent call last):
         ...
     plackett._errors.DataError: ListNet: max_iter=None; give a whole number
+    >>> check_parameters(pk.ListNet(max_iter=0))
+    Traceback (most recent call last):
+        ...
+    plackett._errors.DataError: ListNet: max_iter=0; give 1 or more
     """
     for field in dataclasses.fields(owner):
-        if field.init and (problem := parameter_problem(field.name, getattr(owner, field.name), field.type)):
+        if not field.init:
+            continue
+        name, value = field.name, getattr(owner, field.name)
+        problem = parameter_problem(name, value, field.type) or _range_problem(name, value)
+        if problem:
             raise DataError(f"{type(owner).__name__}: {problem}")

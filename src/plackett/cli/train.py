@@ -196,4 +196,7 @@ def _ranker(algorithm: str, assignments: list[str]) -> Any:
         )
     with option("ALGORITHM"):
         check_parameters(ranker)
-    return ranker.set_params(**dict(parameter_value(assignment, ranker) for assignment in assignments))
+    ranker.set_params(**dict(parameter_value(assignment, ranker) for assignment in assignments))
+    with option("--parameter / -p"):
+        check_parameters(ranker)
+    return ranker
