@@ -82,7 +82,7 @@ def train(
         from plackett.data.side_files import read_query_names
 
         more = {"domain": read_query_names(domain, dataset), "target": target}
-    model = ranker if imputer is None else _after(imputer, ranker)
+    model = ranker if imputer is None else after_imputer(imputer, ranker)
     start = time.perf_counter()
     interrupted = fit_and_keep(model, dataset, watched, out, more)
     seconds = time.perf_counter() - start
@@ -99,7 +99,7 @@ def train(
         raise typer.Exit(130)
 
 
-def _after(imputer: Any, ranker: Any) -> Any:
+def after_imputer(imputer: Any, ranker: Any) -> Any:
     """The ranker with missing values filled in before it; the two are saved together."""
     from sklearn.pipeline import Pipeline
 
