@@ -62,6 +62,7 @@ _RANGES = {
     **dict.fromkeys(("reg_alpha", "reg_lambda", "tol", "weight_decay"), _AMOUNT),
     **dict.fromkeys(("coef0", "noise"), _FINITE),
     **dict.fromkeys(("learning_rate", "max_grad_norm", "prior_variance", "scale"), _POSITIVE),
+    **dict.fromkeys(("rank_steepness", "steepness"), _POSITIVE),
     **dict.fromkeys(("colsample_bynode", "colsample_bytree", "subsample"), _SHARE),
     "gamma": _Kind("a finite number of 0 or more", lambda value: 0 <= value < math.inf),
 }

@@ -45,11 +45,11 @@ DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 Pairs = tuple[tuple[float, float], ...]
 
 
-def check_gain(gain: Any, measure: str) -> str | Pairs:
+def check_gain(gain: Any, measure: str, name: str = "gain") -> str | Pairs:
     """A gain parameter in its stored form: a name of `GAINS` or pairs (label, gain)."""
     if isinstance(gain, str):
         if gain not in GAINS:
-            raise MeasureError(f"{measure}: gain={gain!r}; the gains are {', '.join(GAINS)} or a dict label: gain")
+            raise MeasureError(f"{measure}: {name}={gain!r}; the gains are {', '.join(GAINS)} or a dict label: gain")
         return gain
     if isinstance(gain, tuple) and gain and all(isinstance(pair, tuple) for pair in gain):
         return gain
@@ -58,7 +58,7 @@ def check_gain(gain: Any, measure: str) -> str | Pairs:
         with contextlib.suppress(TypeError, ValueError):
             return tuple(sorted((float(label), float(value)) for label, value in entries))
     raise MeasureError(
-        f"{measure}: gain={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain, or a list of gains"
+        f"{measure}: {name}={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain, or a list of gains"
     )
 
 
