@@ -194,8 +194,6 @@ def _ranker(algorithm: str, assignments: list[str]) -> Any:
             f"{algorithm} belongs to another library and cannot be saved; `plackett experiment` can compare with it",
             param_hint="ALGORITHM",
         )
-    with option("ALGORITHM"):
-        check_parameters(ranker)
     ranker.set_params(**dict(parameter_value(assignment, ranker) for assignment in assignments))
     with option("--parameter / -p"):
         check_parameters(ranker)
