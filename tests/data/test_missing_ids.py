@@ -12,7 +12,7 @@ import plackett as pk
 from plackett import DataError, RankingDataset
 from plackett.applications import Ratings, read_ratings
 from plackett.clicks import ClickLog, hash_users, read_clicks
-from plackett.data._tables import MISSING_IDS
+from plackett.data._tables import MISSING_NUMBERS
 from plackett.data.tables import csv_chunks, parquet_chunks, write_csv
 from plackett.data.trec import as_qrels, as_run, read_qrels, read_run
 
@@ -83,11 +83,10 @@ def test_parquet(tmp_path, ids):
 
 
 @pytest.mark.parametrize("column", ["qid", "docid"])
-@pytest.mark.parametrize("ids", ["123", "abc"])
-@pytest.mark.parametrize("word", ["", *MISSING_IDS])
-def test_csv(tmp_path, column, ids, word):
+@pytest.mark.parametrize("word", ["", *MISSING_NUMBERS])
+def test_csv(tmp_path, column, word):
     path = tmp_path / "a.csv"
-    rows = [{"qid": "1", "docid": f"d{i}", "label": "0", "x": "1.5", column: ids[i]} for i in range(3)]
+    rows = [{"qid": "1", "docid": f"d{i}", "label": "0", "x": "1.5", column: str(i)} for i in range(3)]
     rows[1][column] = word
     path.write_text("".join(f"{','.join(row)}\n" for row in [[*rows[0]], *(row.values() for row in rows)]))
     with pytest.raises(DataError, match=re.escape(f"{path}: line 3, column '{column}': the id is missing")):
@@ -96,19 +95,19 @@ def test_csv(tmp_path, column, ids, word):
         list(csv_chunks(path, 1))
 
 
+@pytest.mark.parametrize("word", MISSING_NUMBERS)
+def test_a_word_among_names_is_a_name(tmp_path, word):
+    data = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], ["a", word], docids=[word, "b"])
+    write_csv(data, tmp_path / "a.csv")
+    assert pk.read(tmp_path / "a.csv").qids.tolist() == ["a", word]
+    assert pk.read(tmp_path / "a.csv").docids.tolist() == [word, "b"]
+
+
 def test_csv_writes_only_what_it_reads(tmp_path):
-    data = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], ["a", "None"])
+    data = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], ["7", "None"])
     with pytest.raises(DataError, match="the qid 'None' would be read as a missing one"):
         write_csv(data, tmp_path / "a.csv")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("word", MISSING_IDS)
-def test_letor(tmp_path, word):
-    path = tmp_path / "a.txt"
-    path.write_text(f"1 qid:none 1:0.5\n\n0 qid:none 1:1\n0 qid:{word} 1:2\n")
-    with pytest.raises(DataError, match=re.escape(f"{path}, line 4, column 7: the query id stands for a missing one")):
-        pk.read_letor(path)
 
 
 @pytest.mark.parametrize("gap", [None, NAN, "", pandas.NA])
@@ -124,34 +123,34 @@ def test_runs_and_judgements(gap):
         as_qrels(pl.DataFrame({"qid": ["q", "q"], "docid": ["a", ""], "label": [1, 1]}))
 
 
-@pytest.mark.parametrize("word", MISSING_IDS)
+@pytest.mark.parametrize("word", MISSING_NUMBERS)
 def test_files_of_runs_and_judgements(tmp_path, word):
     path = tmp_path / "a"
     for read, line in ((read_qrels, "{} 0 {} 1\n"), (read_run, "{} Q0 {} 1 0.5 tag\n")):
-        for column, ids in (("qid", (word, "d")), ("docid", ("q", word))):
-            path.write_text(f"# judged\n{line.format('q', 'd')}{line.format(*ids)}")
+        for column, ids in (("qid", (word, "8")), ("docid", ("7", word))):
+            path.write_text(f"# judged\n{line.format('7', '8')}{line.format(*ids)}")
             with pytest.raises(DataError, match=re.escape(f"{path}, line 3: the {column} is missing in ")):
                 read(path)
 
 
-@pytest.mark.parametrize("word", ["", *MISSING_IDS])
+@pytest.mark.parametrize("word", ["", *MISSING_NUMBERS])
 @pytest.mark.parametrize("column", ["user", "item"])
 def test_files_of_ratings(tmp_path, word, column):
     path = tmp_path / "a.tsv"
-    path.write_text("u\ti\t3\n" + (f"{word}\ti\t3\n" if column == "user" else f"u\t{word}\t3\n"))
+    path.write_text("1\t2\t3\n" + (f"{word}\t2\t3\n" if column == "user" else f"1\t{word}\t3\n"))
     with pytest.raises(DataError, match=re.escape(f"{path}, line 2: the {column} is missing")):
         read_ratings(path)
 
 
-@pytest.mark.parametrize("word", ["", *MISSING_IDS])
+@pytest.mark.parametrize("word", ["", *MISSING_NUMBERS])
 def test_click_logs_leave_the_line_out_and_say_so(tmp_path, word):
     """Logs have bad lines; a missing user is an unknown one."""
     path = tmp_path / "log.csv"
     for column in ("page", "query", "document"):
-        row = {"page": "p2", "query": "q2", "document": "d2", "user": "u"} | {column: word}
-        path.write_text(f"page,query,document,user,clicks\np1,q,d,{word},1\n{','.join(row.values())},0\n")
+        row = {"page": "2", "query": "22", "document": "222", "user": "2222"} | {column: word}
+        path.write_text(f"page,query,document,user,clicks\n1,11,111,{word},1\n{','.join(row.values())},0\n")
         log = read_clicks(path, key="k")
-        assert log.queries.tolist() == ["q"] and log.documents.tolist() == ["d"]
+        assert [str(each) for each in (*log.queries, *log.documents)] == ["11", "111"]
         assert f"no {column}" in str(log.bad_lines) and "line 3" in str(log.bad_lines)
         assert log.users.tolist() == [0]
 
@@ -162,7 +161,7 @@ def test_unknown_users():
     assert numbers.tolist() == [hash_users([7], "k")[0], 0]
 
 
-@pytest.mark.parametrize("gap", ["null", "NaN", '""', '"None"'])
+@pytest.mark.parametrize("gap", ["null", "NaN", '""'])
 def test_events(tmp_path, gap):
     path = tmp_path / "events.ndjson"
     lines = ['{"p": "p1", "q": "shoe", "d": "a", "r": 0, "t": "impression", "u": "x"}']

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "MISSING_IDS",
+    "MISSING_NUMBERS",
     "as_polars",
     "find_column",
     "id_array",
@@ -25,10 +25,11 @@ __all__ = [
     "is_alias",
     "is_table",
     "look",
+    "missing_ids",
 ]
 
-#: What programs write into a text file for an id that is not there.
-MISSING_IDS = ("None", "nan", "NaN", "NaT", "<NA>", "null", "NULL")
+#: What programs write into a text file for a number that is not there.
+MISSING_NUMBERS = ("None", "nan", "NaN", "NaT", "<NA>", "null", "NULL")
 
 #: Names that a label may have where no other column looks like one, and that are a feature otherwise.
 WEAK_LABELS = ("rating", "target")
@@ -198,6 +199,21 @@ def id_array(series: pl.Series, *, blank: bool = False) -> np.ndarray:
             raise CellError(series.name, empty.arg_max() or 0, "the id is empty")
         return texts.to_numpy().astype(StringDType())
     raise DataError(f"column {series.name!r} is {series.dtype}; ids are whole numbers or strings")
+
+
+def missing_ids(texts: pl.Series) -> pl.Series:
+    """Which ids of a text file are missing: empty ones, and words such as ``nan`` if all others are whole numbers.
+
+    Among names such a word is a name.
+
+    >>> import polars as pl
+    >>> missing_ids(pl.Series(["7", "nan"])).to_list(), missing_ids(pl.Series(["a", "nan"])).to_list()
+    ([False, True], [False, False])
+    """
+    empty = texts.is_null() | (texts == "").fill_null(True)
+    absent = empty | texts.is_in(MISSING_NUMBERS).fill_null(True)
+    others = texts.filter(~absent)
+    return absent if others.len() and others.str.contains(r"^-?[0-9]+(\.0)?$").all() else empty
 
 
 def id_series(name: str, ids: np.ndarray) -> pl.Series:

@@ -16,7 +16,7 @@ from plackett._errors import CellError, DataError
 from plackett._files import check_regular
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import CODECS, replacing_compressed
-from plackett.data._tables import MISSING_IDS, is_alias
+from plackett.data._tables import is_alias, missing_ids
 from plackett.data.columns import choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
 from plackett.data.frames import dataset_of, to_polars
@@ -78,8 +78,8 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
     r"""Read a dataset from CSV or TSV text with a header line; ``.gz``, ``.xz`` and ``.zst`` are decompressed.
 
     Ids are integers if all of them are written as integers (``17``, but not ``017``), otherwise strings. An empty
-    field, ``NA``, ``N/A``, ``NULL``, ``None`` or ``?`` is a missing value. An id must not be missing, nor be ``None``,
-    ``nan``, ``NaN``, ``NaT``, ``<NA>``, ``null`` or ``NULL``, which programs write where there is none.
+    field, ``NA``, ``N/A``, ``NULL``, ``None`` or ``?`` is a missing value. An id must not be missing, and
+    ``None``, ``nan``, ``NaN``, ``NaT``, ``<NA>``, ``null`` and ``NULL`` are missing ids among whole numbers.
 
     Parameters
     ----------
@@ -217,9 +217,7 @@ def _whole_ids(table: pl.DataFrame, ids: list[str]) -> pl.DataFrame:
     import polars as pl
 
     text = [name for name in ids if table.schema[name] == pl.String]
-    table = table.with_columns(
-        pl.when(pl.col(name).is_in(MISSING_IDS).not_()).then(pl.col(name)).alias(name) for name in text
-    )
+    table = table.with_columns(table[name].set(missing_ids(table[name]) & (table[name] != ""), None) for name in text)
     whole = [name for name in text if table[name].str.contains(_WHOLE).all()]
     return table.with_columns(pl.col(whole).cast(pl.Int64))
 
@@ -337,7 +335,10 @@ def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: 
             raise DataError(f"{path}: {name} do not fit into separated text; write .parquet or .plackett")
     table = _rows(data, path)
     for name in ("qid", "docid"):
-        if table.schema.get(name) == pl.String and (unreadable := table[name].is_in(MISSING_IDS)).any():
+        if table.schema.get(name) != pl.String:
+            continue
+        unreadable = missing_ids(table[name]) & (table[name] != "")
+        if unreadable.any():
             raise DataError(
                 f"{path}: the {name} {table[name][unreadable.arg_max() or 0]!r} would be read as a missing one; write "
                 ".parquet or .plackett"

@@ -15,7 +15,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data._compression import replacing_compressed
-from plackett.data._tables import MISSING_IDS, as_polars, find_column, id_series, id_strings, is_table
+from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table, missing_ids
 from plackett.data._trec_lines import read_lines, refuse_repeats
 from plackett.data.grouping import is_missing
 
@@ -227,7 +227,7 @@ def write_lines(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     import polars as pl
 
     for name in (name for name, dtype in frame.schema.items() if dtype == pl.String):
-        bad = frame[name].str.contains(r"\s") | frame[name].is_in(["", *MISSING_IDS])
+        bad = frame[name].str.contains(r"\s") | missing_ids(frame[name])
         if bad.any():
             raise DataError(
                 f"{path}: {name} {frame[name][bad.arg_max() or 0]!r} has white space in it, is empty or would be read "

@@ -16,7 +16,7 @@ from plackett._files import check_regular
 from plackett._names import plain
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
-from plackett.data._tables import MISSING_IDS, as_polars, id_array, look
+from plackett.data._tables import as_polars, id_array, look, missing_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -512,7 +512,7 @@ def _assemble(
     import polars as pl
 
     data = data.with_columns(
-        _present(role, data.schema[role]) for role in ("page", "query", "document", "user") if role in data.columns
+        _present(data[role]) for role in ("page", "query", "document", "user") if role in data.columns
     )
     numbers = [role for role in ("rank", *_PER_ROW, "weight") if role in data.columns]  # the first fault is reported
     wrong = pl.when("long").then(pl.lit(TOO_LONG)).otherwise(pl.lit(None, pl.String))
@@ -619,15 +619,13 @@ def _assemble(
     ).replace(bad_lines=bad)
 
 
-def _present(role: str, dtype: Any) -> pl.Expr:
+def _present(ids: pl.Series) -> pl.Series:
     """The ids of a column, null where a text or NaN says that there is none."""
     import polars as pl
 
-    if dtype.is_float():
-        return pl.col(role).fill_nan(None)
-    if dtype != pl.String:
-        return pl.col(role)
-    return pl.when(pl.col(role).is_in(["", *MISSING_IDS]).not_()).then(pl.col(role)).alias(role)
+    if ids.dtype.is_float():
+        return ids.fill_nan(None)
+    return ids.set(missing_ids(ids), None) if ids.dtype == pl.String else ids
 
 
 def _dwell_times(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:

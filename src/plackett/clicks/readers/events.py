@@ -21,7 +21,6 @@ from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.clicks.readers._pages import lines
 from plackett.clicks.readers.columns import MILLISECONDS
-from plackett.data._tables import MISSING_IDS
 from plackett.data.grouping import is_missing
 
 __all__ = ["iter_events", "iter_ubi", "read_events", "read_ubi"]
@@ -172,7 +171,7 @@ def _collect(
             group.query = str(text_of_query)
         if form.user and not group.user:
             user = _field(event, form.user)
-            group.user = "" if is_missing(user) or user in MISSING_IDS else user
+            group.user = "" if is_missing(user) else user
         if math.isnan(group.time) or moment < group.time:
             group.time = moment
         item = str(item)
@@ -444,7 +443,7 @@ def _is_rank(value: Any) -> bool:
 
 
 def _usable(value: Any) -> bool:
-    return isinstance(value, (str, int)) and not isinstance(value, bool) and value not in ("", *MISSING_IDS)
+    return isinstance(value, (str, int)) and not isinstance(value, bool) and value != ""
 
 
 def _seconds(value: Any) -> float:

@@ -15,7 +15,6 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import n_threads
-from plackett.data._tables import MISSING_IDS
 from plackett.data.letor import faults as fault
 from plackett.data.letor import slots as slot
 from plackett.data.letor.count import count_colons, count_rows
@@ -78,7 +77,6 @@ def parse_block(segments: list[Segment], lines: int, options: Options) -> Block:
     if states[:, slot.NAMED].any():
         qid = cut_out([(s.text, arrays.qid_place[r]) for s, r in zip(segments, rows, strict=True)])
         _refuse_undecodable(qid, arrays.qid_place, segments, rows, place)
-        _refuse_missing(qid, arrays.qid_place, segments, rows, place)
     elif states[:, slot.QUERIES].any():
         qid = arrays.qid
     comments = None
@@ -109,17 +107,6 @@ def _refuse_undecodable(
             qids[row].decode("utf-8")
         except UnicodeDecodeError:
             raise place(_segment_of(row, segments, rows), int(places[row, 0]), fault.QID_UTF8) from None
-
-
-def _refuse_missing(
-    qids: Strings, places: np.ndarray, segments: list[Segment], rows: list[slice], place: Callable[..., DataError]
-) -> None:
-    """Reject the words that programs write where there is no id."""
-    words = {word.encode() for word in MISSING_IDS}
-    heads = run_starts(qids)
-    for row in heads[qids.lengths[heads] <= max(map(len, words))].tolist():
-        if qids[row] in words:
-            raise place(_segment_of(row, segments, rows), int(places[row, 0]), fault.QID_MISSING)
 
 
 def _segment_of(row: int, segments: list[Segment], rows: list[slice]) -> Segment:

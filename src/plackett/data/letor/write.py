@@ -13,7 +13,6 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._kernel import kernel, n_threads
 from plackett.data._compression import replacing_compressed
-from plackett.data._tables import MISSING_IDS
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.float_text import LONGEST, put_number, put_whole
 from plackett.data.letor.floats import NONE
@@ -132,14 +131,14 @@ def _say_what_is_lost(data: RankingDataset, path: Any) -> None:
 
 def _check_ids(qids: Strings, path: Any) -> None:
     bad = (qids.data <= 32) | (qids.data == 35) | (qids.data == 127)
-    empty = (qids.lengths == 0) | [qid in MISSING_IDS for qid in qids.to_numpy().tolist()]
+    empty = qids.lengths == 0
     if bad.any() or empty.any():
         place = int(np.searchsorted(qids.offsets, np.flatnonzero(bad)[0], "right") - 1 if bad.any() else empty.argmax())
         numbered = parameter("qids", "'number'")
         raise DataError(
             f"{path}: the query id {qids[place].decode('utf-8', 'replace')!r} cannot be written as LETOR text: "
-            "it must not be empty or a word for a missing value, nor hold blanks, control characters or '#'. "
-            f"Write .plackett or .parquet, or number the queries with {numbered}"
+            "it must not be empty and must not hold blanks, control characters or '#'. Write .plackett, .parquet or "
+            f".csv, or number the queries with {numbered}"
         )
 
 
