@@ -56,14 +56,14 @@ _POSITIVE = _Kind("a number above 0", lambda value: 0 < value < math.inf)
 _SHARE = _Kind("a number above 0, up to 1", lambda value: 0 < value <= 1)
 #: What the numbers of these names are in every ranker and model.
 _RANGES = {
-    **dict.fromkeys(("batch_size", "max_iter", "n_bags", "n_heads", "n_layers"), _COUNT),
-    **dict.fromkeys(("max_bin", "num_leaves"), _Kind("2 or more", lambda value: value >= 2)),
-    **dict.fromkeys(("degree", "margin", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
+    **dict.fromkeys(("batch_size", "max_iter", "n_heads", "n_layers"), _COUNT),
+    **dict.fromkeys(("degree", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
     **dict.fromkeys(("reg_alpha", "reg_lambda", "tol", "weight_decay"), _AMOUNT),
     **dict.fromkeys(("coef0", "noise"), _FINITE),
     **dict.fromkeys(("learning_rate", "max_grad_norm", "prior_variance", "scale"), _POSITIVE),
     **dict.fromkeys(("rank_steepness", "steepness"), _POSITIVE),
     **dict.fromkeys(("colsample_bynode", "colsample_bytree", "subsample"), _SHARE),
+    "max_bin": _Kind("2 or more", lambda value: value >= 2),
     "gamma": _Kind("a finite number of 0 or more", lambda value: 0 <= value < math.inf),
 }
 #: Whole numbers beyond this are mistakes, and more than the libraries below take; seeds may be larger.
