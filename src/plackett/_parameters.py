@@ -83,8 +83,8 @@ def _kind(annotation: str) -> _Kind | None:
     if kind is not _LIST or not bracket:
         return kind
     entries = _kinds(_split(inside.removesuffix("]"), ", ")[0])
-    if not entries:
-        return kind
+    if not entries:  # objects: a text for one of them is left to the ranker, which knows what they are
+        return _Kind(kind.words, lambda value: _is_list(value) or isinstance(value, str))
     words = " or ".join(each.words for each in entries)
     return _Kind(
         f"a list, each entry {words}",

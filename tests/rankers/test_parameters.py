@@ -56,7 +56,7 @@ def test_types_of_all_parameters(cls):
         ("tuple[int, ...]", ((1, 2), [1, 2], np.array([1, 2])), (None, 1, ("a",), (1.5,))),
         ("tuple[int | str, ...] | None", (None, (1, "a")), (1, (1.5,))),
         ("Sequence[Sequence[int]] | None", ([[1], [2, 3]], None), ([1], "a")),
-        ("Sequence[Any] | None", (["a", pk.ListNet()], None), (1, "a")),
+        ("Sequence[Any] | None", (["a", pk.ListNet()], None, "a"), (1, 0.5)),
         ("dict[str, Any] | None", ({"a": 1}, None), (1, "a", [1])),
         ("Any", (None, 1, "a", [1]), ()),
         ("Relation | None", (None, 1, "a"), ()),

@@ -143,7 +143,7 @@ def test_it_gains_where_neighbours_carry_relevance():
 
 def test_refusals_and_battery_with_trees():
     data = planted(n_queries=12)
-    with pytest.raises(DataError, match="similar='similarity'; give a list"):
+    with pytest.raises(DataError, match="give a list of relations"):
         pk.ContinuousCRF(similar="similarity").fit(data)
     with pytest.raises(DataError, match="needs the relation 'similarity'"):
         pk.ContinuousCRF().fit(data.replace(relations=None))
