@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import plackett
+from plackett._index import PACKAGES
 
 PACKAGE = Path(plackett.__file__).parent
 
@@ -116,3 +120,24 @@ def test_imports_point_one_way():
 def test_imports_are_found(tmp_path, source, expected):
     (tmp_path / "x.py").write_text(source, encoding="utf-8")
     assert list(imported(tmp_path / "x.py")) == expected
+
+
+def _packages() -> list[str]:
+    return [module.name for module in pkgutil.walk_packages(plackett.__path__, "plackett.") if module.ispkg]
+
+
+@pytest.mark.parametrize("package", sorted({f"plackett.{name}" for name in PACKAGES} | set(_packages())))
+def test_a_star_import_brings_what_is_public(package):
+    module = import_module(package)
+    names: dict[str, object] = {}
+    exec(f"from {package} import *", names)
+    del names["__builtins__"]
+    public = set(PACKAGES.get(package.removeprefix("plackett."), ()))
+    assert public <= set(names)
+    assert names.keys() <= set(dir(module)), "completion offers it too"
+    if not hasattr(module, "__all__"):
+        assert all(isinstance(value, ModuleType) for value in names.values()), "a folder of modules"
+        return
+    assert set(module.__all__) == set(names)
+    assert len(module.__all__) == len(set(module.__all__))
+    assert not {"annotations", "open_package", "TYPE_CHECKING"} & set(names)

@@ -1688,7 +1688,7 @@ ITEMS: list[tuple] = \
   (),
   '',
   (),
-  'Keyed hashes of user ids, uint64; missing ids (None, empty text) become 0.'),
+  'Keyed hashes of user ids, uint64; missing ids (None, NaN, empty text) become 0.'),
  ('clicks',
   'InteractionModel',
   'plackett.clicks.labels.interaction',

@@ -12,6 +12,9 @@ from plackett._index import ITEMS, PACKAGES
 
 __all__ = ["open_package"]
 
+#: What the file of a package itself imports, and completion does not offer.
+_IMPORTED = {"TYPE_CHECKING", "annotations", "open_package"}
+
 
 def open_package(
     package: str,
@@ -44,6 +47,7 @@ def open_package(
     for kind_of_item, name, module, symbol, *_ in ITEMS:
         if kind_of_item == kind:
             own[name] = by_symbol[symbol] = module, symbol
+    public = sorted(name for name in {*further, *known, *own} if name.isidentifier())
 
     class Package(ModuleType):
         def __getattr__(self, name: str) -> Any:
@@ -61,7 +65,7 @@ def open_package(
                 super().__setattr__(name, new)
 
         def __dir__(self) -> list[str]:
-            return sorted({*super().__dir__(), *further, *known, *own})
+            return sorted({*public, *super().__dir__()} - _IMPORTED)
 
         def __call__(self) -> dict[str, Any]:
             if everything is not None:
@@ -70,7 +74,9 @@ def open_package(
                 raise TypeError(f"module {package!r} is not callable")
             return {name: value(_imported(*module_and_symbol)) for name, module_and_symbol in own.items()}
 
-    sys.modules[package].__class__ = Package
+    module = sys.modules[package]
+    module.__dict__["__all__"] = public  # for `from package import *`
+    module.__class__ = Package
 
 
 def _imported(module: str, symbol: str) -> Any:

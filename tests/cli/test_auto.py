@@ -10,6 +10,7 @@ import pytest
 
 import plackett as pk
 from plackett.cli import main
+from plackett.data.tables import write_csv
 from plackett.experiments.auto.trials import Trials
 
 
@@ -78,3 +79,20 @@ def test_an_interrupt_saves_the_best_so_far(run, folder, monkeypatch):
 def test_refusals(run, folder, words, match):
     code, _, err = auto(run, folder, *words)
     assert code != 0 and match in err
+
+
+def test_missing_values_are_filled_in_and_the_imputer_is_saved(run, folder):
+    data = pk.read_letor(folder / "train.txt")
+    X = data.X.copy()
+    X[::7, 1] = np.nan
+    write_csv(data.replace(X=X, feature_names=("a", "b", "c")), folder / "gaps.csv")
+    words = ("auto", folder / "gaps.csv", "--out", folder / "m.plackett", "-a", "ListNet", "--trials", 1)
+    code, _, err = run(*words)
+    assert code == 1 and "--impute median" in err
+    code, _, err = run(*words, "--impute", "median")
+    assert code == 0, err
+    gaps = pk.read(folder / "gaps.csv")
+    filled = data.replace(X=np.where(np.isnan(X), np.nanmedian(X, axis=0), X).astype(np.float32))
+    expected = pk.AutoRanker(candidates=("ListNet",), n_trials=1).fit(filled).predict(filled)
+    np.testing.assert_allclose(pk.load(folder / "m.plackett").predict(gaps), expected, rtol=1e-6)
+    assert run(*words, "--force", "--impute", "most")[0] == 2

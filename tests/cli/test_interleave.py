@@ -60,7 +60,7 @@ def test_lists_are_shown_and_scored(runs, tmp_path, method):
     ("text", "said"),
     [
         ("", "no events"),
-        ("{", "line 1: not a line of JSON"),
+        ("{\n", "line 1: not a line of JSON"),
         ("[1]", "line 1: an object"),
         ('{"id": "x"}', "line 1: no field 'rankers'"),
         ('{"rankers": ["a", "b"], "method": "team-draft", "documents": ["d"], "credits": [[1, 0]], "clicks": ["e"]}',
@@ -95,6 +95,30 @@ def test_events_may_come_in_any_order_and_more_than_once(runs, tmp_path):
         assert found["n_events"] == 50 and found["n_repeated"] == 20
         assert expected is None or found["rows"] == expected
         expected = found["rows"]
+
+
+def test_a_line_that_is_still_being_written_is_left_for_the_next_time(runs, tmp_path):
+    """Wherever the writer is, also inside a character; in the middle of the file such a line is an error."""
+    shown, events = tmp_path / "shown.jsonl", tmp_path / "events.jsonl"
+    command(*runs, "--out", shown, "-k", 5)
+    lists = [json.loads(line) for line in shown.read_text().splitlines()[:4]]
+    rows = [{"event": f"ä{i}", "id": each["id"], "clicks": each["documents"][:1]} for i, each in enumerate(lists)]
+    *lines, last = (json.dumps(row, ensure_ascii=False).encode() for row in rows)
+    before = b"".join(line + b"\n" for line in lines)
+    for cut in range(1, len(last)):
+        events.write_bytes(before + last[:cut])
+        with pytest.warns(PlackettWarning, match=r"events\.jsonl, line 4 is not complete yet"):
+            assert score_events(events, shown).n_events == 3
+    for end in (b"", b"\n"):
+        events.write_bytes(before + last + end)
+        assert score_events(events, shown).n_events == 4
+    events.write_bytes(before + last[:20] + b"\n" + last)
+    with pytest.raises(DataError, match="line 4: not a line of JSON"):
+        score_events(events, shown)
+    shown.write_bytes(shown.read_bytes()[:-10])
+    events.write_bytes(before)
+    with pytest.raises(DataError, match=r"shown\.jsonl, line \d+: not a line of JSON"):  # nobody appends to it
+        score_events(events, shown)
 
 
 NONSENSE = (None, True, -1, 1e400, 10**400, "", "x", [], [[]], {}, {"d1": 1e300}, {"d1": "x"}, [["a"]], "nan", 0.5)

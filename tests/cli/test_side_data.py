@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import numpy as np
@@ -147,6 +148,26 @@ def test_sources_and_domains(run, tmp_path):
         assert code == 2 and message in " ".join(err.replace("│", " ").split()), (bad, err)
     code, _, err = run("train", "RankSVM", *words[2:], "--force", "--source", tmp_path / "4.txt")
     assert code == 2 and "one domain" in err
+
+
+def test_an_experiment_with_a_relation(run, tmp_path):
+    data = write(clustered_lists(12, seed=0), tmp_path / "train.txt")
+    pairs_file(data, tmp_path / "alike.txt")
+    (tmp_path / "folds").mkdir()
+    lines = (tmp_path / "train.txt").read_text().splitlines(keepends=True)
+    for part, queries in (("train", range(6)), ("vali", range(6, 9)), ("test", range(9, 12))):
+        own = [line for i, line in enumerate(lines) if data.query_of_row[i] in queries]
+        (tmp_path / "folds" / f"{part}.txt").write_text("".join(own))
+    ranker = "RelationalFeedback(base='LinearRegression', beta=0.5)"
+    words = ("-a", ranker, "-a", "LinearRegression", "--search", "none", "--json", "--jobs", 1)
+    relation = ("--relation", f"similarity={tmp_path / 'alike.txt'}")
+    for source, more in ((tmp_path / "train.txt", ("--folds", 3)), (tmp_path / "folds", ())):
+        code, out, err = run("experiment", source, *words, *more, *relation)
+        assert code == 0, err
+        assert not json.loads(out).get("failures")
+        assert run("experiment", source, *words, *more)[0] == 1, "the ranker needs the relation"
+    code, _, err = run("experiment", "mq2008", *words, *relation)
+    assert code == 2 and "public dataset" in err
 
 
 def test_mistakes_in_options(run, tmp_path):

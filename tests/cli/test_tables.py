@@ -466,6 +466,13 @@ def test_a_plan_reads_tables_like_the_others(run, tmp_path):
     assert code == 1 and "--qid COLUMN" in err
     code, out, err = run(*words, "--qid", "term", "--label", "stars")
     assert code == 0 and len(json.loads(out)["answers"]) == 3, err
+    pl.DataFrame(frame | {"x": [None, *frame["x"][1:]]}).write_csv(tmp_path / "pilot.csv")
+    words = (*words, "--qid", "term", "--label", "stars", "-a", "ListNet(max_iter=5)")
+    code, _, err = run(*words)
+    assert code == 1 and "--impute median" in err
+    code, out, err = run(*words, "--impute", "median")
+    assert code == 0 and len(json.loads(out)["answers"]) == 3, err
+    assert run("plan", "-j", "60", "--n-features", 3, "--impute", "median")[0] == 2, "there is nothing to fill in"
 
 
 def test_a_doubt_is_raised_once(run, tmp_path):

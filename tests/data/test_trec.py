@@ -219,9 +219,9 @@ def test_run_is_written_in_the_order_of_trec_eval(tmp_path):
 
 
 def test_ids_that_would_break_the_lines(tmp_path):
-    for bad in ("a b", "", "a\u00a0b"):
-        with pytest.raises(DataError, match="white space"):
-            write_qrels([("q", bad, 1)], tmp_path / "a")
+    for bad in ("a b", "nan", "a\u00a0b"):
+        with pytest.raises(DataError, match="white space.* or would be read as a missing one"):
+            write_qrels([("q", "7", 1), ("q", bad, 1)], tmp_path / "a")
     with pytest.raises(DataError, match="white space"):
         write_run([("q", "d", 1)], tmp_path / "a", tag="my run")
     with pytest.raises(DataError, match="begins with '#'"):

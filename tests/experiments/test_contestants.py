@@ -58,4 +58,4 @@ def test_fuzzed_texts_are_rankers_or_clear_errors():
         except ValueError:
             continue
         understood += 1
-    assert understood > 100
+    assert 50 < understood < 200, "most of the values fit no parameter"

@@ -288,7 +288,7 @@ def test_a_few_dozen_documents_are_enough_to_learn():
     [
         ({"num_leaves": 1}, "at least 2 leaves"),
         ({"random_state": -1}, "0 or more"),
-        ({"random_state": 1.5}, "0 or more"),
+        ({"random_state": 1.5}, "whole number"),
     ],
 )
 def test_bad_parameters_are_refused_in_our_words(parameters, message):

@@ -20,6 +20,7 @@ from plackett.online.journal import Journal, _entries, restore
 from plackett.online.learners.base import Page
 from plackett.online.learners.dbgd import DBGD
 from plackett.online.learners.pdgd import PDGD
+from plackett.online.learners.perceptron import ClickPerceptron
 
 pytestmark = pytest.mark.spec("online.stability")
 
@@ -174,6 +175,25 @@ def test_a_resumed_learner_equals_one_that_went_on(tmp_path):
             straight.learn(X, Page(page.order, page.detail), clicks)
             assert np.array_equal(journal.learner.weights, straight.weights)
     assert straight.weights.any()
+
+
+def test_other_settings_are_refused_by_name(tmp_path):
+    with Journal(tmp_path, PDGD(2, learning_rate=0.2, k=3)) as journal:
+        weights = journal.learner.weights
+    other = {"learning_rate": 0.5, "k": 5}
+    said = r"stored with learning_rate=0\.2, k=3, and this one has learning_rate=0\.5, k=5"
+    with pytest.raises(DataError, match=said):
+        Journal(tmp_path, PDGD(2, **other))
+    with pytest.raises(DataError, match=said):
+        restore(tmp_path, PDGD(2, **other), before=time.time())
+    with pytest.raises(DataError, match="stored with learner='PDGD', and this one has learner='ClickPerceptron'"):
+        Journal(tmp_path, ClickPerceptron(2, learning_rate=0.2, k=3))
+    with pytest.raises(DataError, match="stored with n_features=2"):
+        Journal(tmp_path, PDGD(3, learning_rate=0.2, k=3))
+    with Journal(tmp_path, PDGD(2, learning_rate=0.2, k=3)) as journal:  # a refusal leaves it as it was
+        assert journal.learner.weights.tolist() == weights.tolist()
+    with Journal(tmp_path / "new", PDGD(2, **other).set_state(journal.learner.state())) as journal:
+        assert journal.learner.weights.tolist() == weights.tolist()
 
 
 def test_ids_are_any_text_or_whole_number(tmp_path):

@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._files import check_regular
 from plackett._names import plural
+from plackett.data._tables import missing_ids
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
 from plackett.data.ids import distinct, find
@@ -206,6 +207,10 @@ def _column(path: str | os.PathLike[str], name: str, texts: Any, separator: str)
         line = int(texts.is_null().arg_true()[0]) + 1
         raise DataError(f"{path}, line {line}: the {name} is missing, or the line has no {separator!r} before it")
     if name in ("user", "item"):
+        absent = missing_ids(texts)
+        if absent.any():
+            at = absent.arg_max() or 0
+            raise DataError(f"{path}, line {at + 1}: the {name} is missing ({texts[at]})")
         numbers = texts.cast(pl.Int64, strict=False)
         plain = numbers.null_count() == 0 and bool((numbers.cast(pl.String) == texts).all())
         return np.asarray(numbers.to_numpy() if plain else texts.to_numpy())

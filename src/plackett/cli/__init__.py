@@ -30,6 +30,10 @@ def main() -> None:
     except (ValueError, MissingExtraError) as error:  # the errors of data, losses and measures are among the first
         print(f"error: {printable(str(error))}", file=sys.stderr)
         sys.exit(1)
+    except MemoryError as error:
+        said = f" ({error})" if str(error) else ""
+        print(f"error: not enough memory{printable(said)}; use less data or smaller parameters", file=sys.stderr)
+        sys.exit(1)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         print(f"error: {printable(f'{name}{error.strerror or error}')}", file=sys.stderr)

@@ -9,7 +9,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -26,6 +26,7 @@ __all__ = [
     "check_form",
     "check_measures",
     "check_out",
+    "declared_value",
     "file_names",
     "imputer_named",
     "option",
@@ -223,25 +224,30 @@ def _names(texts: list[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts or [] for name in text.split(",") if name.strip())
 
 
-def parameter_value(assignment: str, defaults: dict[str, Any], owner: str) -> tuple[str, Any]:
-    """Parse a parameter written as ``name=value`` and check it against the defaults of its owner."""
+def parameter_value(assignment: str, owner: Any) -> tuple[str, Any]:
+    """Parse a parameter written as ``name=value`` and check it against what its owner, a dataclass, declares."""
+    declared = {field.name: (field.type, getattr(owner, field.name)) for field in fields(owner) if field.init}
+    return declared_value(assignment, declared, getattr(owner, "name", type(owner).__name__))
+
+
+def declared_value(assignment: str, declared: dict[str, tuple[Any, Any]], owner: str) -> tuple[str, Any]:
+    """Parse a parameter written as ``name=value`` and check it against the types and defaults that are declared."""
+    from plackett._parameters import parameter_problem
+
     name, equals, text = assignment.partition("=")
     name = name.strip()
     if not equals:
         raise typer.BadParameter(f"{assignment!r}; write name=value", param_hint="--parameter / -p")
-    if name not in defaults:
+    if name not in declared:
         raise typer.BadParameter(
-            f"{owner} has no parameter {name!r}; {hint(name, defaults, 'it has')}", param_hint="--parameter / -p"
+            f"{owner} has no parameter {name!r}; {hint(name, declared, 'it has')}", param_hint="--parameter / -p"
         )
+    annotation, default = declared[name]
     value = _literal(text.strip())
-    default = defaults[name]
-    fits = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.get(type(default))
-    if default == "auto":  # a number chosen from the data unless it is given
-        fits = (int, float, str)
-    if fits and value is not None and not (isinstance(value, fits) and isinstance(value, bool) <= (bool in fits)):
-        kinds = {bool: "True or False", int: "a whole number", float: "a number", str: "text"}
-        like = "" if isinstance(default, bool) else f" such as {default!r}"
-        raise typer.BadParameter(f"{name}={text}: give {kinds[type(default)]}{like}", param_hint="--parameter / -p")
+    problem = parameter_problem(name, value, annotation)
+    if problem is not None:
+        like = "" if default is None or isinstance(default, bool) else f" such as {default!r}"
+        raise typer.BadParameter(f"{problem}{like}", param_hint="--parameter / -p")
     return name, value
 
 

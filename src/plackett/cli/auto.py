@@ -8,10 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_measures, check_out, option, reads_tables
+from plackett.cli.arguments import (
+    Force,
+    Impute,
+    TableColumns,
+    check_measures,
+    check_out,
+    imputer_named,
+    option,
+    reads_tables,
+)
 from plackett.cli.messages import waiting
 from plackett.cli.output import print_json, print_table
-from plackett.cli.train import fit_and_keep
+from plackett.cli.train import after_imputer, fit_and_keep
 
 #: Number of leaderboard rows to print.
 SHOWN = 10
@@ -41,6 +50,7 @@ def auto(
     max_score_time: Annotated[
         float | None, typer.Option(help="Maximum time to score one document on one thread, in microseconds.")
     ] = None,
+    impute: Impute = None,
     seed: Annotated[int, typer.Option(help="Seed of folds and rankers.")] = 0,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -51,8 +61,10 @@ def auto(
     from plackett.cli.reading import read_data, read_like
     from plackett.experiments.auto.ranker import AutoRanker
     from plackett.experiments.contestants import contestants
+    from plackett.rankers.storage import save
 
     check_out(out, force)
+    imputer = None if impute is None else imputer_named(impute)
     check_measures([measure])
     if candidate:
         with option("--candidate / -a"):
@@ -68,9 +80,10 @@ def auto(
     )
     dataset = read_data(data, columns)
     watched = None if valid is None else read_like(valid, columns, dataset.n_features, dataset.feature_names)
+    model = ranker if imputer is None else after_imputer(imputer, ranker)
     with waiting("searching (Ctrl-C stops and keeps the best so far)"):
-        interrupted = fit_and_keep(ranker, dataset, watched, out)
-    ranker.save(out)
+        interrupted = fit_and_keep(model, dataset, watched, out)
+    save(model, out)
     if as_json:
         print_json({"model": str(out), **ranker.card_})
     else:

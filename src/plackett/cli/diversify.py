@@ -43,8 +43,6 @@ def diversify(
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """Reorder the top of each list of a run so that it serves several readings of its query."""
-    from dataclasses import fields
-
     from plackett.data.trec import read_run, write_run
     from plackett.diversity.named import find_reranker
     from plackett.diversity.runs import diversify as diversified
@@ -52,8 +50,7 @@ def diversify(
 
     check_out(out, force)
     chosen = find_reranker(method)
-    defaults = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
-    parameters: dict[str, Any] = dict(parameter_value(text, defaults, chosen.name) for text in parameter or [])
+    parameters: dict[str, Any] = dict(parameter_value(text, chosen) for text in parameter or [])
     given = read_run(run)
     near = None if vectors is None else _read_vectors(vectors, columns)
     new = diversified(given, chosen, aspects=aspects, similarity=similarity, vectors=near, **parameters)

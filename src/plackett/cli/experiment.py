@@ -16,14 +16,14 @@ from plackett.cli.arguments import (
     check_measures,
     imputer_named,
     option,
-    reads_tables,
+    reads_lists,
 )
 
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
 
-@reads_tables
+@reads_lists
 def experiment(
     data: Annotated[
         list[str],
@@ -148,6 +148,9 @@ def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, 
 
     for name in names:
         _check_there(name)
+        if _public(name) and (columns.relations or columns.query_features_file):
+            hint = "--relation" if columns.relations else "--query-features"
+            raise typer.BadParameter(f"{name} is a public dataset, which comes without; name files", param_hint=hint)
     if test is None and valid is None:
         datasets = {_name(name): _public(name) or _read(name, columns) for name in names}
         if len(datasets) < len(names):
@@ -176,10 +179,14 @@ def _check_there(name: str) -> None:
 
 def _read(name: str, columns: TableColumns) -> Any:
     """A file, or the folds of a folder."""
-    from plackett.cli.reading import read_data
+    from plackett.cli.reading import completed, read_data
     from plackett.data.fold_folder import read_folds
+    from plackett.data.splits import Fold
 
-    return read_folds(name, **columns.options()) if Path(name).is_dir() else read_data(Path(name), columns)
+    if not Path(name).is_dir():
+        return read_data(Path(name), columns)
+    folds = read_folds(name, **columns.options())
+    return [Fold(*(None if part is None else completed(part, columns) for part in fold)) for fold in folds]
 
 
 def _public(name: str) -> str | None:

@@ -46,8 +46,7 @@ def fuse(
     check_out(out, force)
     with option("--method"):
         chosen = find_method(method)
-    defaults = {name: getattr(chosen, name) for name in chosen.__dataclass_fields__}
-    parameters: dict[str, Any] = dict(parameter_value(text, defaults, chosen.name) for text in parameter or [])
+    parameters: dict[str, Any] = dict(parameter_value(text, chosen) for text in parameter or [])
     if normalize is not None:
         parameters["normalize"] = None if normalize.lower() == "none" else normalize
     if weights is not None:

@@ -86,15 +86,12 @@ def next_pairs(
 
 def _strategy(method: str, parameter: list[str] | None) -> Any:
     """The strategy with its parameters."""
-    from dataclasses import asdict
-
     from plackett.selection.pools.base import find_pool
 
     with option("--method"):
         strategy = find_pool(method)
-    defaults = asdict(strategy)  # type: ignore[call-overload]
     with option("--parameter"):
-        given = dict(parameter_value(text, defaults, strategy.name) for text in parameter or [])
+        given = dict(parameter_value(text, strategy) for text in parameter or [])
         return find_pool(method, **given)
 
 

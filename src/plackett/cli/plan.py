@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, option, reads_tables
+from plackett.cli.arguments import Force, Impute, TableColumns, check_out, imputer_named, option, reads_tables
 from plackett.cli.output import print_json, print_table
+from plackett.cli.train import after_imputer
 
 
 @reads_tables
@@ -34,6 +35,7 @@ def plan(
     n_features: Annotated[
         int | None, typer.Option("--n-features", min=1, help="Number of features, without a pilot.")
     ] = None,
+    impute: Impute = None,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions of simulation and learning curve.")] = 5,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the chart to this .svg file.")] = None,
@@ -56,6 +58,9 @@ def plan(
         raise typer.BadParameter("give --judgements, or --queries and --documents", param_hint="--judgements")
     if pilot is None and n_features is None and len(columns.features) == 1 and columns.features[0].isdecimal():
         n_features = int(columns.features[0])  # --features 20, as it was called before tables had options
+    imputer = None if impute is None else imputer_named(impute)
+    if imputer is not None and pilot is None:
+        raise typer.BadParameter("it fills in the values of --pilot", param_hint="--impute")
     data = ranker = None
     if pilot is not None:
         from plackett.cli.reading import read_data
@@ -65,6 +70,8 @@ def plan(
             ranker, given = ranker_named(algorithm)
         if "random_state" not in given:
             ranker.set_params(random_state=seed)
+        if imputer is not None:
+            ranker = after_imputer(imputer, ranker)
         data = read_data(pilot, columns)
     try:
         advice = make_plan(

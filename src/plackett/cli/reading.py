@@ -14,7 +14,7 @@ from plackett.cli.arguments import TableColumns
 from plackett.data.dataset import RankingDataset
 from plackett.data.files import LETOR, TABLES, format_of, read
 
-__all__ = ["load_with", "read_data", "read_like", "scores_of"]
+__all__ = ["completed", "load_with", "read_data", "read_like", "scores_of"]
 
 
 def read_data(
@@ -24,10 +24,10 @@ def read_data(
     options = columns.options()
     if format_of(path) in TABLES:
         options |= {"labels_needed": labels_needed, "drop_text": drop_text}
-    return _completed(read(path, **options), columns)
+    return completed(read(path, **options), columns)
 
 
-def _completed(data: RankingDataset, columns: TableColumns) -> RankingDataset:
+def completed(data: RankingDataset, columns: TableColumns) -> RankingDataset:
     """The dataset with the relations and query features that the command line asks for."""
     from plackett.cli.side_data import with_query_features, with_relations
 
@@ -46,7 +46,7 @@ def read_like(
     """
     format = format_of(path)
     if format is LETOR:
-        return _completed(read(path, n_features=n_features, **columns.options()), columns)
+        return completed(read(path, n_features=n_features, **columns.options()), columns)
     if format not in TABLES or names is None or columns.features:
         return read_data(path, columns, labels_needed=labels_needed)
     try:
@@ -59,7 +59,7 @@ def read_like(
         if data.feature_names != tuple(names):
             raise error from None
         return data
-    return _completed(dataset, columns)
+    return completed(dataset, columns)
 
 
 def scores_of(scores: Path, dataset: RankingDataset, data: Path) -> np.ndarray:

@@ -92,14 +92,11 @@ def _trained(
     source: Path, test: Path | None, measures: list[str], parameters: list[str], separator: str | None
 ) -> tuple[Any, dict[str, Any]]:
     """A recommender from ratings, and how good it is on held-out ones."""
-    from dataclasses import fields
-
     from plackett.applications.least_squares import AlternatingLeastSquares
     from plackett.applications.ratings import candidates, popularity, read_ratings
     from plackett.evaluation.evaluate import evaluate
 
-    defaults = {field.name: field.default for field in fields(AlternatingLeastSquares)}
-    chosen: dict[str, Any] = dict(parameter_value(text, defaults, "AlternatingLeastSquares") for text in parameters)
+    chosen: dict[str, Any] = dict(parameter_value(text, AlternatingLeastSquares()) for text in parameters)
     ratings = read_ratings(source, separator=separator)
     if test is None:
         return AlternatingLeastSquares(**chosen).fit(ratings), {}

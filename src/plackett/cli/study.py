@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, option, parameter_value, reads_tables
+from plackett.cli.arguments import Force, TableColumns, check_out, declared_value, option, reads_tables
 from plackett.cli.messages import waiting
 from plackett.cli.output import print_table
 
@@ -85,11 +85,11 @@ def study(
             raise typer.BadParameter(f"{name} does not use this option", param_hint=f"--{word.removeprefix('n_')}")
     arguments |= {word: value for word, value in given.items() if word in known}
     own = {
-        each.name: each.default
+        each.name: (each.annotation, each.default)
         for each in known.values()
         if each.kind is each.KEYWORD_ONLY and each.name not in ("preset", "n_trials", "n_jobs", "verbose")
     }
-    arguments |= dict(parameter_value(text, own, name) for text in parameter or [])
+    arguments |= dict(declared_value(text, own, name) for text in parameter or [])
     if "verbose" in known:  # it shows its own progress
         arguments["verbose"] = sys.stderr.isatty()
         result = function(**arguments)

@@ -17,6 +17,7 @@ from plackett.cli.arguments import (
     TableColumns,
     check_out,
     imputer_named,
+    option,
     parameter_value,
     reads_lists,
 )
@@ -81,7 +82,7 @@ def train(
         from plackett.data.side_files import read_query_names
 
         more = {"domain": read_query_names(domain, dataset), "target": target}
-    model = ranker if imputer is None else _after(imputer, ranker)
+    model = ranker if imputer is None else after_imputer(imputer, ranker)
     start = time.perf_counter()
     interrupted = fit_and_keep(model, dataset, watched, out, more)
     seconds = time.perf_counter() - start
@@ -98,7 +99,7 @@ def train(
         raise typer.Exit(130)
 
 
-def _after(imputer: Any, ranker: Any) -> Any:
+def after_imputer(imputer: Any, ranker: Any) -> Any:
     """The ranker with missing values filled in before it; the two are saved together."""
     from sklearn.pipeline import Pipeline
 
@@ -180,6 +181,7 @@ def _print_summary(ranker: Any, seconds: float, valid: Path | None, out: Path) -
 def _ranker(algorithm: str, assignments: list[str]) -> Any:
     """The ranker with this name and these parameters."""
     from plackett._errors import DataError
+    from plackett._parameters import check_parameters
     from plackett.rankers.base import Ranker
     from plackett.rankers.named import ranker_named
 
@@ -192,6 +194,7 @@ def _ranker(algorithm: str, assignments: list[str]) -> Any:
             f"{algorithm} belongs to another library and cannot be saved; `plackett experiment` can compare with it",
             param_hint="ALGORITHM",
         )
-    known = ranker.get_params(deep=False)
-    given = dict(parameter_value(assignment, known, type(ranker).__name__) for assignment in assignments)
-    return ranker.set_params(**given)
+    ranker.set_params(**dict(parameter_value(assignment, ranker) for assignment in assignments))
+    with option("--parameter / -p"):
+        check_parameters(ranker)
+    return ranker

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.data._tables import id_series
 from plackett.data.grouping import first_appearances, ids_array
@@ -14,18 +13,13 @@ from plackett.data.grouping import first_appearances, ids_array
 __all__ = ["TOUCHED", "codes", "find_codes", "number_pairs"]
 
 
-def codes(values: Any, name: str = "ids") -> tuple[np.ndarray, np.ndarray]:
-    """Code of each value, int32 in the order of first appearance, and the id of each code.
+def codes(values: Any, name: str = "ids", *, blank: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Code of each value, int32 in the order of first appearance, and the id of each code; see `ids_array`.
 
     >>> codes(["b", "a", "b"])[0].tolist()
     [0, 1, 0]
     """
-    given = np.asarray(values)
-    if given.dtype == object:
-        missing = np.flatnonzero([each is None for each in given.ravel()])
-        if missing.size:
-            raise DataError(f"{name}[{missing[0]}] is missing; every entry needs an id")
-    ids = ids_array(values, name)
+    ids = ids_array(values, name, blank=blank)
     if ids.size == 0:
         return np.zeros(0, np.int32), ids
     if ids.dtype.kind == "i":
@@ -33,7 +27,7 @@ def codes(values: Any, name: str = "ids") -> tuple[np.ndarray, np.ndarray]:
         return code.astype(np.int32), ids[first]
     series = id_series("id", ids)
     known = series.unique(maintain_order=True)
-    return _match(series, known).astype(np.int32), ids_array(known.to_numpy(), name)
+    return _match(series, known).astype(np.int32), ids_array(known.to_numpy(), name, blank=blank)
 
 
 def find_codes(values: np.ndarray, known: np.ndarray) -> np.ndarray:

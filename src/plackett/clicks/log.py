@@ -15,7 +15,7 @@ from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett._sort import order_of_groups
 from plackett.clicks._codes import codes, number_pairs
-from plackett.data.grouping import ids_array
+from plackett.data.grouping import as_given, ids_array
 
 if TYPE_CHECKING:
     import polars as pl
@@ -542,7 +542,7 @@ def _fill_pages(lo, hi, offsets, out):  # type: ignore[no-untyped-def]
 def _flat(values: Any, lengths: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Values of all pages one after another, and how many each page has."""
     if lengths is not None:
-        flat, sizes = np.asarray(values), np.asarray(lengths, np.int64)
+        flat, sizes = as_given(values), np.asarray(lengths, np.int64)
         if flat.ndim != 1 or sizes.ndim != 1 or sizes.sum() != flat.size or (sizes < 0).any():
             raise DataError(f"{name}: the lengths must be whole numbers that sum to the {flat.size} entries")
         return flat, sizes
@@ -550,7 +550,7 @@ def _flat(values: Any, lengths: Any, name: str) -> tuple[np.ndarray, np.ndarray]
         if values.ndim != 2:
             raise DataError(f"{name} must be a table of pages × ranks, or flat with lengths; got shape {values.shape}")
         return values.reshape(-1), np.full(values.shape[0], values.shape[1], np.int64)
-    lists: Sequence[Any] = [np.asarray(page) for page in values]
+    lists: Sequence[Any] = [as_given(page) for page in values]
     sizes = np.array([page.size for page in lists], np.int64)
     kept = [page for page in lists if page.size]
     return (np.concatenate(kept) if kept else ids_array(np.zeros(0, np.int64))), sizes

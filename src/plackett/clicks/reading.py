@@ -75,11 +75,11 @@ def read_clicks(path: str | os.PathLike[str], format: str | None = None, **optio
 
 
 def _fitting(readers: dict[str, Callable[..., Any]], path: Any, format: str | None, options: dict[str, Any]) -> Any:
-    """The reader of a format, which takes the options."""
+    """The reader of a format, which takes the options: those of the reader of a whole file."""
     chosen = format or detect(path)
     if chosen not in readers:
         raise DataError(f"unknown format {chosen!r} of a click log; {hint(chosen, readers)}")
-    known = inspect.signature(readers[chosen]).parameters
+    known = inspect.signature(FORMATS[chosen]).parameters
     missing = [name for name, each in known.items() if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
     missing = [name for name in missing if name not in options]
     if missing:

@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.clicks._codes import codes
+from plackett.data.grouping import as_given, is_missing
 
 __all__ = ["hash_users"]
 
@@ -21,7 +22,7 @@ _AT_ONCE = 1 << 16
 
 @fulfils()
 def hash_users(ids: Any, key: bytes | str | None = None) -> np.ndarray:
-    """Keyed hashes of user ids, uint64; missing ids (None, empty text) become 0.
+    """Keyed hashes of user ids, uint64; missing ids (None, NaN, empty text) become 0.
 
     The same id and key give the same hash in every log. Nobody without the key can tell whose hash it is; keep it as
     you keep a password. BLAKE2b with 64 bits: among 10 million users, the chance that any two share a hash is 3 in
@@ -40,10 +41,16 @@ def hash_users(ids: Any, key: bytes | str | None = None) -> np.ndarray:
     secret = _RUN_KEY if key is None else key.encode() if isinstance(key, str) else key
     if not 1 <= len(secret) <= 64:
         raise ValueError(f"the key has {len(secret)} bytes; give 1 to 64")
-    array = np.asarray(ids)
+    array = as_given(ids)
     if array.dtype == object:
-        array = np.array(["" if value is None else str(value) for value in array], np.dtypes.StringDType())
-    code, known = codes(array, "users")
+        texts = ["" if is_missing(value) else str(value) for value in array]
+        array = np.array(texts, np.dtypes.StringDType())
+    elif array.dtype.kind == "f" and np.isnan(array).any():  # whole numbers of a column with gaps
+        known = ~np.isnan(array)
+        hashes = np.zeros(array.size, np.uint64)
+        hashes[known] = hash_users(array[known], secret)
+        return hashes
+    code, known = codes(array, "users", blank=True)
     hashes = np.zeros(known.size, np.uint64)
     for start in range(0, known.size, _AT_ONCE):  # a list of ten million texts takes more than a gigabyte
         for i, text in enumerate(known[start : start + _AT_ONCE].tolist(), start):

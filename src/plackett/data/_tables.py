@@ -15,7 +15,21 @@ from plackett._names import nearest, plain, question
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_polars", "find_column", "id_array", "id_series", "id_strings", "is_alias", "is_table", "look"]
+__all__ = [
+    "MISSING_NUMBERS",
+    "as_polars",
+    "find_column",
+    "id_array",
+    "id_series",
+    "id_strings",
+    "is_alias",
+    "is_table",
+    "look",
+    "missing_ids",
+]
+
+#: What programs write into a text file for a number that is not there.
+MISSING_NUMBERS = ("None", "nan", "NaN", "NaT", "<NA>", "null", "NULL")
 
 #: Names that a label may have where no other column looks like one, and that are a feature otherwise.
 WEAK_LABELS = ("rating", "target")
@@ -162,8 +176,8 @@ def _same(column: str, alias: str) -> bool:
     return column == alias or (len(alias) > 1 and plain(column) == plain(alias))  # Y may stand next to X
 
 
-def id_array(series: pl.Series) -> np.ndarray:
-    """Ids of a column as int64 or strings; a missing id or another type raises an error."""
+def id_array(series: pl.Series, *, blank: bool = False) -> np.ndarray:
+    """Ids of a column as int64 or strings; a missing id (also an empty one unless ``blank``) or another type raises."""
     import polars as pl
 
     if series.null_count():
@@ -175,11 +189,31 @@ def id_array(series: pl.Series) -> np.ndarray:
         bad = (whole.cast(series.dtype) != series).fill_null(True)
         if bad.any():
             row = bad.arg_max() or 0
-            raise CellError(series.name, row, f"{series[row]} is not an id: give whole numbers or text")
+            found = series[row]
+            problem = f"{found} is not an id: give whole numbers or text" if found == found else "the id is missing"
+            raise CellError(series.name, row, problem)
         return whole.to_numpy()
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
-        return series.cast(pl.String).to_numpy().astype(StringDType())
+        texts = series.cast(pl.String)
+        if not blank and (empty := texts == "").any():
+            raise CellError(series.name, empty.arg_max() or 0, "the id is empty")
+        return texts.to_numpy().astype(StringDType())
     raise DataError(f"column {series.name!r} is {series.dtype}; ids are whole numbers or strings")
+
+
+def missing_ids(texts: pl.Series) -> pl.Series:
+    """Which ids of a text file are missing: empty ones, and words such as ``nan`` if all others are whole numbers.
+
+    Among names such a word is a name.
+
+    >>> import polars as pl
+    >>> missing_ids(pl.Series(["7", "nan"])).to_list(), missing_ids(pl.Series(["a", "nan"])).to_list()
+    ([False, True], [False, False])
+    """
+    empty = texts.is_null() | (texts == "").fill_null(True)
+    absent = empty | texts.is_in(MISSING_NUMBERS).fill_null(True)
+    others = texts.filter(~absent)
+    return absent if others.len() and others.str.contains(r"^-?[0-9]+(\.0)?$").all() else empty
 
 
 def id_series(name: str, ids: np.ndarray) -> pl.Series:
@@ -195,6 +229,6 @@ def id_strings(series: pl.Series) -> pl.Series:
     """Ids of a column as text."""
     import polars as pl
 
-    if series.dtype.is_float() or series.null_count() or series.dtype not in (pl.String, pl.Categorical, pl.Enum):
-        series = id_series(series.name, id_array(series))
-    return series.cast(pl.String)
+    if series.dtype == pl.String and not series.null_count() and not (series == "").any():
+        return series
+    return id_series(series.name, id_array(series)).cast(pl.String)

@@ -12,6 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.data._bytes import read_bytes
+from plackett.data._tables import missing_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +69,11 @@ def read_lines(
     if wrong.any():
         line, content = _line(raw, wrong.arg_max() or 0)
         raise DataError(f"{path}, line {line}: the {value} is not a number in {content!r}")
+    for name in ids:
+        absent = missing_ids(frame[name])
+        if absent.any():
+            line, content = _line(raw, absent.arg_max() or 0)
+            raise DataError(f"{path}, line {line}: the {name} is missing in {content!r}")
     refuse_repeats(frame, key, lambda row: f"{path}, line {_line(raw, row)[0]}")
     return frame
 

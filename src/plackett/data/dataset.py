@@ -185,7 +185,11 @@ class RankingDataset:
         def per_row(values: Any, name: str, dtype: Any) -> np.ndarray | None:
             if values is None:
                 return None
-            column = ids_array(values, name) if dtype is None else validation.column(values, name, dtype, ndim=None)
+            column = (
+                ids_array(values, name, blank=True)
+                if dtype is None
+                else validation.column(values, name, dtype, ndim=None)
+            )
             if len(column) != n_rows:
                 raise DataError(f"{name} has {len(column)} entries, but the data have {plural(n_rows, 'row')}")
             return column if rows is None else column[rows]

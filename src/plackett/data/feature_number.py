@@ -36,9 +36,15 @@ def feature_costs(data: RankingDataset, given: Any, other: float) -> np.ndarray:
         for name, cost in given.items():
             costs[feature_number(data, name, "feature_costs")] = cost
     elif given is not None:
-        if len(given) != data.n_features:
-            raise DataError(f"feature_costs has {len(given)} entries for {data.n_features} features")
-        costs[:] = given
+        try:
+            numbers = np.array(given, np.float64)
+        except (TypeError, ValueError):
+            numbers = np.empty(())
+        if numbers.ndim != 1:
+            raise DataError(f"feature_costs={given!r:.80}; give one number per feature, or a dictionary by name")
+        if numbers.size != data.n_features:
+            raise DataError(f"feature_costs has {numbers.size} entries for {data.n_features} features")
+        costs[:] = numbers
     if not (np.isfinite(costs) & (costs >= 0)).all():
         raise DataError("feature_costs must be 0 or more")
     return costs

@@ -114,7 +114,7 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> Ra
         X,
         numbers("label"),
         id_array(table[roles["qid"]]),
-        docids=id_array(table[roles["docid"]]) if "docid" in roles else None,
+        docids=id_array(table[roles["docid"]], blank=True) if "docid" in roles else None,
         sample_weight=numbers("sample_weight"),
         positions=numbers("position"),
         subtopics=_nested(table["subtopics"]) if "subtopics" in table.columns else None,

@@ -9,16 +9,36 @@ from numpy.dtypes import StringDType
 
 from plackett._errors import DataError
 
-__all__ = ["first_appearances", "group_rows", "ids_array"]
+__all__ = ["as_given", "first_appearances", "group_rows", "ids_array", "is_missing"]
 
 
-def ids_array(values: Any, name: str = "ids") -> np.ndarray:
+def ids_array(values: Any, name: str = "ids", *, blank: bool = False) -> np.ndarray:
     """Ids as an array of int64 or of strings, as they were given; whole numbers too large for int64 become strings.
+
+    None, NaN and the like are not ids, nor is an empty text unless ``blank`` says so: documents may be without one.
 
     >>> ids_array(["q1", "q2"]).dtype.kind, ids_array([3, 4]).dtype.kind
     ('T', 'i')
+    >>> ids_array(["q1", None], "qid")
+    Traceback (most recent call last):
+        ...
+    plackett._errors.DataError: qid[1] is missing (None); every entry needs an id
     """
+    array = _ids_as_given(values, name)
+    if not blank and array.dtype.kind == "T" and (empty := array == "").any():
+        raise DataError(f"{name}[{int(empty.argmax())}] is empty; every entry needs an id")
+    return array
+
+
+def as_given(values: Any) -> np.ndarray:
+    """Values as an array; numbers among texts are objects, where NumPy makes a text even of NaN."""
     array = np.asarray(values)
+    mixed = array.dtype.kind in "US" and isinstance(values, (list, tuple)) and not {*map(type, values)} <= {str, bytes}
+    return np.array(values, object) if mixed else array
+
+
+def _ids_as_given(values: Any, name: str) -> np.ndarray:
+    array = as_given(values)
     if array.ndim != 1:
         raise DataError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.dtype.kind in "iub":
@@ -30,6 +50,8 @@ def ids_array(values: Any, name: str = "ids") -> np.ndarray:
             whole = array.astype(np.int64)
         if not (whole == array).all():
             bad = int(np.flatnonzero(whole != array)[0])
+            if np.isnan(array[bad]):
+                raise DataError(f"{name}[{bad}] is missing (nan); every entry needs an id")
             raise DataError(f"{name}[{bad}] is {array[bad]}; ids are whole numbers or strings")
         return whole
     if array.dtype == StringDType():
@@ -39,13 +61,31 @@ def ids_array(values: Any, name: str = "ids") -> np.ndarray:
             return np.strings.decode(array, "utf-8").astype(StringDType())
         if array.dtype.kind == "T":  # with a mark for missing entries
             array = array.astype(object)
-            if missing := [i for i, each in enumerate(array) if not isinstance(each, str)]:
-                raise DataError(f"{name}[{missing[0]}] is missing; every entry needs an id")
+        if array.dtype.kind in "OmM":
+            _refuse_missing(array.tolist(), name)
         return array.astype(StringDType())
     except (TypeError, UnicodeError):
         for i, each in enumerate(array.tolist()):
             _check_text(each, f"{name}[{i}]")
         raise
+
+
+def _refuse_missing(values: list[Any], name: str) -> None:
+    if {*map(type, values)} <= {str, int, np.str_, np.int64}:
+        return
+    for i, value in enumerate(values):
+        if is_missing(value):
+            raise DataError(f"{name}[{i}] is missing ({value}); every entry needs an id")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for a missing one: None, NaN, NaT, pandas' NA.
+
+    >>> [is_missing(value) for value in (None, float("nan"), "nan", 0)]
+    [True, True, False, False]
+    """
+    same = value == value  # not so for NaN and NaT; pandas' NA does not say
+    return value is None or not isinstance(same, (bool, np.bool_)) or not same
 
 
 def _check_text(value: Any, where: str) -> None:

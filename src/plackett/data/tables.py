@@ -16,7 +16,7 @@ from plackett._errors import CellError, DataError
 from plackett._files import check_regular
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import CODECS, replacing_compressed
-from plackett.data._tables import is_alias
+from plackett.data._tables import is_alias, missing_ids
 from plackett.data.columns import choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
 from plackett.data.frames import dataset_of, to_polars
@@ -78,7 +78,8 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
     r"""Read a dataset from CSV or TSV text with a header line; ``.gz``, ``.xz`` and ``.zst`` are decompressed.
 
     Ids are integers if all of them are written as integers (``17``, but not ``017``), otherwise strings. An empty
-    field, ``NA``, ``N/A``, ``NULL``, ``None`` or ``?`` is a missing value.
+    field, ``NA``, ``N/A``, ``NULL``, ``None`` or ``?`` is a missing value. An id must not be missing, and
+    ``None``, ``nan``, ``NaN``, ``NaT``, ``<NA>``, ``null`` and ``NULL`` are missing ids among whole numbers.
 
     Parameters
     ----------
@@ -202,19 +203,25 @@ def _chunks(
     path: Any, tables: Iterable[pl.DataFrame], first: pl.DataFrame, rows: int, columns: dict[str, Any]
 ) -> Iterator[RankingDataset]:
     chosen = choose_columns(first, **columns)
+    before = 0
     for number, table in enumerate(_whole_queries(tables, chosen.roles["qid"], rows)):
         if number == 0:
             log_columns(chosen, str(path))
-        yield dataset_of(
-            _whole_ids(table, [chosen.roles[role] for role in ("qid", "docid") if role in chosen.roles]), chosen
-        )
+        ids = [chosen.roles[role] for role in ("qid", "docid") if role in chosen.roles]
+        try:
+            yield dataset_of(_whole_ids(table, ids), chosen)
+        except CellError as error:
+            row = before + error.row + 1
+            raise DataError(f"{path}: row {row}, column {error.column!r}: {error.problem}") from None
+        before += table.height
 
 
 def _whole_ids(table: pl.DataFrame, ids: list[str]) -> pl.DataFrame:
-    """Ids of text as whole numbers, if all of them are written as such."""
+    """Ids of text as whole numbers, if all of them are written as such; null where a word says that there is none."""
     import polars as pl
 
     text = [name for name in ids if table.schema[name] == pl.String]
+    table = table.with_columns(table[name].set(missing_ids(table[name]) & (table[name] != ""), None) for name in text)
     whole = [name for name in text if table[name].str.contains(_WHOLE).all()]
     return table.with_columns(pl.col(whole).cast(pl.Int64))
 
@@ -229,7 +236,7 @@ def _whole_queries(tables: Iterable[pl.DataFrame], qid: str, rows: int) -> Itera
         if sum(part.height for part in kept) < rows:
             continue
         joined = pl.concat(kept)
-        other = (joined[qid] != joined[qid][-1]).reverse()
+        other = joined[qid].ne_missing(joined[qid][-1:].new_from_index(0, joined.height)).reverse()
         end = joined.height - int(other.arg_max() or 0) if other.any() else 0
         if end:
             yield joined[:end]
@@ -324,12 +331,22 @@ def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: 
     escaped, because this format is meant to be read again. Preferences, relations, subtopics
     and query features do not fit and raise an error.
     """
+    import polars as pl
     import polars.selectors as cs
 
     for name in ("subtopics", "query_features"):
         if getattr(data, name) is not None:
             raise DataError(f"{path}: {name} do not fit into separated text; write .parquet or .plackett")
     table = _rows(data, path)
+    for name in ("qid", "docid"):
+        if table.schema.get(name) != pl.String:
+            continue
+        unreadable = missing_ids(table[name]) & (table[name] != "")
+        if unreadable.any():
+            raise DataError(
+                f"{path}: the {name} {table[name][unreadable.arg_max() or 0]!r} would be read as a missing one; write "
+                ".parquet or .plackett"
+            )
     with replacing_compressed(path) as file:
         table.with_columns(cs.float().fill_nan(None)).write_csv(file, separator=separator or _separator(path))
 

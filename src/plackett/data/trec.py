@@ -15,8 +15,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data._compression import replacing_compressed
-from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table
+from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table, missing_ids
 from plackett.data._trec_lines import read_lines, refuse_repeats
+from plackett.data.grouping import is_missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,11 +113,16 @@ def _of_dicts(source: Mapping[Any, Any], value: str) -> pl.DataFrame:
         if not isinstance(documents, Mapping):
             raise DataError(f"query {qid!r}: a dict {{docid: {value}}} was expected, not {type(documents).__name__}")
     columns = {
-        "qid": [str(qid) for qid, documents in source.items() for _ in documents],
-        "docid": [str(docid) for documents in source.values() for docid in documents],
+        "qid": [_text(qid) for qid, documents in source.items() for _ in documents],
+        "docid": [_text(docid) for documents in source.values() for docid in documents],
         value: [number for documents in source.values() for number in documents.values()],
     }
     return pl.DataFrame(columns, schema={"qid": pl.String, "docid": pl.String, value: pl.Float64}, strict=False)
+
+
+def _text(given: Any) -> str | None:
+    """An id as text; None where there is none, which `checked` refuses."""
+    return given if isinstance(given, str) else None if is_missing(given) else str(given)
 
 
 def _of_triples(source: Iterable[Any], value: str) -> pl.DataFrame:
@@ -125,8 +131,8 @@ def _of_triples(source: Iterable[Any], value: str) -> pl.DataFrame:
     rows = list(source)
     try:
         columns = {
-            "qid": [str(row[0]) for row in rows],
-            "docid": [str(row[1]) for row in rows],
+            "qid": [_text(row[0]) for row in rows],
+            "docid": [_text(row[1]) for row in rows],
             value: [row[2] for row in rows],
         }
     except (TypeError, IndexError, KeyError):
@@ -221,9 +227,12 @@ def write_lines(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     import polars as pl
 
     for name in (name for name, dtype in frame.schema.items() if dtype == pl.String):
-        bad = frame[name].str.contains(r"\s") | (frame[name] == "")
+        bad = frame[name].str.contains(r"\s") | missing_ids(frame[name])
         if bad.any():
-            raise DataError(f"{path}: {name} {frame[name][bad.arg_max() or 0]!r} has white space in it or is empty")
+            raise DataError(
+                f"{path}: {name} {frame[name][bad.arg_max() or 0]!r} has white space in it, is empty or would be read "
+                "as a missing one"
+            )
     if frame.height and frame[frame.columns[0]].str.starts_with("#").any():
         raise DataError(f"{path}: a {frame.columns[0]} begins with '#', which would make its lines comments")
     with replacing_compressed(path) as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -44,20 +45,20 @@ DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 Pairs = tuple[tuple[float, float], ...]
 
 
-def check_gain(gain: Any, measure: str) -> str | Pairs:
+def check_gain(gain: Any, measure: str, name: str = "gain") -> str | Pairs:
     """A gain parameter in its stored form: a name of `GAINS` or pairs (label, gain)."""
-    if isinstance(gain, Mapping):
-        return tuple(sorted((float(label), float(value)) for label, value in gain.items()))
     if isinstance(gain, str):
         if gain not in GAINS:
-            raise MeasureError(f"{measure}: gain={gain!r}; the gains are {', '.join(GAINS)} or a dict label: gain")
+            raise MeasureError(f"{measure}: {name}={gain!r}; the gains are {', '.join(GAINS)} or a dict label: gain")
         return gain
     if isinstance(gain, tuple) and gain and all(isinstance(pair, tuple) for pair in gain):
         return gain
-    if isinstance(gain, Sequence):
-        return tuple((float(label), float(value)) for label, value in enumerate(gain))
+    if isinstance(gain, Mapping | Sequence):
+        entries = gain.items() if isinstance(gain, Mapping) else enumerate(gain)
+        with contextlib.suppress(TypeError, ValueError):
+            return tuple(sorted((float(label), float(value)) for label, value in entries))
     raise MeasureError(
-        f"{measure}: gain={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain, or a list of gains"
+        f"{measure}: {name}={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain, or a list of gains"
     )
 
 
@@ -91,7 +92,7 @@ def check_discount(discount: Any, measure: str) -> str | tuple[float, ...]:
         return discount
     try:
         return tuple(float(weight) for weight in discount)
-    except TypeError:
+    except (TypeError, ValueError):
         raise MeasureError(f"{measure}: discount={discount!r}; give a name or a list of weights") from None
 
 

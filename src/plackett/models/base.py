@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer
 from plackett.solvers.monitor import Monitor
@@ -11,7 +12,7 @@ from plackett.solvers.monitor import Monitor
 if TYPE_CHECKING:
     from plackett.losses.base import Loss
 
-__all__ = ["Model"]
+__all__ = ["Model", "check_model"]
 
 
 class Model(Protocol):
@@ -22,3 +23,9 @@ class Model(Protocol):
 
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None) -> Scorer:
         """Minimise the loss on the data, starting from ``start`` if given."""
+
+
+def check_model(model: Any) -> None:
+    """Reject what is not a model."""
+    if not hasattr(model, "train"):
+        raise LossError(f"model={model!r:.80}; give a model, such as plackett.Trees()")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -13,6 +14,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol, Self
+
+import numpy as np
 
 from plackett._atomic import replacing, sync_folder
 from plackett._errors import DataError, PlackettWarning
@@ -60,7 +63,8 @@ class Journal:
     folder
         Created if it does not exist.
     learner
-        A new learner with the settings of the old one; its state is replaced.
+        A new learner with the settings of the old one; its state is replaced. Other settings are refused: to go on with
+        them, give the state of the old learner to a new one (``new.set_state(old.state())``) and a folder of its own.
     snapshot_every
         Events between snapshots. Snapshots only make opening and `restore` faster.
     max_age
@@ -120,6 +124,7 @@ class Journal:
         self._end: int = latest["end"] if latest else 0
         _check_end(path, self._count, self._end)
         if latest:
+            _check_settings(self.folder, latest, self.learner)
             self.learner.set_state(latest["state"])
             if not self._known.load(latest["ids"]):
                 for _, entry, end in _entries(path):
@@ -233,6 +238,7 @@ class Journal:
                 "end": self._end,
                 "stored": clock.time(),
                 "ids": self._known.store(),
+                "settings": _settings(self.learner),
                 "state": self.learner.state(),
             }
             body = json.dumps(record).encode()
@@ -273,6 +279,7 @@ def restore(folder: str | os.PathLike[str], learner: Learner, *, before: float) 
     _check_end(path, count, end)
     known, seen = KnownIds(folder), set()
     if latest:
+        _check_settings(folder, latest, learner)
         learner.set_state(latest["state"])
         known.load(latest["ids"])  # those of an old snapshot may be gone; reading the whole journal would take too long
     for number, entry, _ in _entries(path, count, end):
@@ -302,6 +309,34 @@ def _latest(folder: Path, before: float | None) -> dict[str, Any] | None:
         if isinstance(body, dict) and "end" in body and (before is None or body["stored"] <= before):
             return body
     return None
+
+
+def _settings(learner: Learner) -> dict[str, Any]:
+    """The kind of a learner and its parameters, as far as they are plain values; it has to be a dataclass."""
+    if not dataclasses.is_dataclass(learner):
+        return {}
+    found: dict[str, Any] = {"learner": type(learner).__name__}
+    for field in dataclasses.fields(learner):
+        if field.init:
+            value = getattr(learner, field.name)
+            value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+            try:
+                found[field.name] = json.loads(json.dumps(value))
+            except (TypeError, ValueError):
+                continue  # an object
+    return found
+
+
+def _check_settings(folder: Path, snapshot: dict[str, Any], learner: Learner) -> None:
+    """Reject a learner with other settings than the one that was stored; old snapshots do not have them."""
+    stored, given = snapshot.get("settings", {}), _settings(learner)
+    other = [name for name in given if name in stored and stored[name] != given[name]]
+    if other:
+        before, now = (", ".join(f"{name}={each[name]!r}" for name in other) for each in (stored, given))
+        raise DataError(
+            f"{folder}: the learner was stored with {before}, and this one has {now}; give the stored settings, or "
+            "begin a new folder, with set_state(old.state()) on the new learner"
+        )
 
 
 def _check_end(path: Path, count: int, end: int) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._errors import DataError, LossError, PlackettWarning, in_shell, parameter
 from plackett._estimator import Estimator, not_fitted
+from plackett._parameters import check_parameters
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import split_queries
@@ -183,9 +184,9 @@ class Ranker(FittedAttributes, Estimator):
         self, data: RankingDataset, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None
     ) -> Monitor:
         """Train on prepared data, and record what the model card reports."""
-        seed = self.random_state
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-            raise DataError(f"random_state={seed!r}; give a whole number of 0 or more, or None")
+        check_parameters(self)
+        if self.random_state is not None and self.random_state < 0:
+            raise DataError(f"random_state={self.random_state}; give a whole number of 0 or more, or None")
         if valid is None and self.validation_fraction is not None:
             data, valid = self._set_aside(data)
         monitor = self._monitor(valid, after)
@@ -227,6 +228,7 @@ class Ranker(FittedAttributes, Estimator):
 
     def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The data as passed to `_fit`: checked, in canonical order, without queries of weight 0."""
+        check_parameters(self)
         self._check_data(data, name)
         return _counted(canonical_order(data))
 
@@ -649,7 +651,10 @@ class GradientTrained(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         start = getattr(self, "scorer_", None) if getattr(self, "warm_start", False) else None
-        self.scorer_ = self.make_model().train(self.make_loss(), data, monitor, start)
+        model = self.make_model()
+        if model is not self:
+            check_parameters(model)
+        self.scorer_ = model.train(self.make_loss(), data, monitor, start)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         card, model = super()._card(data, monitor), self.make_model()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -165,7 +165,7 @@ class Cascade(Ranker):
             if own is None:
                 columns.append(np.arange(data.n_features))
                 continue
-            if isinstance(own, str) or len(own) == 0:
+            if isinstance(own, str) or not isinstance(own, Collection) or len(own) == 0:
                 raise DataError(f"features: a stage has {own!r}; give a list of names or numbers, or None for all")
             columns.append(np.unique([feature_number(data, name, "features") for name in own]))
         return columns

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from plackett._errors import LossError
 from plackett.catalogue import find
 from plackett.losses.base import Loss
-from plackett.models.base import Model
+from plackett.models.base import Model, check_model
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import GradientTrained
 
@@ -56,6 +56,8 @@ class GradientRanker(GradientTrained):
             return self.loss
         from plackett.losses.custom import REGISTERED
 
+        if not isinstance(self.loss, str):
+            raise LossError(f"loss={self.loss!r:.80}; give the name of a loss, or a loss")
         return REGISTERED[self.loss] if self.loss in REGISTERED else _named("loss", self.loss)()
 
     def make_model(self) -> Model:
@@ -63,6 +65,7 @@ class GradientRanker(GradientTrained):
         model = self.model
         if isinstance(model, str):
             model = _named("model", model)(random_state=self.random_state, n_jobs=self.n_jobs)
+        check_model(model)
         categories = getattr(self, "categories_", None)
         if not categories or not hasattr(model, "categorical_features"):
             return model

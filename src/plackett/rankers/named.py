@@ -10,6 +10,7 @@ from typing import Any
 from plackett._errors import DataError
 from plackett._literals import call
 from plackett._names import hint
+from plackett._parameters import check_parameters
 from plackett.catalogue import find
 
 __all__ = ["ranker_named"]
@@ -34,13 +35,16 @@ def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
         ) from None
     make: Callable[..., Any] = _foreign(name) if "." in name else _ours(name)
     try:
-        return make(**parameters), parameters
+        ranker = make(**parameters)
     except TypeError as error:
         extra = [key for key in parameters if key not in inspect.signature(make).parameters]
         if not extra:
             raise DataError(f"{text}: {error}") from None
         known = sorted(set(inspect.signature(make).parameters) - {"kwargs"})
         raise DataError(f"{name} has no parameter {extra[0]!r}; {hint(extra[0], known, 'it has')}") from None
+    if "." not in name:
+        check_parameters(ranker)
+    return ranker, parameters
 
 
 def _ours(name: str) -> Any:

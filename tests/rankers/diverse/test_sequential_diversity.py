@@ -149,3 +149,11 @@ def test_documents_of_weight_0_have_no_place_in_the_ideal_order():
 def test_a_fractional_number_of_places_is_refused():
     with pytest.raises(pk.DataError, match=r"k=2\.5"):
         pk.SequentialDiversity(relation=pk.Neighbours(k=1), k=2.5).fit([[0.0], [1.0]], [0, 1], qid=[1, 1])
+
+
+def test_the_default_number_of_iterations_is_enough():
+    """The likelihood is convex: a search ten times as long and as exact as it goes ends at the same weights."""
+    data = planted()
+    ranker, longer = (pk.SequentialDiversity(**more).fit(data) for more in ({}, {"max_iter": 2000, "tol": 1e-14}))
+    np.testing.assert_allclose(ranker.novelty_, longer.novelty_, rtol=2e-3)
+    assert ranker.rank(data).tolist() == longer.rank(data).tolist()

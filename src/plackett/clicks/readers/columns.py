@@ -16,7 +16,7 @@ from plackett._files import check_regular
 from plackett._names import plain
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
-from plackett.data._tables import as_polars, id_array, look
+from plackett.data._tables import as_polars, id_array, look, missing_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -511,6 +511,9 @@ def _assemble(
 ) -> ClickLog:
     import polars as pl
 
+    data = data.with_columns(
+        _present(data[role]) for role in ("page", "query", "document", "user") if role in data.columns
+    )
     numbers = [role for role in ("rank", *_PER_ROW, "weight") if role in data.columns]  # the first fault is reported
     wrong = pl.when("long").then(pl.lit(TOO_LONG)).otherwise(pl.lit(None, pl.String))
     no_page = f"no page: {' or '.join(parts)} is missing" if parts else "no page"
@@ -614,6 +617,15 @@ def _assemble(
             if role in numbers
         },
     ).replace(bad_lines=bad)
+
+
+def _present(ids: pl.Series) -> pl.Series:
+    """The ids of a column, null where a text or NaN says that there is none."""
+    import polars as pl
+
+    if ids.dtype.is_float():
+        return ids.fill_nan(None)
+    return ids.set(missing_ids(ids), None) if ids.dtype == pl.String else ids
 
 
 def _dwell_times(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:

@@ -21,6 +21,7 @@ from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.clicks.readers._pages import lines
 from plackett.clicks.readers.columns import MILLISECONDS
+from plackett.data.grouping import is_missing
 
 __all__ = ["iter_events", "iter_ubi", "read_events", "read_ubi"]
 
@@ -105,9 +106,7 @@ def read_events(
     >>> read_events(path, page="page", query="q", document="doc", rank="pos", action="type").clicks.tolist()
     [0, 1]
     """
-    form = _Form(
-        page, query, document, rank, action, shown, click, dict(actions or {}), time, user, dict(where or {}), event
-    )
+    form = _Form(page, query, document, rank, action, shown, click, actions, time, user, where, event)
     bad = BadLines(os.fspath(path))
     log = _log(_collect(lines(path), form, queries or {}, bad), form, bad, first_rank, key)
     if log is None:
@@ -124,27 +123,32 @@ class _Form:
     document: str
     rank: str
     action: str
-    shown: str
-    click: str
-    actions: dict[str, float]
-    time: str | None
-    user: str | None
-    where: dict[str, Any]
+    shown: str = "impression"
+    click: str = "click"
+    actions: Mapping[str, float] | None = None
+    time: str | None = None
+    user: str | None = None
+    where: Mapping[str, Any] | None = None
     event: str | None = None
+
+    def selects(self, event: dict[str, Any]) -> bool:
+        """Whether the fields of the event have the values that they must have."""
+        return all(_field(event, name) == value for name, value in (self.where or {}).items())
 
 
 def _collect(
     numbered: Iterable[tuple[int, str]], form: _Form, queries: Mapping[str, Any], bad: BadLines
 ) -> dict[str, _Page]:
     """Events by page."""
-    kept = {form.shown, form.click, *form.actions}
+    actions = form.actions or {}
+    kept = {form.shown, form.click, *actions}
     pages: dict[str, _Page] = {}
     for number, text in numbered:
         if not text.strip():
             continue
         bad.total += 1
         event = _object(text, number, bad)
-        if event is None or any(_field(event, name) != value for name, value in form.where.items()):
+        if event is None or not form.selects(event):
             continue
         kind = _field(event, form.action)
         if not _usable(kind) or kind not in kept:
@@ -166,7 +170,8 @@ def _collect(
         if group.query is None and _usable(text_of_query):
             group.query = str(text_of_query)
         if form.user and not group.user:
-            group.user = _field(event, form.user) or ""
+            user = _field(event, form.user)
+            group.user = "" if is_missing(user) else user
         if math.isnan(group.time) or moment < group.time:
             group.time = moment
         item = str(item)
@@ -179,7 +184,7 @@ def _collect(
         elif kind == form.click:
             group.clicks.append((moment, number, item))
         else:
-            group.actions.append((item, form.actions[kind], number))
+            group.actions.append((item, actions[kind], number))
     return pages
 
 
@@ -235,12 +240,10 @@ def _ubi_form(application: str | None, actions: Mapping[str, float] | None) -> _
         document="event_attributes.object.object_id",
         rank="event_attributes.position.ordinal",
         action="action_name",
-        shown="impression",
-        click="click",
-        actions=dict(ACTIONS if actions is None else actions),
+        actions=ACTIONS if actions is None else actions,
         time="timestamp",
         user="client_id",
-        where={} if application is None else {"application": application},
+        where=None if application is None else {"application": application},
     )
 
 
@@ -277,27 +280,13 @@ def iter_events(
     path: str | os.PathLike[str],
     n_rows: int,
     *,
-    page: str,
-    query: str,
-    document: str,
-    rank: str,
-    action: str,
-    shown: str = "impression",
-    click: str = "click",
-    actions: Mapping[str, float] | None = None,
-    time: str | None = None,
-    user: str | None = None,
-    where: Mapping[str, Any] | None = None,
-    event: str | None = None,
     first_rank: int | None = None,
     key: bytes | str | None = None,
     queries: Mapping[str, Any] | None = None,
+    **fields: Any,
 ) -> Iterator[ClickLog]:
-    """Read a log of events in parts of about ``n_rows`` events; see `read_events`."""
-    form = _Form(
-        page, query, document, rank, action, shown, click, dict(actions or {}), time, user, dict(where or {}), event
-    )
-    return _parts(path, [path], form, n_rows, queries or {}, "", first_rank, key)
+    """Read a log of events in parts of about ``n_rows`` events; for the fields see `read_events`."""
+    return _parts(path, [path], _Form(**fields), n_rows, queries or {}, "", first_rank, key)
 
 
 def _parts(
@@ -324,7 +313,7 @@ def _parts(
                     event = _object(text, number, BadLines("")) if text.strip() else None
                     if event is not None and _field(event, form.action) == form.shown:
                         applications.add(event.get("application"))
-                        if all(_field(event, each) == value for each, value in form.where.items()):
+                        if form.selects(event):
                             rank = _field(event, form.rank)
                             lowest = min(lowest, int(rank)) if _is_rank(rank) else lowest
                     name = None if event is None else _field(event, form.page)

@@ -93,7 +93,7 @@ class BoltzRankLoss(Loss):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_gain(self.target, self.name))
+        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
         object.__setattr__(self, "gain", check_gain(self.gain, self.name))
         if self.divergence not in ("target", "likelihood"):
             raise LossError(f"{self.name}: divergence={self.divergence!r}; give 'target' or 'likelihood'")

@@ -49,7 +49,7 @@ class ListNetLoss(Loss):
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_gain(self.target, self.name))
+        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
         if not self.temperature > 0:
             raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
 

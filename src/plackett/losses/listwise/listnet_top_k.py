@@ -104,7 +104,7 @@ class ListNetTopKLoss(Loss):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_gain(self.target, self.name))
+        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
         object.__setattr__(self, "discount", check_discount(self.discount, self.name))
         if self.k is not None and self.k < 1:
             raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")

@@ -73,7 +73,7 @@ class ListPLLoss(Loss):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_gain(self.target, self.name))
+        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
         if self.k is not None and self.k < 1:
             raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
         if not self.temperature > 0:

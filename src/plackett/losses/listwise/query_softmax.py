@@ -56,7 +56,7 @@ class QuerySoftmaxLoss(Loss):
     beta: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_gain(self.target, self.name))
+        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
         if not self.beta > 0:
             raise LossError(f"{self.name}: beta={self.beta}; give a positive number")
 

@@ -289,9 +289,12 @@ def _pair_weight(data: RankingDataset, grade: np.ndarray, weight: np.ndarray) ->
 
 
 def _table(level_weights: np.ndarray) -> np.ndarray:
-    table = np.array(level_weights, np.float64)
+    try:
+        table = np.array(level_weights, np.float64)
+    except (TypeError, ValueError):
+        raise LossError(f"level_weights={level_weights!r:.80}; give a square table of numbers") from None
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not (table >= 0).all() or not np.isfinite(table).all():
-        raise LossError(f"level weights must be a square table of numbers of 0 or more, got shape {table.shape}")
+        raise LossError(f"level_weights must be a square table of numbers of 0 or more, got shape {table.shape}")
     return np.tril(table, -1)
 
 

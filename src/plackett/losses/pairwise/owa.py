@@ -159,7 +159,12 @@ class OWA(Loss):
             if self.weights not in SCHEMES:
                 raise LossError(f"{self.name}: weights={self.weights!r}; give {', '.join(SCHEMES)} or numbers")
             return
-        numbers = tuple(float(w) for w in self.weights)
+        try:
+            numbers = tuple(float(w) for w in self.weights)
+        except (TypeError, ValueError):
+            raise LossError(
+                f"{self.name}: weights={self.weights!r:.80}; give {', '.join(SCHEMES)} or numbers"
+            ) from None
         if not numbers or numbers[0] <= 0 or min(numbers) < 0 or (np.diff(numbers) > 0).any():
             raise LossError(
                 f"{self.name}: weights={numbers}; give numbers of 0 or more, not growing, the first above 0"

@@ -126,7 +126,7 @@ class PNormPushLoss(Loss):
     normalize: bool = False
 
     def __post_init__(self) -> None:
-        if not self.p >= 1:
+        if not 1 <= self.p < np.inf:
             raise LossError(f"{self.name}: p={self.p}; give a number of at least 1")
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:

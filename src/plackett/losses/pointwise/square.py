@@ -39,7 +39,7 @@ class Square(Loss):
     target: Any = "linear"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_gain(self.target, self.name))
+        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""

@@ -165,7 +165,8 @@ def score_events(
     ----------
     events
         Lines of JSON, one per page: ``id`` of the list, ``clicks`` as documents or ``{document: weight}``; ``event``,
-        an id of the page itself, makes repeated lines count once. Pages without clicks belong in the file too.
+        an id of the page itself, makes repeated lines count once. Pages without clicks belong in the file too. A last
+        line that is still being written is left for the next time, with a warning.
     shown
         The file that `write_lists` wrote; without it every event repeats the fields of its list.
     alpha
@@ -177,7 +178,7 @@ def score_events(
     ids, values = array("Q"), array("d")  # 8 bytes per event, and per ranker
     any_click = array("b")
     n_lines = 0
-    for number, event in _lines(events):
+    for number, event in _lines(events, growing=True):
         n_lines += 1
         where = f"{events}, line {number}"
         ids.append(id_number(_id(event, "event", events, number)) if "event" in event else n_lines)
@@ -257,7 +258,8 @@ def _names(record: Mapping[str, Any], path: Any, number: int) -> list[str]:
     return [str(each) for each in names]
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _lines(path: str | os.PathLike[str], *, growing: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and object of each line; in a growing file the last line may be incomplete."""
     check_regular(path, pipes=True)
     with Path(path).open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -266,6 +268,13 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]
             try:
                 record = json.loads(line)
             except (ValueError, RecursionError):
+                if growing and not line.endswith(b"\n"):  # only the last line of a file does not end
+                    warnings.warn(
+                        f"{path}, line {number} is not complete yet: it is left for the next time",
+                        PlackettWarning,
+                        stacklevel=3,
+                    )
+                    return
                 raise DataError(f"{path}, line {number}: not a line of JSON: {line[:60]!r}") from None
             if not isinstance(record, dict):
                 raise DataError(f"{path}, line {number}: an object {{…}} was expected, found {line[:60]!r}")

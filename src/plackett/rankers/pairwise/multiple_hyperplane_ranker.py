@@ -143,7 +143,10 @@ class MultipleHyperplaneRanker(LinearPairSVM):
             assert valid is not None  # checked
             lists = scorer.lists(valid.X, valid.offsets, self.n_jobs)
             return np.array(Borda().fit(lists, valid.labels, self.eval_measure, n_jobs=self.n_jobs).weights, float)
-        alpha = np.array(self.alpha, float)
+        try:
+            alpha = np.array(self.alpha, float)
+        except (TypeError, ValueError):
+            alpha = np.empty(0)
         if alpha.shape != scorer.alpha.shape or not (alpha >= 0).all() or not np.isfinite(alpha).all():
             raise DataError(
                 f"alpha={self.alpha!r}; give a number of 0 or more for each of the {len(self.pairs_)} pairs of grades "

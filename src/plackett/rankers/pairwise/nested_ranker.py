@@ -14,7 +14,7 @@ from plackett.data.some_rows import some_rows
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.ranking import Scored
-from plackett.models.base import Model
+from plackett.models.base import Model, check_model
 from plackett.models.neural import Neural
 from plackett.rankers.base import GradientTrained
 from plackett.scorers.base import Scorer
@@ -81,7 +81,10 @@ class NestedRanker(GradientTrained, Neural):
 
     def make_model(self) -> Model:
         """The model of every stage."""
-        return self if self.model is None else self.model  # type: ignore[return-value]
+        if self.model is None:
+            return self  # type: ignore[return-value]
+        check_model(self.model)
+        return self.model
 
     def _as_long_as(self, rounds: int) -> dict[str, Any]:
         """Rounds are stages."""
@@ -126,7 +129,7 @@ class NestedRanker(GradientTrained, Neural):
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]
         """Whether NaN features are treated as missing values; decided by the model."""
-        return Neural.allow_nan if self.model is None else self.model.allow_nan
+        return Neural.allow_nan if self.model is None else self.make_model().allow_nan
 
 
 class _Stage(Monitor):

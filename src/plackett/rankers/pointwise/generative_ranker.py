@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.losses.base import finite_gains
+from plackett.measures.gains import check_gain
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_classes import GaussianClassesScorer
@@ -91,7 +92,8 @@ class GenerativeRanker(Ranker):
             )
         if grades.size == 0:  # nothing is judged
             grades, labels, weight = np.zeros(1), np.zeros(data.n_rows), data.row_weight
-        gains = finite_gains(grades, self.gain, type(self).__name__)
+        name = type(self).__name__
+        gains = finite_gains(grades, check_gain(self.gain, name), name)
         with monitor.training(1, type(self).__name__):
             self.scorer_ = self._densities(data, labels, weight, grades, gains)
             self.grades_, self.priors_ = grades, np.exp(self._log_priors)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.models.linear import spread
@@ -78,7 +79,9 @@ class KernelSVM(Ranker):
         from sklearn.svm import SVC
 
         if self.kernel not in KERNELS:
-            raise ValueError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
+            raise DataError(f"kernel={self.kernel!r}; the kernels are {', '.join(KERNELS)}")
+        if not (0 < self.C < np.inf and 0 < self.tol < np.inf):
+            raise DataError(f"C={self.C}, tol={self.tol}; give positive numbers")
         check_relevance(data, self.rel)
         weight = data.row_weight
         counts = (data.labels >= 0) & (weight > 0)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
 from plackett.models.search_space import Integer, SearchSpace
@@ -88,7 +89,7 @@ class OrdinalTree(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.leaf not in LEAVES:
-            raise ValueError(f"leaf={self.leaf!r}; the kinds are {', '.join(LEAVES)}")
+            raise DataError(f"leaf={self.leaf!r}; the kinds are {', '.join(LEAVES)}")
         tree = Trees(
             n_estimators=1,
             learning_rate=1.0,

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
@@ -72,6 +73,8 @@ class PointwiseSVM(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         check_relevance(data, self.rel)
+        if not (0 < self.C < np.inf and 0 < self.tol < np.inf):
+            raise DataError(f"C={self.C}, tol={self.tol}; give positive numbers")
         from sklearn.svm import LinearSVC
 
         weight = data.row_weight

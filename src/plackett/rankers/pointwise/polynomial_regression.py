@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
@@ -72,7 +73,7 @@ class PolynomialRegression(GradientTrained, Linear):
 
     def _expanded(self, data: RankingDataset) -> RankingDataset:
         if self.degree < 1:
-            raise ValueError(f"degree={self.degree}; give 1 or more")
+            raise DataError(f"degree={self.degree}; give 1 or more")
         if isinstance(data.X, np.ndarray):
             return data.replace(X=_products(data.X, self.degree, self.interaction_only), feature_names=None)
         from sklearn.preprocessing import PolynomialFeatures

@@ -69,6 +69,6 @@ class KNNOffline2(LocalRankers):
 
 def n_neighbours(k: float, n_queries: int) -> int:
     """Number of neighbours, from a number or a share."""
-    if isinstance(k, bool) or not isinstance(k, (int, float, np.integer, np.floating)) or not k > 0:
+    if isinstance(k, bool) or not isinstance(k, (int, float, np.integer, np.floating)) or not 0 < k < np.inf:
         raise DataError(f"k={k!r}; give a number of queries, or a share of them below 1")
     return min(n_queries, max(1, round(k * n_queries) if k < 1 else int(k)))

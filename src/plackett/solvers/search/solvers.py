@@ -27,8 +27,8 @@ SOLVERS: dict[str, Any] = {
 
 def make_solver(solver: Any) -> Any:
     """The solver of a name, with its default settings; a solver object as it is."""
-    if not isinstance(solver, str):
+    if hasattr(solver, "rounds"):
         return solver
-    if solver not in SOLVERS:
-        raise DataError(f"solver={solver!r}; the solvers are {', '.join(SOLVERS)}, or a solver object")
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise DataError(f"solver={solver!r:.80}; the solvers are {', '.join(SOLVERS)}, or a solver object")
     return SOLVERS[solver]()

@@ -42,7 +42,8 @@ class IndexWriter:
 
     Segments are written as they fill up and become valid with the commit, which replaces the manifest in one step. A
     failure before that leaves the index unchanged. A document whose id exists replaces the earlier one. Leaving the
-    ``with`` block commits, unless an error is raised.
+    ``with`` block commits, unless an error is raised. A process that forks keeps its writer; that of the forked process
+    is closed.
 
     Parameters
     ----------
@@ -115,6 +116,7 @@ class IndexWriter:
         verbose
             Whether to show progress.
         """
+        self._check_open()
         given = [documents] if isinstance(documents, Document) else documents
         seen: set[str] = set()
         twice: list[str] = []
@@ -143,6 +145,7 @@ class IndexWriter:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete documents by their ids; unknown ids are ignored."""
+        self._check_open()
         gone = set(ids)
         for i, segment in enumerate(self._segments):
             rows = [row for row, text in enumerate(segment.table.ids.to_numpy().tolist()) if text in gone]
@@ -155,6 +158,7 @@ class IndexWriter:
 
     def merge(self) -> None:
         """Rewrite all segments as one, without the deleted documents. The next commit makes it valid."""
+        self._check_open()
         if len(self._segments) > 1 or any(live is not None for live in self._live):
             self._merge(0)
 
@@ -162,6 +166,7 @@ class IndexWriter:
         """Make all changes valid in one step. Small segments are merged, so that there are never many."""
         if not self._changed:
             return
+        self._check_open()
         warn_unseen(self._settings, self._unseen)
         self._unseen = []
         self._merge_small()
@@ -178,7 +183,7 @@ class IndexWriter:
 
     def close(self) -> None:
         """Release the lock; changes that were not committed are lost."""
-        if self._lock is not None:
+        if self._is_open():
             self._remove_unused()
         self._release()
 
@@ -195,6 +200,13 @@ class IndexWriter:
             self.close()
 
     # ------------------------------------------------------------------------------------------------------ details
+
+    def _is_open(self) -> bool:
+        return self._lock is not None and not self._lock.closed
+
+    def _check_open(self) -> None:
+        if not self._is_open():
+            raise DataError(f"{self.path}: this writer is closed (a fork closes it in the new process); open another")
 
     def _number(self) -> str:
         number, self._next = self._next, self._next + 1
