@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.data.mapped import BLOCK_ROWS, query_blocks, row_array
+from plackett.data.mapped import query_blocks, row_array
 from plackett.losses.base import BoundLoss, Loss, _ones
 from plackett.losses.pointwise.penalties import PENALTIES
 
@@ -138,9 +138,10 @@ class _Bound(BoundLoss):
             return np.nan
         low, high = scores.min() - 40.0, scores.max() + 40.0
         b, total = 0.5 * (scores.min() + scores.max()), weight.sum()
+        longest = max(block.stop - block.start for block in self.blocks)
         for _ in range(200):
-            for start in range(0, n, BLOCK_ROWS):
-                part = slice(start, start + BLOCK_ROWS)
+            for start in range(0, n, longest):
+                part = slice(start, start + longest)
                 _, slope, bend = self.phi(side[part] * (scores[part] - b))
                 rises[part], bends[part] = weight[part] * side[part] * slope, weight[part] * bend
             rise = -rises.sum()
