@@ -13,7 +13,7 @@ from plackett.data import mapped
 from plackett.data.canonical import canonical_order
 from plackett.measures import blocks
 from plackett.models.linear import Linear
-from plackett.rankers import IRSVM, AllThreshold, PRank, RankSVM, StochasticRank
+from plackett.rankers import IRSVM, AllThreshold, OnlineRankSVM, PRank, RankSVM, StochasticRank
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.pairwise.stochastic.loops import LOOPS
 
@@ -70,7 +70,7 @@ def test_linear_rankers_learn_the_same_in_blocks(ranker, tmp_path, small_blocks)
         RankSVM(C=1e-3),
         RankSVM(C=1e-3, loss="hinge", margin="label"),
         RankSVM(C=0.1, normalize=True, tie_weight=0.5, tie_width=0.2),
-        RankSVM(validation_fraction=0.3, early_stopping_rounds=2),
+        RankSVM(tol=0.1, validation_fraction=0.3, early_stopping_rounds=2),
         IRSVM(C=0.1, level_weights=np.arange(16.0).reshape(4, 4)),
     ],
     ids=["squared", "hinge", "ties", "auto", "levels"],
@@ -90,10 +90,11 @@ def test_support_vectors_learn_the_same_in_blocks(ranker, weighted, tmp_path, sm
     "ranker",
     [
         *(StochasticRank(loop=loop, n_steps=2000) for loop in LOOPS),
+        OnlineRankSVM(n_steps=2000),
         PRank(max_iter=2),
         AllThreshold(max_iter=5),
     ],
-    ids=[*LOOPS, "PRank", "AllThreshold"],
+    ids=[*LOOPS, "OnlineRankSVM", "PRank", "AllThreshold"],
 )
 def test_drawn_examples_and_grades_are_the_same_in_blocks(ranker, weighted, tmp_path, small_blocks, monkeypatch):
     data = in_part(ranking(40), weighted)
@@ -178,11 +179,12 @@ def test_stochastic_rank_from_a_native_file(tmp_path):
         lambda data, ranker: RankSVM(C=1e-8, tol=0.5, n_jobs=1, validation_fraction=0.3).fit(data),
         lambda data, ranker: RankSVM(C=1e-8, tol=0.5, n_jobs=1, loss="hinge").fit(data),
         lambda data, ranker: StochasticRank(loop="combined-ranking", n_steps=1000, n_jobs=1).fit(data),
+        lambda data, ranker: OnlineRankSVM(n_steps=1000, n_jobs=1).fit(data),
         lambda data, ranker: PRank(max_iter=1, n_jobs=1).fit(data),
         lambda data, ranker: AllThreshold(max_iter=1, n_jobs=1).fit(data),
         lambda data, ranker: pk.evaluate(data, ranker, ["nDCG@10", "AP"]),
     ],
-    ids=["validation", "batches", "squared hinge", "hinge", "drawn", "PRank", "thresholds", "evaluate"],
+    ids=["validation", "batches", "squared hinge", "hinge", "drawn", "online", "PRank", "thresholds", "evaluate"],
 )
 def test_memory_does_not_grow_with_the_rows(work, tmp_path, small_blocks, monkeypatch):
     """Bytes that NumPy allocates per further row: a few per query are allowed, one number per row is not."""
