@@ -77,7 +77,7 @@ def test_linear_rankers_learn_the_same_in_blocks(ranker, tmp_path, small_blocks)
 )
 @pytest.mark.parametrize("weighted", [False, True])
 def test_support_vectors_learn_the_same_in_blocks(ranker, weighted, tmp_path, small_blocks, monkeypatch):
-    data = in_part(ranking(40), weighted)
+    data = in_part(ranking(15), weighted)
     there = clone(ranker).fit(on_disk(data, tmp_path))
     monkeypatch.undo()  # all of the data in one block
     here = clone(ranker).fit(data)
