@@ -1,7 +1,10 @@
 """Memory for training from a mapped dataset: ``python benchmarks/memory.py`` (Linux).
 
 A native file of made-up documents is written; a process of its own then trains from it under a limit on memory that no
-file backs (RLIMIT_DATA): what it has after a warm-up on a small dataset, and a share of the size of the features.
+file backs (RLIMIT_DATA): what it has after a warm-up on a small dataset, and a share of the size of the features, or a
+number of megabytes:
+
+    python benchmarks/memory.py --constant --features 50 --megabytes 64 --rows 4000000
 """
 
 from __future__ import annotations
@@ -20,12 +23,25 @@ from _common import peak_growth
 import plackett as pk
 from plackett.data.mapped import source_of
 
-FEATURES = 136
 RANKERS = {
     "LambdaMART()": lambda data: pk.LambdaMART(n_estimators=5, n_jobs=1).fit(data),
     "ListNet(alpha=1e-3)": lambda data: pk.ListNet(alpha=1e-3, max_iter=10, n_jobs=1).fit(data),
     "StochasticRank().fit_file": lambda data: _from_file(data),
 }
+#: Those whose memory does not grow with the documents.
+CONSTANT = {
+    "RankSVM(C=1e-5)": lambda data: pk.RankSVM(C=1e-5, n_jobs=1).fit(data),
+    "RankSVM(C=1e-6, hinge)": lambda data: pk.RankSVM(C=1e-6, loss="hinge", n_jobs=1).fit(data),
+    "RankSVM(), early stopping": lambda data: pk.RankSVM(
+        validation_fraction=0.2, early_stopping_rounds=3, n_jobs=1
+    ).fit(data),
+    "IRSVM(C=1e-3)": lambda data: pk.rankers.IRSVM(C=1e-3, n_jobs=1).fit(data),
+    "StochasticRank()": lambda data: pk.rankers.StochasticRank(n_jobs=1).fit(data),
+    "OnlineRankSVM()": lambda data: pk.rankers.OnlineRankSVM(n_jobs=1).fit(data),
+    "PRank(max_iter=3)": lambda data: pk.rankers.PRank(max_iter=3, n_jobs=1).fit(data),
+    "AllThreshold(max_iter=5)": lambda data: pk.rankers.AllThreshold(max_iter=5, n_jobs=1).fit(data),
+}
+ALL = RANKERS | CONSTANT
 
 
 def _from_file(data: pk.RankingDataset) -> object:
@@ -34,9 +50,9 @@ def _from_file(data: pk.RankingDataset) -> object:
     return ranker.fit(data) if path is None else ranker.fit_file(path)
 
 
-def write(path: Path, rows: int) -> None:
+def write(path: Path, rows: int, features: int) -> None:
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((rows, FEATURES), np.float32)
+    X = rng.standard_normal((rows, features), np.float32)
     y = np.digitize(X[:, :3].sum(axis=1) + rng.standard_normal(rows), [0, 1, 2])
     pk.write(pk.RankingDataset.from_arrays(X, y, np.arange(rows) // 100), path)
 
@@ -49,35 +65,41 @@ def private_bytes() -> int:
     raise RuntimeError("this system does not tell VmData")
 
 
-def train(path: str, name: str, share: float) -> None:
-    RANKERS[name](pk.datasets.make_ranking(n_queries=30, n_features=FEATURES, random_state=0))
+def train(path: str, name: str, share: float, megabytes: float) -> None:
     data = pk.load(path)
+    ALL[name](pk.datasets.make_ranking(n_queries=30, n_features=data.n_features, random_state=0))
     size = data.X.nbytes
-    if share:
-        limit = private_bytes() + int(share * size)
+    if share or megabytes:
+        limit = private_bytes() + int(1e6 * megabytes or share * size)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     start = time.process_time()
-    _, grown = peak_growth(lambda: RANKERS[name](data))
+    _, grown = peak_growth(lambda: ALL[name](data))
     seconds = time.process_time() - start
-    print(f"  {name:<32} grew by {grown / size:.2f} of the features, {seconds:.0f} s of processor time", flush=True)
+    took = f"{grown / 1e6:.1f} MB, {grown / size:.2f} of the features, {seconds:.1f} s of processor time"
+    print(f"  {name:<32} grew by {took}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--limit", type=float, default=0.6, help="share of the features' size; 0 sets no limit")
-    parser.add_argument("--ranker", choices=RANKERS, action="append")
+    parser.add_argument("--megabytes", type=float, default=0.0, help="the limit as a number instead")
+    parser.add_argument("--features", type=int, default=136)
+    parser.add_argument("--ranker", choices=ALL, action="append")
+    parser.add_argument("--constant", action="store_true", help="rankers whose memory does not grow with the documents")
     parser.add_argument("--train", nargs=2, metavar=("FILE", "NAME"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.train:
-        train(*arguments.train, arguments.limit)
+        train(*arguments.train, arguments.limit, arguments.megabytes)
         sys.exit()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "data.plackett"
-        write(file, arguments.rows)
-        size = 4e-6 * arguments.rows * FEATURES
-        print(f"{arguments.rows:,} × {FEATURES}, {size:,.0f} MB; limit {arguments.limit}", flush=True)
-        for ranker in arguments.ranker or RANKERS:
+        write(file, arguments.rows, arguments.features)
+        size = 4e-6 * arguments.rows * arguments.features
+        limit = f"{arguments.megabytes:g} MB" if arguments.megabytes else str(arguments.limit)
+        print(f"{arguments.rows:,} × {arguments.features}, {size:,.0f} MB; limit {limit}", flush=True)
+        for ranker in arguments.ranker or (CONSTANT if arguments.constant else RANKERS):
             command = [sys.executable, __file__, "--limit", str(arguments.limit), "--train", str(file), ranker]
+            command += ["--megabytes", str(arguments.megabytes)]
             if subprocess.run(command).returncode:
                 print(f"  {ranker:<32} does not fit into the limit", flush=True)

@@ -13,8 +13,9 @@ from plackett.data import mapped
 from plackett.data.canonical import canonical_order
 from plackett.measures import blocks
 from plackett.models.linear import Linear
-from plackett.rankers import IRSVM, AllThreshold, RankSVM, StochasticRank
+from plackett.rankers import IRSVM, AllThreshold, OnlineRankSVM, PRank, RankSVM, StochasticRank
 from plackett.rankers.base import GradientTrained
+from plackett.rankers.pairwise.stochastic.loops import LOOPS
 
 LINEAR = [
     ranker for ranker in pk.rankers().values() if issubclass(ranker, GradientTrained) and issubclass(ranker, Linear)
@@ -27,6 +28,16 @@ def ranking(n_queries, seed=0, **more):
     X = rng.standard_normal((group.sum(), 4), np.float32)
     y = np.digitize(X[:, 0] - X[:, 1] + rng.standard_normal(group.sum()), [0, 1, 2])
     return pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(n_queries), group), **more)
+
+
+def in_part(data, weighted):
+    """The data with documents that are not judged, and optionally weights."""
+    rng = np.random.default_rng(1)
+    data = data.replace(y=np.where(rng.random(data.n_rows) < 0.1, -1.0, data.y))
+    if not weighted:
+        return data
+    by_query = rng.integers(0, 3, data.n_queries).astype(float)
+    return data.replace(sample_weight=rng.uniform(0.5, 2, data.n_rows), query_weight=by_query)
 
 
 @pytest.fixture
@@ -59,25 +70,39 @@ def test_linear_rankers_learn_the_same_in_blocks(ranker, tmp_path, small_blocks)
         RankSVM(C=1e-3),
         RankSVM(C=1e-3, loss="hinge", margin="label"),
         RankSVM(C=0.1, normalize=True, tie_weight=0.5, tie_width=0.2),
-        RankSVM(validation_fraction=0.3, early_stopping_rounds=2),
+        RankSVM(tol=0.1, validation_fraction=0.3, early_stopping_rounds=2),
         IRSVM(C=0.1, level_weights=np.arange(16.0).reshape(4, 4)),
     ],
     ids=["squared", "hinge", "ties", "auto", "levels"],
 )
 @pytest.mark.parametrize("weighted", [False, True])
 def test_support_vectors_learn_the_same_in_blocks(ranker, weighted, tmp_path, small_blocks, monkeypatch):
-    rng = np.random.default_rng(1)
-    data = ranking(40)
-    data = data.replace(y=np.where(rng.random(data.n_rows) < 0.1, -1.0, data.y))
-    if weighted:
-        data = data.replace(
-            sample_weight=rng.uniform(0.5, 2, data.n_rows), query_weight=rng.integers(0, 3, 40).astype(float)
-        )
+    data = in_part(ranking(15), weighted)
+    if ranker.validation_fraction is not None:  # the folds that C is chosen on are small enough for memory
+        monkeypatch.setattr(mapped, "_LEAST_BYTES", int(0.6 * data.X.nbytes))
     there = clone(ranker).fit(on_disk(data, tmp_path))
     monkeypatch.undo()  # all of the data in one block
     here = clone(ranker).fit(data)
     assert np.array_equal(here.coef_, there.coef_) and here.history_ == there.history_
     assert (here.objective_, here.gap_, here.n_iter_) == (there.objective_, there.gap_, there.n_iter_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        *(StochasticRank(loop=loop, n_steps=2000) for loop in LOOPS),
+        OnlineRankSVM(n_steps=2000),
+        PRank(max_iter=2),
+        AllThreshold(max_iter=5),
+    ],
+    ids=[*LOOPS, "OnlineRankSVM", "PRank", "AllThreshold"],
+)
+def test_drawn_examples_and_grades_are_the_same_in_blocks(ranker, weighted, tmp_path, small_blocks, monkeypatch):
+    data = in_part(ranking(40), weighted)
+    there = clone(ranker).fit(on_disk(data, tmp_path)).predict(data)
+    monkeypatch.undo()
+    assert np.array_equal(clone(ranker).fit(data).predict(data), there)
 
 
 @pytest.mark.parametrize("loss", pk.losses().values(), ids=lambda loss: loss.name)
@@ -155,9 +180,13 @@ def test_stochastic_rank_from_a_native_file(tmp_path):
         lambda data, ranker: pk.ListNet(alpha=0.1, max_iter=1, n_jobs=1, solver="sgd", batch_size=200).fit(data),
         lambda data, ranker: RankSVM(C=1e-8, tol=0.5, n_jobs=1, validation_fraction=0.3).fit(data),
         lambda data, ranker: RankSVM(C=1e-8, tol=0.5, n_jobs=1, loss="hinge").fit(data),
+        lambda data, ranker: StochasticRank(loop="combined-ranking", n_steps=1000, n_jobs=1).fit(data),
+        lambda data, ranker: OnlineRankSVM(n_steps=1000, n_jobs=1).fit(data),
+        lambda data, ranker: PRank(max_iter=1, n_jobs=1).fit(data),
+        lambda data, ranker: AllThreshold(max_iter=1, n_jobs=1).fit(data),
         lambda data, ranker: pk.evaluate(data, ranker, ["nDCG@10", "AP"]),
     ],
-    ids=["validation", "batches", "squared hinge", "hinge", "evaluate"],
+    ids=["validation", "batches", "squared hinge", "hinge", "drawn", "online", "PRank", "thresholds", "evaluate"],
 )
 def test_memory_does_not_grow_with_the_rows(work, tmp_path, small_blocks, monkeypatch):
     """Bytes that NumPy allocates per further row: a few per query are allowed, one number per row is not."""

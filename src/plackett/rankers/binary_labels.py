@@ -10,6 +10,9 @@ from plackett._errors import DataError
 
 __all__ = ["balanced", "check_relevance"]
 
+#: Labels that are looked at together: those of data that are on the disk are not copied as a whole.
+_ROWS = 4_096
+
 
 class Labelled(Protocol):
     """Anything with labels."""
@@ -21,13 +24,14 @@ class Labelled(Protocol):
 
 def check_relevance(data: Labelled, rel: float) -> None:
     """Reject labels that differ but are all relevant or all irrelevant: there is nothing to learn from them."""
-    labels = data.labels[data.labels >= 0]
-    relevant = labels >= rel
-    if labels.size and np.ptp(labels) > 0 and relevant.all() == relevant.any():
-        side = "at least" if relevant.all() else "below"
-        raise DataError(
-            f"every label is {side} rel={rel:g} (labels from {labels.min():g} to {labels.max():g}); choose another rel"
-        )
+    low, high = np.inf, -np.inf
+    for start in range(0, data.labels.size, _ROWS):
+        labels = data.labels[start : start + _ROWS]
+        judged = labels[labels >= 0]
+        low, high = min(low, judged.min(initial=np.inf)), max(high, judged.max(initial=-np.inf))
+    if low < high and not low < rel <= high:
+        side = "at least" if low >= rel else "below"
+        raise DataError(f"every label is {side} rel={rel:g} (labels from {low:g} to {high:g}); choose another rel")
 
 
 def balanced(weight: np.ndarray, side: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import query_blocks, row_array
 from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
 from plackett.losses.pairwise.base import label_order
@@ -28,16 +29,26 @@ class DrawnPairs:
         if self.given is not None:
             self.ends = np.cumsum(self.given.weight)
             return
-        weight = BoundLoss(data).sample_weight
-        self.order, below, judged = label_order(data)
-        self.cumulated = np.concatenate(([0.0], np.cumsum(weight[self.order])))
-        start = np.repeat(data.offsets[:-1], data.group)
-        self.first_worse = np.minimum(start + below, np.repeat(data.offsets[:-1] + judged, data.group))
-        self.end = np.repeat(data.offsets[:-1] + judged, data.group)
-        worse = self.cumulated[self.end] - self.cumulated[self.first_worse]
-        worse[self.first_worse == self.end] = 0.0
-        scale = pairs.scale[data.query_of_row]  # type: ignore[attr-defined]
-        self.ends = np.cumsum(scale * weight[self.order] * worse)
+        shape = (data.n_rows,)
+        self.order, self.first_worse, self.end = (row_array(data.X, shape, np.int64) for _ in range(3))
+        self.cumulated, self.ends = row_array(data.X, (data.n_rows + 1,)), row_array(data.X, shape)
+        for lo, hi in query_blocks(data.offsets):
+            self._fill(data.select(np.arange(lo, hi)), int(data.offsets[lo]), pairs.scale[lo:hi])  # type: ignore[attr-defined]
+
+    def _fill(self, part: RankingDataset, start: int, scale: np.ndarray) -> None:
+        """The tables of a block of queries whose rows begin at ``start``."""
+        rows = slice(start, start + part.n_rows)
+        order, below, judged = label_order(part)
+        weight = BoundLoss(part).sample_weight[order]
+        sums = np.cumsum(np.concatenate(([self.cumulated[start]], weight)))
+        end = np.repeat(part.offsets[:-1] + judged, part.group)
+        first_worse = np.minimum(np.repeat(part.offsets[:-1], part.group) + below, end)
+        worse = sums[end] - sums[first_worse]
+        worse[first_worse == end] = 0.0
+        before = self.ends[start - 1] if start else 0.0
+        self.cumulated[start + 1 : rows.stop + 1] = sums[1:]
+        self.order[rows], self.first_worse[rows], self.end[rows] = order + start, first_worse + start, end + start
+        self.ends[rows] = np.cumsum(np.concatenate(([before], np.repeat(scale, part.group) * weight * worse)))[1:]
 
     @property
     def empty(self) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.data.mapped import BLOCK_ROWS, query_blocks, row_array
+from plackett.data.mapped import is_large, query_blocks, row_array
 from plackett.losses.base import BoundLoss, Loss, _ones
 from plackett.losses.pointwise.penalties import PENALTIES
 
@@ -112,9 +113,16 @@ class _Bound(BoundLoss):
     def _per_document(self, dtype: Any = np.float64) -> np.ndarray:
         return row_array(self.data.X, (self.data.n_rows,), dtype)
 
+    @cached_property
+    def _room(self) -> _Room:
+        return _Room(*(self._per_document() for _ in range(5)))
+
+    @cached_property
+    def _kept(self) -> list[np.ndarray]:
+        return [self._per_document() for _ in range(3)]
+
     def best_thresholds(self, scores: np.ndarray) -> np.ndarray:
-        room = _Room(*(self._per_document() for _ in range(5)))
-        return np.array([self._best(scores, k, room) for k in range(self.cuts.size)])
+        return np.array([self._best(scores, k, self._room) for k in range(self.cuts.size)])
 
     def _terms(self, k: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For one threshold, in blocks: the rows that count, on which side of it they belong, and their weights."""
@@ -138,9 +146,10 @@ class _Bound(BoundLoss):
             return np.nan
         low, high = scores.min() - 40.0, scores.max() + 40.0
         b, total = 0.5 * (scores.min() + scores.max()), weight.sum()
+        longest = max(block.stop - block.start for block in self.blocks)
         for _ in range(200):
-            for start in range(0, n, BLOCK_ROWS):
-                part = slice(start, start + BLOCK_ROWS)
+            for start in range(0, n, longest):
+                part = slice(start, start + longest)
                 _, slope, bend = self.phi(side[part] * (scores[part] - b))
                 rises[part], bends[part] = weight[part] * side[part] * slope, weight[part] * bend
             rise = -rises.sum()
@@ -158,7 +167,12 @@ class _Bound(BoundLoss):
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         thresholds = self.best_thresholds(scores) if self.loss.thresholds == "learned" else self.fixed
-        terms, gradient, curvature = (self._per_document() for _ in range(3))
+        if is_large(self.data.X):  # files are used again: to make and to remove them takes a while
+            terms, gradient, curvature = self._kept
+            for values in self._kept:
+                values[...] = 0.0
+        else:
+            terms, gradient, curvature = (self._per_document() for _ in range(3))
         for k, b in enumerate(thresholds):
             if np.isnan(b):
                 continue

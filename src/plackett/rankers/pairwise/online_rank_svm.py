@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
-from plackett.models.linear import spread
+from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.inputs import training_data
@@ -154,7 +154,7 @@ class OnlineRankSVM(Ranker):
     def _begin(self, data: RankingDataset) -> Stream:
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, data.row_weight, self.n_jobs)
+            scale = spread(data.X, weight_of_rows(data), self.n_jobs)
         rng = np.random.default_rng(self.random_state)
         if self.kernel == "linear":
             return LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))
