@@ -74,7 +74,7 @@ def test_the_command_takes_options(tmp_path):
 
 
 def test_regularisation_may_be_tuned(monkeypatch):
-    module = importlib.import_module("plackett.studies.learning_from_clicks")
+    module = importlib.import_module("plackett.studies._click_learners")
     monkeypatch.setattr(module, "ALPHAS", (1e-4, 10.0))
     data = pk.datasets.make_ranking(20, 6, 12, random_state=0)
     options = {"users": "position 1", "pages": 200, "methods": ["naive"], "seeds": 1}

@@ -428,6 +428,9 @@ class ClickModel:
 
 
 def _shown_and_clicks(log: ClickLog) -> tuple[np.ndarray, np.ndarray]:
+    if log.weight is None:
+        counts = np.bincount(log.pair, minlength=log.n_pairs), np.bincount(log.pair[log.clicked], minlength=log.n_pairs)
+        return counts[0].astype(np.float64), counts[1].astype(np.float64)
     shown = np.bincount(log.pair, log.row_weight, minlength=log.n_pairs)
     return shown, np.bincount(log.pair, log.row_weight * log.clicked, minlength=log.n_pairs)
 
