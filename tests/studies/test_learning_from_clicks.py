@@ -157,6 +157,13 @@ def test_the_choice_by_held_out_clicks_learns_once(monkeypatch):
     assert value["guarded"] in (value["naive"], value["PBM labels"])
 
 
+def test_a_split_needs_no_validation_part():
+    data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
+    split = pk.Fold(data.select(range(14)), None, data.select(range(14, 20)))
+    options = {"users": "trust", "pages": 100, "methods": ["naive"], "seeds": 1}
+    assert learning_from_clicks({"mine": split}, **options).frame.height == 2
+
+
 def test_a_panel_for_each_kind_of_log():
     data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
     options = {"pages": [100, 200], "methods": ["naive"], "seeds": 1}

@@ -111,7 +111,7 @@ def learning_from_clicks(
 
     plan, chosen = _plan(size, {"users": users, "pages": pages, "logging": logging, "seeds": seeds}, methods)
     whole = make_ranking(300, (10, 20), 20, random_state=random_state) if data is None else data
-    splits = {name: list(folds.values()) for name, folds in folds_by_dataset(whole, 5).items()}
+    splits = {name: list(folds.values()) for name, folds in folds_by_dataset(whole, 5, validation=False).items()}
     settings = {"temperature": temperature, "tuned": tuned, "measure": measure, "random_state": random_state}
     values: _Values = {}
     with _opened(folder) as kept:
