@@ -47,14 +47,16 @@ class Perplexity:
 
 @dataclass(kw_only=True, eq=False)
 class ClickModel:
-    """Base of the click models.
+    r"""Base of the click models.
 
     Parameters
     ----------
     prior
         Prior of the attraction of a pair, as imagined counts: ``"estimated"`` finds the ones under which the log is
         most probable, so that rare pairs are drawn to the mean as much as pairs are alike; (a, b) sets them; None is
-        none, plain maximum likelihood.
+        none, plain maximum likelihood. The estimate integrates over the attraction of the pairs. Fitting the prior to
+        their point estimates in the M step instead would never lower the joint density, but that has no maximum: the
+        prior becomes ever narrower until all pairs are alike.
     max_iter
         Most passes over the log.
     tol
@@ -73,7 +75,9 @@ class ClickModel:
     prior_
         The prior used.
     log_likelihoods_
-        Log-likelihood of the log before each pass.
+        Log-likelihood of the log before each pass. It never falls without a prior. With a given prior, what never falls
+        is its sum with :math:`\sum_p a \log r_p + b \log(1 - r_p)`. An estimated prior changes after the passes 2, 4,
+        8, …, and with it what is maximised, so the log-likelihood may fall there.
     n_iter_
         Number of passes.
     """
