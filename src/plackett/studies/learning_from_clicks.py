@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
@@ -330,11 +331,18 @@ def _chart(values: _Values, measure: str) -> str:
 
 
 def _grid(charts: Sequence[str], columns: int) -> str:
-    """Charts of 640 × 400 in rows of so many columns."""
+    """Charts side by side, in rows of so many columns."""
     if len(charts) == 1:
         return charts[0]
-    rows = math.ceil(len(charts) / columns)
-    places = [f'<svg x="{640 * (i % columns)}" y="{400 * (i // columns)}" width="640" ' for i in range(len(charts))]
-    parts = [chart.replace("<svg ", place + 'height="400" ', 1) for chart, place in zip(charts, places, strict=True)]
-    outer = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {640 * columns} {400 * rows}" role="img">'
-    return "\n".join([outer, *parts, "</svg>"])
+    sizes = [re.search(r'viewBox="0 0 (\d+) (\d+)"', chart).groups() for chart in charts]  # type: ignore[union-attr]
+    width, height = (max(int(size[i]) for size in sizes) for i in range(2))
+    parts = [
+        chart.replace("<svg ", f'<svg x="{width * (i % columns)}" y="{height * (i // columns)}" {_size(size)} ', 1)
+        for i, (chart, size) in enumerate(zip(charts, sizes, strict=True))
+    ]
+    box = f"0 0 {width * columns} {height * math.ceil(len(charts) / columns)}"
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img">', *parts, "</svg>"])
+
+
+def _size(size: Sequence[Any]) -> str:
+    return f'width="{size[0]}" height="{size[1]}"'
