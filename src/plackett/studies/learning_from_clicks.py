@@ -192,7 +192,8 @@ class _Logs:
         fold = self.splits[name][number]
         if (name, number) not in self.of_grades:
             self.of_grades[name, number] = self._of_grades(name, number, fold)
-        found, cases = {GRADES: self.of_grades[name, number]}, []
+        found = {GRADES: self.of_grades[name, number]}
+        cases: list[Case] = []
 
         def ranker(method: str) -> Any:
             if not cases:
