@@ -36,14 +36,16 @@ def line_chart(
         ]
         for name, (xs, ys) in series.items()
     }
+    edge = _WIDTH - _RIGHT
+    width = edge + max(_RIGHT, 50 + 7 * max(map(len, kept), default=0))  # room for the longest name
     points = [point for line in kept.values() for point in line] or [(0.0, 0.0)]
-    across = _Axis([x for x, _ in points], _LEFT, _WIDTH - _RIGHT, log_x)
+    across = _Axis([x for x, _ in points], _LEFT, edge, log_x)
     up = _Axis([y for _, y in points], _HEIGHT - _BOTTOM, _TOP, log_y)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {_HEIGHT}" font-family="sans-serif" '
         'font-size="12" role="img">',
         f"<title>{escape(title)}</title>",
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
+        f'<rect width="{width}" height="{_HEIGHT}" fill="white"/>',
         f'<text x="{_LEFT}" y="{_TOP - 18}" font-size="14">{escape(title)}</text>',
     ]
     for value in across.ticks:
@@ -52,9 +54,9 @@ def line_chart(
         parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{value:g}</text>')
     for value in up.ticks:
         y = up.position(value)
-        parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{_WIDTH - _RIGHT}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{edge}" y2="{y:.1f}" stroke="#ddd"/>')
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
-    middle, centre = (_LEFT + _WIDTH - _RIGHT) / 2, (_TOP + _HEIGHT - _BOTTOM) / 2
+    middle, centre = (_LEFT + edge) / 2, (_TOP + _HEIGHT - _BOTTOM) / 2
     parts.append(f'<text x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">{escape(x_label)}</text>')
     parts.append(
         f'<text x="18" y="{centre}" text-anchor="middle" transform="rotate(-90 18 {centre})">{escape(y_label)}</text>'
@@ -70,10 +72,8 @@ def line_chart(
                 for x, y in line
             ]
         y_legend = _TOP + 10 + 18 * i
-        parts.append(
-            f'<line x1="{_WIDTH - _RIGHT + 12}" y1="{y_legend}" x2="{_WIDTH - _RIGHT + 34}" y2="{y_legend}" {style}/>'
-        )
-        parts.append(f'<text x="{_WIDTH - _RIGHT + 40}" y="{y_legend + 4}">{escape(name)}</text>')
+        parts.append(f'<line x1="{edge + 12}" y1="{y_legend}" x2="{edge + 34}" y2="{y_legend}" {style}/>')
+        parts.append(f'<text x="{edge + 40}" y="{y_legend + 4}">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>"])
 
 

@@ -111,6 +111,11 @@ def test_evaluate(folder):
     rows = json.loads(call("evaluate", *words, "--json"))
     assert rows[1]["difference_lower"] > 0
     assert "clicks per page" in call("evaluate", *words, "--method", "model")
+    short, honest = (
+        json.loads(call("evaluate", *words, "--method", "model", "--bootstrap", n, "--json"))[1] for n in (0, 20)
+    )
+    assert short["clicks_per_page"] == honest["clicks_per_page"]
+    assert short["lower"] != honest["lower"]
 
 
 def test_mistakes_are_explained(folder, tmp_path):

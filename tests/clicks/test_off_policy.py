@@ -103,6 +103,46 @@ def test_the_model_alone(data):
     assert found.doubts == ()
 
 
+@pytest.mark.full
+def test_resampled_intervals_know_the_error_of_the_model(data):
+    scores, users = np.asarray(data.X[:, 0]), PositionUsers()
+    value, run = truth(data, scores, users), run_of(data, scores)
+    hits, plain = [], []
+    for seed in range(80):
+        log = simulate_log(data, n_pages=600, k=K, users=users, random_state=seed)
+        options = {"model": PBM().fit(log), "k": K, "level": 0.9, "warn": False}
+        for found, kept in (
+            (evaluate_off_policy(log, run, "model", **options), plain),
+            (evaluate_off_policy(log, run, "model", **options, n_bootstrap=40), hits),
+        ):
+            kept.append(found.lower <= value <= found.upper)
+    assert 0.81 <= np.mean(hits) <= 0.98
+    assert np.mean(plain) < 0.6
+
+
+def test_resampling(data):
+    log = simulate_log(data, n_pages=600, k=K, random_state=0)
+    run, other = run_of(data, data.X[:, 0]), run_of(data, -data.X[:, 0])
+    options = {"model": PBM(max_iter=5).fit(log), "k": K, "warn": False}
+    plain = evaluate_off_policy(log, run, "model", **options)
+    options["n_bootstrap"] = 20
+    found = evaluate_off_policy(log, run, "model", **options)
+    assert found.value == plain.value
+    assert found.error > 1.5 * plain.error
+    assert found.upper - found.value == pytest.approx(1.96 * found.resampled.std(ddof=1), rel=1e-3)
+    assert evaluate_off_policy(log, run, "model", **options).error == found.error
+    assert evaluate_off_policy(log, run, "model", **options, random_state=1).error != found.error
+    collapsed = evaluate_off_policy(log.collapse(), run, "model", **options)
+    assert collapsed.error == pytest.approx(found.error, rel=0.6)
+    table = compare_off_policy(log, {"a": run, "same": run, "b": other}, "model", **options)
+    assert table["difference_lower"][1] == table["difference_upper"][1] == 0.0
+    assert table["difference_lower"][2] < table["difference"][2] < table["difference_upper"][2]
+    with pytest.raises(pk.DataError, match="no click model to fit again"):
+        evaluate_off_policy(log, run, k=K, warn=False, n_bootstrap=20)
+    with pytest.raises(pk.DataError, match="at least 20"):
+        evaluate_off_policy(log, run, "model", **options | {"n_bootstrap": 3})
+
+
 def test_the_log_itself_is_its_own_value(data):
     log = simulate_log(data, data.X[:, 1], n_pages=500, k=K, random_state=0)
     log = log.replace(conditional_propensities=np.ones(log.n_rows))

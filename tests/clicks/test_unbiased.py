@@ -147,6 +147,31 @@ def test_labels_of_the_three_estimates(data, moved):
 
 
 @pytest.mark.spec("logs.ips")
+@pytest.mark.parametrize("estimate", ["ips", "ratio", "doubly-robust"])
+def test_labels_are_those_of_single_rows(moved, estimate):
+    log = moved.replace(weight=np.random.default_rng(0).random(moved.n_pages))
+    n, weight, look = log.n_pairs, log.row_weight, LOOK[log.rank - 1]
+    expected = np.linspace(0.1, 0.9, n)
+    frame = ips_labels(log, LOOK, estimate=estimate, clip=0.3, expected=expected)
+    shown, seen = np.bincount(log.pair, weight), np.bincount(log.pair, weight * look)
+    clipped = np.maximum(look, 0.3)
+    label = {
+        "ratio": np.bincount(log.pair, weight * log.clicked) / seen,
+        "ips": np.bincount(log.pair, weight * log.clicked / clipped) / shown,
+        "doubly-robust": expected
+        + np.bincount(log.pair, weight * (log.clicked - look * expected[log.pair]) / clipped) / shown,
+    }
+    np.testing.assert_allclose(frame["label"], label[estimate])
+    np.testing.assert_allclose(frame["weight"], seen)
+
+
+@pytest.mark.parametrize("wrong", [0.0, np.nan])
+def test_a_rank_without_propensity_is_named(moved, wrong):
+    with pytest.raises(pk.DataError, match="the propensity of rank 3 is"):
+        ips_labels(moved, np.where(np.arange(6) == 2, wrong, LOOK))
+
+
+@pytest.mark.spec("logs.ips")
 @pytest.mark.parametrize("model", ["linear", "trees"])
 def test_every_model_learns_from_weighted_pages(data, model):
     order = np.random.default_rng(3).normal(size=data.n_rows)

@@ -396,6 +396,12 @@ def evaluate(
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="Ranks that count.")] = 10,
     normalise: Annotated[bool, typer.Option(help="Self-normalised weights (methods without a model).")] = False,
     reward: Annotated[str, typer.Option(help="clicks or actions.")] = "clicks",
+    bootstrap: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Draw the pages anew this many times and fit the click model again: intervals with its error."
+        ),
+    ] = 0,
     form: Format = None,
     column: Column = None,
     application: Application = None,
@@ -409,7 +415,8 @@ def evaluate(
     pages = _read(log, form, column, application, top)
     fitted = make_model(model).fit(pages) if method == "model" or "robust" in method else None
     named = dict(zip(file_names(runs, ()), runs, strict=True))
-    frame = compare_off_policy(pages, named, method, model=fitted, k=k, normalise=normalise, reward=reward, warn=False)
+    options: dict[str, Any] = {"k": k, "normalise": normalise, "reward": reward, "n_bootstrap": bootstrap}
+    frame = compare_off_policy(pages, named, method, model=fitted, warn=False, **options)
     if as_json:
         print_json(frame.to_dicts())
         return

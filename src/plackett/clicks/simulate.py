@@ -15,7 +15,7 @@ from plackett.clicks._codes import codes
 from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["CascadeUsers", "PositionUsers", "SimulatedUsers", "TrustUsers", "simulate_log"]
+__all__ = ["CascadeUsers", "PositionUsers", "ShownPages", "SimulatedUsers", "TrustUsers", "simulate_log"]
 
 
 @dataclass(frozen=True)
@@ -129,34 +129,51 @@ def _uniform(seed, counter):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _draw_lists(lo, hi, starts, query, offsets, scores, scale, seed, rows, chance):  # type: ignore[no-untyped-def]
+def _draw_lists(lo, hi, starts, query, offsets, levels, strengths, totals, seed, rows, chance):  # type: ignore[no-untyped-def]
     """Plackett–Luce lists by Gumbel noise: the top of each page, and each document's probability given those above."""
     longest = 0
     for page in range(lo, hi):
-        longest = max(longest, offsets[query[page] + 1] - offsets[query[page]])
-    keys = np.empty(longest)
+        longest = max(longest, starts[page + 1] - starts[page])
+    keys = np.empty(longest + 1)
+    best = np.empty(longest + 1, np.int64)
     for page in range(lo, hi):
         a = offsets[query[page]]
         n = offsets[query[page] + 1] - a
+        k = starts[page + 1] - starts[page]
         base = np.uint64(page) << np.uint64(24)
-        top = -np.inf
+        size = 0
         for j in range(n):
-            top = max(top, scores[a + j] * scale)
-        total = 0.0
-        for j in range(n):
-            level = scores[a + j] * scale - top
-            total += np.exp(level)
-            keys[j] = level - np.log(-np.log(_uniform(seed, base + np.uint64(j))))
-        for row in range(starts[page], starts[page + 1]):
-            best = 0
-            for j in range(1, n):
-                if keys[j] > keys[best]:
-                    best = j
-            strength = np.exp(scores[a + best] * scale - top)
-            rows[row] = a + best
+            key = levels[a + j] - np.log(-np.log(_uniform(seed, base + np.uint64(j))))
+            if size == k and not key > keys[k - 1]:
+                continue
+            i = size if size < k else k - 1  # the best so far, in order; among equal ones the first comes first
+            size = min(size + 1, k)
+            while i > 0 and key > keys[i - 1]:
+                keys[i] = keys[i - 1]
+                best[i] = best[i - 1]
+                i -= 1
+            keys[i] = key
+            best[i] = j
+        total = totals[query[page]]
+        for i in range(k):
+            row = starts[page] + i
+            strength = strengths[a + best[i]]
+            rows[row] = a + best[i]
             chance[row] = min(1.0, strength / max(total, strength))
             total -= strength
-            keys[best] = -np.inf
+
+
+@kernel
+def _strengths(lo, hi, offsets, scores, scale, levels, strengths, totals):  # type: ignore[no-untyped-def]
+    """Logarithms of the strengths of the documents, at most 0, the strengths, and their sum for each query."""
+    for q in range(lo, hi):
+        top = -np.inf
+        for row in range(offsets[q], offsets[q + 1]):
+            top = max(top, scores[row] * scale)
+        for row in range(offsets[q], offsets[q + 1]):
+            levels[row] = scores[row] * scale - top
+            strengths[row] = np.exp(levels[row])
+            totals[q] += strengths[row]
 
 
 @fulfils("clicks.simulate")
@@ -200,40 +217,74 @@ def simulate_log(
     >>> log.n_pages, log.n_rows, log.n_queries
     (1000, 10000, 20)
     """
-    if temperature < 0:
-        raise DataError(f"temperature={temperature}; give 0 for a fixed order, or a positive number")
-    users = users or PositionUsers()
     rng = np.random.default_rng(random_state)
-    share = None if query_weight is None else np.asarray(query_weight, np.float64)
-    query = rng.choice(data.n_queries, n_pages, p=None if share is None else share / share.sum()).astype(np.int32)
-    sizes = np.minimum(np.diff(data.offsets)[query], k)
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    rows, chance = np.empty(offsets[-1], np.int64), np.ones(offsets[-1])
-    random_order = scores is None or temperature > 0
-    if random_order:
-        level = np.zeros(data.n_rows) if scores is None else np.asarray(scores, np.float64)
-        scale = 0.0 if scores is None else 1.0 / temperature
-        seed = np.uint64(rng.integers(2**63))
-        over_queries(_draw_lists, offsets, query, data.offsets, level, scale, seed, rows, chance, n_jobs=n_jobs)
-    else:
-        qid = np.repeat(np.arange(data.n_queries), np.diff(data.offsets))
-        order = np.lexsort((-np.asarray(scores, np.float64), qid))
-        rows = order[np.repeat(data.offsets[query] - offsets[:-1], sizes) + np.arange(offsets[-1])]
-    names = np.arange(data.n_rows) if data.docids is None else data.docids
-    code, documents = codes(names, "docids")
-    log = ClickLog(
-        offsets=offsets,
-        query=query,
-        document=code[rows],
-        clicks=np.zeros(offsets[-1], np.int32),
-        queries=np.asarray(data.qids),
-        documents=documents,
-        conditional_propensities=chance if random_order else None,
-        propensities=None if random_order and scores is not None else _fixed(random_order, data, query, sizes),
+    shown = ShownPages.draw(
+        data, scores, rng, n_pages=n_pages, k=k, temperature=temperature, query_weight=query_weight, n_jobs=n_jobs
     )
-    grades = data.labels[rows]
-    attraction = users.attraction(grades, float(data.labels.max(initial=0.0)))
-    return replace(log, clicks=users.draw(attraction, log, rng).astype(np.int32)).checked()
+    return shown.clicked(users or PositionUsers(), rng)
+
+
+@dataclass(frozen=True)
+class ShownPages:
+    """Pages without clicks yet: several kinds of users may see the same ones."""
+
+    log: ClickLog
+    #: Row of the dataset of each row of the log.
+    rows: np.ndarray
+    data: RankingDataset
+
+    @classmethod
+    def draw(
+        cls,
+        data: RankingDataset,
+        scores: Any,
+        rng: np.random.Generator,
+        *,
+        n_pages: int,
+        k: int = 10,
+        temperature: float = 0.0,
+        query_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> ShownPages:
+        """Pages of a logging ranker; see `simulate_log`."""
+        if temperature < 0:
+            raise DataError(f"temperature={temperature}; give 0 for a fixed order, or a positive number")
+        share = None if query_weight is None else np.asarray(query_weight, np.float64)
+        query = rng.choice(data.n_queries, n_pages, p=None if share is None else share / share.sum()).astype(np.int32)
+        sizes = np.minimum(np.diff(data.offsets)[query], k)
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        random_order = scores is None or temperature > 0
+        if random_order:
+            rows, chance = np.empty(offsets[-1], np.int64), np.ones(offsets[-1])
+            level = np.zeros(data.n_rows) if scores is None else np.asarray(scores, np.float64)
+            scale = 0.0 if scores is None else 1.0 / temperature
+            seed = np.uint64(rng.integers(2**63))
+            strengths = np.empty(data.n_rows), np.empty(data.n_rows), np.zeros(data.n_queries)
+            over_queries(_strengths, data.offsets, level, scale, *strengths, n_jobs=n_jobs)
+            over_queries(_draw_lists, offsets, query, data.offsets, *strengths, seed, rows, chance, n_jobs=n_jobs)
+        else:
+            qid = np.repeat(np.arange(data.n_queries), np.diff(data.offsets))
+            order = np.lexsort((-np.asarray(scores, np.float64), qid))
+            rows = order[np.repeat(data.offsets[query] - offsets[:-1], sizes) + np.arange(offsets[-1])]
+        names = np.arange(data.n_rows) if data.docids is None else data.docids
+        code, documents = codes(names, "docids")
+        log = ClickLog(
+            offsets=offsets,
+            query=query,
+            document=code[rows],
+            clicks=np.zeros(offsets[-1], np.int32),
+            queries=np.asarray(data.qids),
+            documents=documents,
+            conditional_propensities=chance if random_order else None,
+            propensities=None if random_order and scores is not None else _fixed(random_order, data, query, sizes),
+        )
+        return cls(log, rows, data)
+
+    def clicked(self, users: SimulatedUsers, rng: np.random.Generator) -> ClickLog:
+        """The pages with clicks of these users."""
+        labels = self.data.labels
+        attraction = users.attraction(labels, float(labels.max(initial=0.0)))[self.rows]
+        return replace(self.log, clicks=users.draw(attraction, self.log, rng).astype(np.int32)).checked()
 
 
 def _fixed(random_order: bool, data: RankingDataset, query: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
+import math
+import os
+import re
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from functools import cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,147 +21,41 @@ from plackett._chart import line_chart
 from plackett._errors import DataError
 from plackett._progress import progress
 from plackett._provenance import fulfils
-from plackett.clicks.features import FeatureAttraction
-from plackett.clicks.labels.dataset import labelled_dataset, page_dataset
-from plackett.clicks.labels.from_model import model_labels
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models.ctr import IndependentClickModel
-from plackett.clicks.models.dbn import DBN
-from plackett.clicks.models.pbm import PBM
-from plackett.clicks.models.trust_bias import TrustBias
-from plackett.clicks.models.ubm import UBM
-from plackett.clicks.simulate import CascadeUsers, PositionUsers, SimulatedUsers, TrustUsers, simulate_log
-from plackett.clicks.unbiased.agreement import guarded_choice
-from plackett.clicks.unbiased.dual_learning import DualLearning
-from plackett.clicks.unbiased.propensities import harvest_propensities
-from plackett.clicks.unbiased.tuning import out_of_fold, tune_by_clicks
-from plackett.clicks.unbiased.weights import ips_labels
-from plackett.data.dataset import RankingDataset
+from plackett.clicks.simulate import PositionUsers, ShownPages
+from plackett.data.splits import Fold
 from plackett.datasets.generate import make_ranking
 from plackett.evaluation.evaluate import evaluate
+from plackett.experiments.cells.cell import Cell, CellTrial
+from plackett.experiments.cells.folder import CellFolder
+from plackett.experiments.cells.key import data_digest, versions
+from plackett.experiments.cells.source_stamp import source_stamp
 from plackett.experiments.data import folds_by_dataset
-from plackett.models.linear import Linear
-from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART
+from plackett.studies._click_learners import (
+    LOGGING,
+    METHODS,
+    MOST_PAGES,
+    USERS,
+    Case,
+    learn,
+    learn_from_grades,
+    logging_scores,
+)
 from plackett.studies.base import Study
 
 __all__ = ["learning_from_clicks"]
 
-USERS: dict[str, SimulatedUsers] = {
-    "position .5": PositionUsers(strength=0.5),
-    "position 1": PositionUsers(strength=1.0),
-    "position 2": PositionUsers(strength=2.0),
-    "trust": TrustUsers(strength=1.0),
-    "cascade": CascadeUsers(),
-}
-#: Share of the training queries whose grades the logging ranker has seen.
-LOGGING = {"weak": 0.02, "strong": 0.5, "random": 0.0}
 #: What a study of each size runs.
 SIZES: dict[str, dict[str, Any]] = {
     "small": {"users": ("position 1", "trust", "cascade"), "pages": (1_000, 10_000), "logging": ("weak",), "seeds": 3},
     "whole": {"users": tuple(USERS), "pages": (1_000, 10_000, 100_000, 1_000_000), "logging": ("weak", "strong")}
     | {"seeds": 5},
 }
-#: Strengths of regularisation to choose from; the first is the default of linear models.
-ALPHAS = (1e-4, 1e-2, 1e-1, 1.0, 10.0, 100.0)
-#: Pages that slow methods see at most.
-MOST_PAGES = {"dual learning": 20_000, "PositionBiasLambdaMART": 5_000}
+#: Not a method that learns from clicks, but the one they are compared with.
+GRADES = "all grades"
 
-
-@dataclass(frozen=True)
-class _Case:
-    """What a method learns from. It must not look at the grades of ``data``."""
-
-    log: ClickLog
-    data: RankingDataset
-    users: SimulatedUsers
-    n_jobs: int | None
-    tuned: bool = False
-
-
-def _linear(n_jobs: int | None, alpha: float = Linear.alpha) -> Any:
-    return GradientRanker(loss="QuerySoftmax", model=Linear(alpha=alpha, random_state=0, n_jobs=n_jobs))
-
-
-def _by_labels(labels: Callable[[_Case], Any]) -> Callable[[_Case], Any]:
-    def learn(case: _Case) -> Any:
-        train = labelled_dataset(labels(case), case.data).data
-        if not case.tuned:
-            return _linear(case.n_jobs).fit(train)
-        rankers = {f"{alpha:g}": _linear(case.n_jobs, alpha) for alpha in ALPHAS}
-        return tune_by_clicks(case.log, case.data, train, rankers).ranker
-
-    return learn
-
-
-def _model(model: Any) -> Callable[[_Case], Any]:
-    return _by_labels(lambda case: model_labels(model(n_jobs=case.n_jobs).fit(case.log)))
-
-
-def _known(case: _Case) -> Any:
-    return ips_labels(case.log, case.users.examination(case.log.longest))
-
-
-def _harvested(case: _Case) -> Any:
-    found = harvest_propensities(case.log).examination
-    return ips_labels(case.log, np.where(np.isnan(found), np.nanmin(found), found))
-
-
-class _Attraction:
-    """A `FeatureAttraction` as a ranker."""
-
-    def __init__(self, fitted: FeatureAttraction) -> None:
-        self.fitted = fitted
-
-    def predict(self, data: RankingDataset) -> np.ndarray:
-        return self.fitted.attraction(data)
-
-
-def _of_features(case: _Case) -> Any:
-    return _Attraction(FeatureAttraction(PBM(n_jobs=case.n_jobs), n_rounds=30).fit(case.log, case.data))
-
-
-def _first(case: _Case, method: str) -> ClickLog:
-    return case.log.select(np.arange(min(case.log.n_pages, MOST_PAGES[method])))
-
-
-def _dual(case: _Case) -> Any:
-    return DualLearning(n_epochs=10, random_state=0).fit(_first(case, "dual learning"), case.data)
-
-
-def _trees(case: _Case) -> Any:
-    pages = page_dataset(_first(case, "PositionBiasLambdaMART"), case.data).data
-    return PositionBiasLambdaMART(n_estimators=50, num_leaves=7, n_jobs=case.n_jobs or 1).fit(pages)
-
-
-#: What `guarded` chooses from.
-GUARDED = (
-    *("naive", "harvested propensities", "PBM labels", "DBN labels", "trust labels", "PBM of features"),
-    "dual learning",
-)
-
-
-def _guarded(case: _Case) -> Any:
-    def learner(name: str) -> Callable[[ClickLog], Any]:
-        return lambda log: METHODS[name](replace(case, log=log))
-
-    return guarded_choice(case.log, case.data, {name: learner(name) for name in GUARDED}).ranker
-
-
-#: Name to a function that learns from a log and features.
-METHODS: dict[str, Callable[[_Case], Any]] = {
-    "naive": _model(IndependentClickModel),
-    "known propensities": _by_labels(_known),
-    "harvested propensities": _by_labels(_harvested),
-    "PBM labels": _model(PBM),
-    "UBM labels": _model(UBM),
-    "DBN labels": _model(DBN),
-    "trust labels": _model(TrustBias),
-    "PBM of features": _of_features,
-    "dual learning": _dual,
-    "PositionBiasLambdaMART": _trees,
-    "guarded": _guarded,
-}
+#: Dataset, logging ranker, users, pages and method; and the values of the seeds.
+_Values = dict[tuple[str, str, str, int, str], dict[int, float]]
 
 
 @fulfils()
@@ -168,6 +71,7 @@ def learning_from_clicks(
     tuned: bool = False,
     measure: str = "nDCG@10",
     seeds: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: bool = False,
@@ -199,13 +103,42 @@ def learning_from_clicks(
         How much lists vary, in standard deviations of the logging ranker's scores.
     tuned
         Whether linear models choose the strength of their regularisation: those that learn from clicks by
-        `plackett.clicks.tune_by_clicks`, that of all grades by cross-validation. It takes ten times as long.
+        `plackett.clicks.tune_by_clicks`, that of all grades by cross-validation. It takes several times as long.
+    folder
+        Where finished results are kept, each as soon as it is known. The same study, or one with more users, pages or
+        seeds, resumes from there; what depends on edited code or other data is computed again.
     """
     import polars as pl
 
+    plan, chosen = _plan(size, {"users": users, "pages": pages, "logging": logging, "seeds": seeds}, methods)
+    whole = make_ranking(300, (10, 20), 20, random_state=random_state) if data is None else data
+    splits = {name: list(folds.values()) for name, folds in folds_by_dataset(whole, 5, validation=False).items()}
+    settings = {"temperature": temperature, "tuned": tuned, "measure": measure, "random_state": random_state}
+    values: _Values = {}
+    with _opened(folder) as kept:
+        study = _Logs(splits, chosen, settings, kept, n_jobs)
+        logs = product(splits, plan["logging"], range(plan["seeds"]), plan["pages"], plan["users"])
+        total = len(splits) * math.prod(len(plan[name]) for name in ("logging", "pages", "users")) * plan["seeds"]
+        for name, kind, seed, n_pages, who in progress(logs, "logs", total, verbose=verbose):
+            for method, value in study.measured(name, kind, seed, n_pages, who).items():
+                values.setdefault((name, kind, who, n_pages, method), {})[seed] = value
+    order = {key: i for i, key in enumerate(product(splits, plan["logging"], plan["users"], plan["pages"]))}
+    values = dict(sorted(values.items(), key=lambda item: order[item[0][:4]]))
+    frame = pl.DataFrame([_row(key, values, measure) for key in values], infer_schema_length=None)
+    if len(splits) == 1:
+        frame = frame.drop("data")
+    notes = [
+        f"{plan['seeds']} seeds, temperature {temperature}; ±: half of a 95 % interval over seeds",
+        *(f"{name} sees at most {most:,} pages" for name, most in MOST_PAGES.items() if name in chosen),
+    ]
+    question = "How much of full judgements can clicks replace?"
+    return Study(frame, question, tuple(notes), picture=_chart(values, measure))
+
+
+def _plan(size: str, given: dict[str, Any], methods: Sequence[str] | None) -> tuple[dict[str, Any], list[str]]:
+    """What to run, and the methods."""
     if size not in SIZES:
         raise DataError(f"size={size!r}; give {' or '.join(SIZES)}")
-    given = {"users": users, "pages": pages, "logging": logging, "seeds": seeds}
     plan = SIZES[size] | {name: value for name, value in given.items() if value is not None}
     plan = {
         name: [value] if name != "seeds" and isinstance(value, (str, int)) else value for name, value in plan.items()
@@ -216,88 +149,158 @@ def learning_from_clicks(
         for name in names:
             if name not in known:
                 raise DataError(f"{name!r}; give some of {', '.join(known)}")
-    whole = make_ranking(300, (10, 20), 20, random_state=random_state) if data is None else data
-    cells = [
-        (name, kind, list(folds.values()), seed)
-        for name, folds in folds_by_dataset(whole, 5).items()
-        for kind in plan["logging"]
-        for seed in range(plan["seeds"])
-    ]
-    values: dict[tuple[str, str, str, int, str], list[float]] = {}
-    for name, kind, folds, seed in progress(cells, "logs", len(cells), verbose=verbose):
-        fold = folds[seed % len(folds)]
-        for *key, value in _measured(fold, kind, seed, plan, chosen, temperature, measure, random_state, n_jobs, tuned):
-            values.setdefault((name, kind, *key), []).append(value)  # type: ignore[arg-type]
-    rows = [_row(key, found, values, measure) for key, found in values.items()]
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    if frame["data"].n_unique() == 1:
-        frame = frame.drop("data")
-    notes = [
-        f"{plan['seeds']} seeds, temperature {temperature}; ±: half of a 95 % interval over seeds",
-        *(f"{name} sees at most {most:,} pages" for name, most in MOST_PAGES.items() if name in chosen),
-    ]
-    return Study(
-        frame, "How much of full judgements can clicks replace?", tuple(notes), picture=_chart(values, measure)
+    return plan, chosen
+
+
+# ---------------------------------------------------------------------------------------------------------------- logs
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str] | None) -> Iterator[CellFolder | None]:
+    """The folder of the results, locked against other studies; None if there is none."""
+    if path is None:
+        yield None
+        return
+    folder = CellFolder(path)
+    folder.prepare()
+    with folder.locked():
+        yield folder
+
+
+class _Logs:
+    """Learning from one log after another.
+
+    A log is simulated when the first method needs it. Users of one seed see the same pages, which are drawn once.
+    """
+
+    def __init__(
+        self,
+        splits: dict[str, list[Fold]],
+        methods: Sequence[str],
+        settings: dict[str, Any],
+        folder: CellFolder | None,
+        n_jobs: int | None,
+    ) -> None:
+        self.splits, self.methods, self.settings, self.folder, self.n_jobs = splits, methods, settings, folder, n_jobs
+        self.measure, self.tuned = settings["measure"], settings["tuned"]
+        self.of_grades: dict[tuple[str, int], float] = {}
+        self.pages: tuple[Any, ...] = ()
+
+    def measured(self, name: str, kind: str, seed: int, n_pages: int, who: str) -> dict[str, float]:
+        """Quality of each method that learned from one log, and of learning from all grades."""
+        number = seed % len(self.splits[name])
+        fold = self.splits[name][number]
+        if (name, number) not in self.of_grades:
+            self.of_grades[name, number] = self._of_grades(name, number, fold)
+        found = {GRADES: self.of_grades[name, number]}
+        cases: list[Case] = []
+
+        def ranker(method: str) -> Any:
+            if not cases:
+                log = self._log(fold, kind, seed, n_pages, who)
+                blind = fold.train.replace(docids=np.arange(fold.train.n_rows), y=np.zeros(fold.train.n_rows))  # type: ignore[union-attr]
+                cases.append(Case(log, blind, USERS[who], self.n_jobs, self.tuned))
+            return learn(cases[0], method)
+
+        for method in self.methods:
+            if method == "known propensities" and not isinstance(USERS[who], PositionUsers):
+                continue
+            place = {"dataset": name, "fold": number, "seed": seed, "method": method, "users": repr(USERS[who])}
+            place |= {"logging": [kind, LOGGING[kind]], "pages": n_pages, "temperature": self.settings["temperature"]}
+            try:
+                found[method] = self._quality(place, fold, partial(ranker, method))
+            except DataError:  # there are logs that a method cannot learn from
+                if method == "naive":
+                    raise
+        return found
+
+    def _of_grades(self, name: str, number: int, fold: Fold) -> float:
+        place = {"dataset": name, "fold": number, "seed": number, "method": GRADES}
+        if self.tuned:
+            place["measure"] = self.measure
+        return self._quality(place, fold, lambda: learn_from_grades(fold.train, self.measure, self.n_jobs, self.tuned))
+
+    def _log(self, fold: Fold, kind: str, seed: int, n_pages: int, who: str) -> ClickLog:
+        seeds, place = (self.settings["random_state"], seed), (id(fold), kind, seed, n_pages)
+        if not self.pages or self.pages[0] != place:
+            self.pages = ()  # makes room
+            train = fold.train.replace(docids=np.arange(fold.train.n_rows))  # type: ignore[union-attr]
+            scores, rng = logging_scores(train, kind, np.random.default_rng(seeds)), np.random.default_rng(seeds)
+            shown = ShownPages.draw(
+                train, scores, rng, n_pages=n_pages, temperature=self.settings["temperature"], n_jobs=self.n_jobs
+            )
+            self.pages = place, shown, rng
+        _, shown, rng = self.pages
+        return shown.clicked(USERS[who], deepcopy(rng))
+
+    # ------------------------------------------------------------------------------------------------ what is known
+
+    def _quality(self, place: dict[str, Any], fold: Fold, ranker: Callable[[], Any]) -> float:
+        """Quality of a ranker, which is fitted if the folder does not have its scores."""
+        test: Any = fold.test
+        if self.folder is None:
+            scores = ranker().predict(test)
+        else:
+            key = self._key(place, fold)
+            cell = self.folder.finished(key)
+            if cell is None:
+                start = time.perf_counter()
+                scores = np.asarray(ranker().predict(test), np.float64)
+                cell = _cell(key, place, test.qids, scores, self.measure, time.perf_counter() - start)
+                self.folder.write(cell)
+            scores = cell.scores
+        return float(evaluate(test, scores, [self.measure]).mean[self.measure])
+
+    def _key(self, place: dict[str, Any], fold: Fold) -> str:
+        """Hash of all that a result depends on."""
+        known = {"parts": _digests(fold.train, fold.test), "versions": versions(), "sources": _stamp()}
+        known |= {name: self.settings[name] for name in ("tuned", "random_state")}
+        return hashlib.blake2b(json.dumps(known | place, sort_keys=True).encode(), digest_size=12).hexdigest()
+
+
+@cache
+def _digests(*parts: Any) -> tuple[str, ...]:
+    return tuple(data_digest(part) for part in parts)
+
+
+@cache
+def _stamp() -> str:
+    return source_stamp(("plackett.studies._click_learners",))
+
+
+def _cell(key: str, place: dict[str, Any], qids: Any, scores: np.ndarray, measure: str, seconds: float) -> Cell:
+    """A result in the form of those of experiments."""
+    return Cell(
+        dataset=place["dataset"],
+        fold=place["fold"],
+        ranker=place["method"],
+        key=key,
+        setting=place,
+        trials=(CellTrial(place, None, seconds, selected=True),),
+        select=measure,
+        chosen_by={},
+        qids=np.asarray(qids),
+        scores=scores,
+        valid_scores=None,
+        history=np.zeros(0),
+        seconds={"train": seconds},
+        effort="",
+        refit=False,
+        versions=versions(),
     )
 
 
-def _measured(
-    fold: Any,
-    kind: str,
-    seed: int,
-    plan: dict[str, Any],
-    methods: Sequence[str],
-    temperature: float,
-    measure: str,
-    random_state: int,
-    n_jobs: int | None,
-    tuned: bool,
-) -> Iterator[tuple[str, int, str, float]]:
-    """Users, pages, method and quality of every method on one fold with one logging ranker."""
-    rng = np.random.default_rng((random_state, seed))
-    train, test = fold.train.replace(docids=np.arange(fold.train.n_rows)), fold.test
-    gains = np.exp2(np.maximum(train.labels, 0.0)) - 1
-    best = _quality(_of_grades(train.replace(y=gains), train, measure, n_jobs, tuned), test, measure)
-    shown = _logging_scores(train, kind, rng)
-    for who in plan["users"]:
-        for n_pages in plan["pages"]:
-            log = simulate_log(
-                train,
-                shown,
-                n_pages=n_pages,
-                users=USERS[who],
-                temperature=temperature,
-                random_state=(random_state, seed),
-                n_jobs=n_jobs,
-            )
-            blind = _Case(log, train.replace(y=np.zeros(train.n_rows)), USERS[who], n_jobs, tuned)
-            yield who, n_pages, "all grades", best
-            for name in methods:
-                if name == "known propensities" and not isinstance(USERS[who], PositionUsers):
-                    continue
-                yield who, n_pages, name, _quality(METHODS[name](blind), test, measure)
+# ------------------------------------------------------------------------------------------------------ rows and chart
 
 
-def _of_grades(gains: RankingDataset, train: RankingDataset, measure: str, n_jobs: int | None, tuned: bool) -> Any:
-    """The linear model of all grades."""
-    if not tuned:
-        return _linear(n_jobs).fit(gains)
-    fold = np.random.default_rng(0).permutation(train.n_queries) % 3
-
-    def quality(alpha: float) -> float:
-        scores = out_of_fold(_linear(n_jobs, alpha), gains, train, fold)
-        return float(evaluate(train, scores, [measure]).mean[measure])
-
-    return _linear(n_jobs, max(ALPHAS, key=quality)).fit(gains)
-
-
-def _row(key: tuple[str, str, str, int, str], found: list[float], values: Any, measure: str) -> dict[str, Any]:
+def _row(key: tuple[str, str, str, int, str], values: _Values, measure: str) -> dict[str, Any]:
     data, logging, users, pages, method = key
-    naive, top = (np.array(values[(*key[:4], other)]) for other in ("naive", "all grades"))
-    gain, gap = np.array(found) - naive, float((top - naive).mean())
+    found, naive, top = (values[(*key[:4], other)] for other in (method, "naive", GRADES))
+    gain = np.array([value - naive[seed] for seed, value in found.items()])
+    gap = float(np.mean([top[seed] - naive[seed] for seed in found]))
     row: dict[str, Any] = {"data": data, "logging": logging, "users": users, "pages": pages, "method": method}
-    row |= {measure: float(np.mean(found)), "gain": float(gain.mean()), "±": _half(gain)}
-    return row | {"closed": float(gain.mean()) / gap if gap > 0.002 and method != "naive" else None}
+    row |= {measure: float(np.mean(list(found.values()))), "gain": float(gain.mean()), "±": _half(gain)}
+    return row | {"closed": float(gain.mean()) / gap if gap > 0.002 and method != "naive" else None, "seeds": gain.size}
 
 
 def _half(values: np.ndarray) -> float | None:
@@ -308,27 +311,39 @@ def _half(values: np.ndarray) -> float | None:
     return float(stdtrit(values.size - 1, 0.975) * values.std(ddof=1) / np.sqrt(values.size))
 
 
-def _chart(values: dict[tuple[str, str, str, int, str], list[float]], measure: str) -> str:
-    """The measure against the number of pages, for the first dataset, logging ranker and kind of users."""
-    first = next(iter(values))[:3]
-    lines: dict[str, tuple[list[float], list[float]]] = {}
-    for key, found in values.items():
-        if key[:3] == first:
-            line = lines.setdefault(key[4], ([], []))
-            line[0].append(float(key[3]))
-            line[1].append(float(np.mean(found)))
-    title = f"{first[0]}: {first[1]} logging ranker, {first[2]} users"
-    return line_chart(lines, title=title, x_label="pages", y_label=measure, log_x=True)
+def _chart(values: _Values, measure: str) -> str:
+    """The measure against the number of pages: a panel for each dataset, logging ranker and kind of users."""
+    panels: dict[tuple[str, str, str], dict[str, tuple[list[float], list[float]]]] = {}
+    for (data, logging, users, pages, method), found in values.items():
+        line = panels.setdefault((data, logging, users), {}).setdefault(method, ([], []))
+        line[0].append(float(pages))
+        line[1].append(float(np.mean(list(found.values()))))
+    charts = [
+        line_chart(
+            lines,
+            title=f"{data}: {logging} logging ranker, {users} users",
+            x_label="pages",
+            y_label=measure,
+            log_x=True,
+        )
+        for (data, logging, users), lines in panels.items()
+    ]
+    return _grid(charts, len({(logging, users) for _, logging, users in panels}))
 
 
-def _logging_scores(train: RankingDataset, logging: str, rng: np.random.Generator) -> np.ndarray:
-    if logging == "random":
-        return rng.normal(size=train.n_rows)
-    n = max(2, round(LOGGING[logging] * train.n_queries))
-    few = train.select(np.sort(rng.permutation(train.n_queries)[:n]))
-    scores = GradientRanker(loss="Square", model="linear", random_state=0, n_jobs=1).fit(few).predict(train)
-    return scores / max(float(scores.std()), 1e-12)
+def _grid(charts: Sequence[str], columns: int) -> str:
+    """Charts side by side, in rows of so many columns."""
+    if len(charts) == 1:
+        return charts[0]
+    sizes = [re.search(r'viewBox="0 0 (\d+) (\d+)"', chart).groups() for chart in charts]  # type: ignore[union-attr]
+    width, height = (max(int(size[i]) for size in sizes) for i in range(2))
+    parts = [
+        chart.replace("<svg ", f'<svg x="{width * (i % columns)}" y="{height * (i // columns)}" {_size(size)} ', 1)
+        for i, (chart, size) in enumerate(zip(charts, sizes, strict=True))
+    ]
+    box = f"0 0 {width * columns} {height * math.ceil(len(charts) / columns)}"
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img">', *parts, "</svg>"])
 
 
-def _quality(ranker: Any, test: RankingDataset, measure: str) -> float:
-    return float(evaluate(test, ranker.predict(test), [measure]).mean[measure])
+def _size(size: Sequence[Any]) -> str:
+    return f'width="{size[0]}" height="{size[1]}"'

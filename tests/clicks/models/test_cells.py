@@ -74,6 +74,17 @@ def test_rank_counts_are_sorted():
     assert (np.diff(key) > 0).all() and (clicks <= shown + 1e-12).all()
 
 
+def test_a_log_remembers_counts_that_are_much_smaller():
+    small = a_log(True, True)
+    assert count_ranks(small, 3) is not count_ranks(small, 3)
+    log = ClickLog.concat([small] * 12)
+    counts = count_ranks(log, 3)
+    assert count_ranks(log, 3) is counts
+    assert count_ranks(log, 2).cell.max() == 1
+    assert count_ranks(log.select(np.arange(log.n_pages)), 3) is not counts
+    np.testing.assert_allclose(counts.pair_shown, np.bincount(log.pair, log.row_weight))
+
+
 def test_pairs_are_numbered_query_by_query():
     log = a_log(False, False).select(np.arange(5, 200))  # some codes have no page any more
     pairs = dict.fromkeys(

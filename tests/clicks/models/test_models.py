@@ -97,6 +97,20 @@ def test_passes_never_lower_the_likelihood(log, name):
         assert after >= model.log_likelihoods_[-1] - 1e-6
 
 
+@pytest.mark.parametrize("name", ["DBN", "PBM"])
+def test_passes_never_lower_the_posterior_of_a_given_prior(log, name):
+    a, b = 2.0, 7.0
+    values = []
+    for n in range(1, 12):
+        model = make_model(name, prior=(a, b), max_iter=n, tol=0).fit(log)
+        density = (a * np.log(model.attraction_) + b * np.log1p(-model.attraction_)).sum()
+        if name == "DBN":
+            density += (np.log(model.satisfaction_) + np.log1p(-model.satisfaction_)).sum()
+        values.append(model.log_likelihood(log) + density)
+    assert np.diff(values).min() > -1e-6
+    assert values[-1] > values[0] + 0.1
+
+
 @pytest.mark.spec("clicks.data")
 @pytest.mark.spec("logs.patterns")
 @pytest.mark.parametrize("name", MODELS)

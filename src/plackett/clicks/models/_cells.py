@@ -212,8 +212,17 @@ def count_cells(log: ClickLog, cell: np.ndarray, n_cells: int, n_jobs: int | Non
 
 
 def count_ranks(log: ClickLog, n_ranks: int, n_jobs: int | None = None) -> CellCounts:
-    """Counts by rank: ranks below the last known one share its cell."""
-    return _counted(log, RANK, np.zeros(0, np.int32), n_ranks, n_ranks, n_jobs)
+    """Counts by rank: ranks below the last known one share its cell.
+
+    The log remembers them if they are much smaller than it is: several methods on one log count it once.
+    """
+    kept: dict[int, CellCounts] = log.__dict__.setdefault("_rank_counts", {})
+    if n_ranks in kept:
+        return kept[n_ranks]
+    counts = _counted(log, RANK, np.zeros(0, np.int32), n_ranks, n_ranks, n_jobs)
+    if counts.cell.size <= log.n_rows // 8:
+        kept[n_ranks] = counts
+    return counts
 
 
 def count_browsing(log: ClickLog, n_ranks: int, n_jobs: int | None = None) -> CellCounts:

@@ -47,14 +47,16 @@ class Perplexity:
 
 @dataclass(kw_only=True, eq=False)
 class ClickModel:
-    """Base of the click models.
+    r"""Base of the click models.
 
     Parameters
     ----------
     prior
         Prior of the attraction of a pair, as imagined counts. ``"estimated"`` chooses those under which the log is most
         probable: the more alike pairs are, the more rare ones are pulled towards the mean. (a, b) sets them. None uses
-        no prior, that is, plain maximum likelihood.
+        no prior, that is, plain maximum likelihood. The estimate integrates over the attraction of the pairs. Fitting
+        the prior to their point estimates in the M step instead would never lower the joint density, but that has no
+        maximum: the prior would become ever narrower until all pairs are alike.
     max_iter
         Maximum number of passes over the log.
     tol
@@ -73,7 +75,9 @@ class ClickModel:
     prior_
         The prior used.
     log_likelihoods_
-        Log-likelihood of the log before each pass.
+        Log-likelihood of the log before each pass. It never falls without a prior. With a given prior, what never falls
+        is its sum with :math:`\sum_p a \log r_p + b \log(1 - r_p)`. An estimated prior changes after the passes 2, 4,
+        8, …, and with it what is maximised, so the log-likelihood may fall there.
     n_iter_
         Number of passes.
     """
@@ -428,6 +432,9 @@ class ClickModel:
 
 
 def _shown_and_clicks(log: ClickLog) -> tuple[np.ndarray, np.ndarray]:
+    if log.weight is None:
+        counts = np.bincount(log.pair, minlength=log.n_pairs), np.bincount(log.pair[log.clicked], minlength=log.n_pairs)
+        return counts[0].astype(np.float64), counts[1].astype(np.float64)
     shown = np.bincount(log.pair, log.row_weight, minlength=log.n_pairs)
     return shown, np.bincount(log.pair, log.row_weight * log.clicked, minlength=log.n_pairs)
 

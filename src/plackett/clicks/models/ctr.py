@@ -10,7 +10,7 @@ import numpy as np
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_cells
 from plackett.clicks.models._prior import estimate_prior
-from plackett.clicks.models.base import ClickModel, clipped
+from plackett.clicks.models.base import SMALLEST, ClickModel, clipped
 
 __all__ = ["GlobalCTR", "IndependentClickModel", "RankCTR"]
 
@@ -94,7 +94,9 @@ class IndependentClickModel(_Independent):
         if isinstance(self.prior, str):
             self.prior_ = estimate_prior(self.clicks_, self.shown_)
         self._attract(self.shown_)
-        self.log_likelihoods_.append(self.log_likelihood(log))
+        chance = np.clip(self.attraction_, SMALLEST, 1 - SMALLEST)
+        skips = self.shown_ - self.clicks_
+        self.log_likelihoods_.append(float((self.clicks_ * np.log(chance) + skips * np.log(1.0 - chance)).sum()))
         self.n_iter_ = 1
 
     def click_probabilities(self, log: ClickLog) -> np.ndarray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,8 @@ __all__ = ["METHODS", "OffPolicyEstimate", "compare_off_policy", "evaluate_off_p
 
 #: An answer from fewer effective pages should not be trusted.
 FEW_PAGES = 100
+#: Fewest resamples whose spread is worth something.
+FEW_RESAMPLES = 20
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class OffPolicyEstimate:
     page_values: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     #: Numbers of the log's pages that the estimate and ``page_values`` are about: those whose query has a new list.
     pages: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    #: The estimate on each resample of the pages; empty without ``n_bootstrap``.
+    resampled: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,8 @@ def evaluate_off_policy(
     level: float = 0.95,
     reward: str = "clicks",
     warn: bool = True,
+    n_bootstrap: int = 0,
+    random_state: int = 0,
 ) -> OffPolicyEstimate:
     r"""Estimate the clicks per page of a new ranker from a log of another one.
 
@@ -221,11 +228,18 @@ def evaluate_off_policy(
         Smaller propensities are raised to this value.
     level
         Probability that the interval has the true value; normal approximation over pages. The interval of ``"model"``
-        takes the click model as given: it says how queries vary, not how wrong the model may be, and is too short.
+        takes the click model as given: it says how queries vary, not how wrong the model may be, and is too short
+        (``n_bootstrap`` mends the part that is due to the number of pages).
     reward
         ``"clicks"``, or ``"actions"`` for the weights of other actions.
     warn
         Warn when the log cannot answer; the reasons are in ``doubts`` in any case.
+    n_bootstrap
+        For the methods with a click model: draw the pages of the log anew this many times, with replacement, fit the
+        model again to each draw, and take the error from the spread of the estimates. So the error of the model's
+        parameters counts too, but not that of its assumptions. 100 is enough; 0 does not.
+    random_state
+        Seed of the draws.
 
     Examples
     --------
@@ -245,6 +259,26 @@ def evaluate_off_policy(
     2018. McInerney, Brost, Chandar, Mehrotra, Carterette: Counterfactual evaluation of slate recommendations with
     sequential reward interactions. KDD 2020.
     """
+    found, case = _estimate(log, run, method, model, k, normalise, clip, level, reward)
+    if n_bootstrap:
+        found = _with_error(found, _resampled(log, case, found.pages, method, n_bootstrap, random_state), level)
+    if warn and found.doubts:
+        warnings.warn("this log cannot answer well: " + "; ".join(found.doubts), PlackettWarning, stacklevel=2)
+    return found
+
+
+def _estimate(
+    log: ClickLog,
+    run: Any,
+    method: str,
+    model: ClickModel | None,
+    k: int,
+    normalise: bool,
+    clip: float,
+    level: float,
+    reward: str,
+) -> tuple[OffPolicyEstimate, _Case]:
+    """The estimate with the error over pages, and what it was computed from."""
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; {hint(method, METHODS, 'the methods are')}")
     if reward not in ("clicks", "actions") or (reward == "actions" and log.actions is None):
@@ -275,10 +309,8 @@ def evaluate_off_policy(
     lost = log.n_pages - pages.n_pages
     example = log.queries[log.query[~covered][:1]].tolist()[0] if lost else None
     doubts = tuple(_doubts(case, method, effective, matched, lost, log.n_pages, example))
-    if warn and doubts:
-        warnings.warn("this log cannot answer well: " + "; ".join(doubts), PlackettWarning, stacklevel=2)
     logged = float((share * case.page_sum(gain)).sum())
-    return OffPolicyEstimate(
+    estimate = OffPolicyEstimate(
         method,
         value,
         error,
@@ -291,6 +323,37 @@ def evaluate_off_policy(
         values,
         np.flatnonzero(covered),
     )
+    return estimate, case
+
+
+def _resampled(
+    log: ClickLog, case: _Case, pages: np.ndarray, method: str, n_bootstrap: int, random_state: int
+) -> np.ndarray:
+    """Estimates on pages drawn with replacement, by a model that is fitted again to each draw."""
+    if "robust" not in method and method != "model":
+        raise DataError(f"n_bootstrap={n_bootstrap}: method={method!r} has no click model to fit again; leave it out")
+    if n_bootstrap < FEW_RESAMPLES:
+        raise DataError(f"n_bootstrap={n_bootstrap}; give at least {FEW_RESAMPLES}, or 0 for none")
+    rng, total = np.random.default_rng(random_state), log.page_weight.sum()
+    estimates = np.empty(n_bootstrap)
+    for i in range(n_bootstrap):
+        times = rng.multinomial(round(total), log.page_weight / total).astype(np.float64)
+        seen = times > 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PlackettWarning)  # the first fit has said it
+            model = copy(case.model).fit(log.select(seen).replace(weight=times[seen]))  # type: ignore[union-attr]
+        share = times[pages] / max(times[pages].sum(), 1.0)
+        estimates[i] = (share * METHODS[method](replace(case, model=model))[0]).sum()
+    return estimates
+
+
+def _with_error(found: OffPolicyEstimate, draws: np.ndarray, level: float) -> OffPolicyEstimate:
+    """The estimate with the error of its resamples."""
+    from scipy.special import ndtri
+
+    error = float(draws.std(ddof=1))
+    half = float(ndtri((1 + level) / 2)) * error
+    return replace(found, error=error, lower=found.value - half, upper=found.value + half, resampled=draws)
 
 
 def _error(values: np.ndarray, weight: np.ndarray) -> float:
@@ -385,7 +448,8 @@ def compare_off_policy(
     for name, each in estimates.items():
         gap = each.page_values - first.page_values
         mean = float((weight * gap).sum() / weight.sum())
-        error = _error(gap, weight)
+        # resamples have the same seed, hence the same pages for all
+        error = float(np.std(each.resampled - first.resampled, ddof=1)) if each.resampled.size else _error(gap, weight)
         rows.append(
             {
                 "ranker": name,

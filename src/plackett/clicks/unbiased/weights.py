@@ -10,6 +10,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.clicks.labels.dataset import Join, page_dataset
 from plackett.clicks.log import ClickLog
+from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.unbiased.propensities import Propensities
 from plackett.data._tables import id_series
 
@@ -30,15 +31,17 @@ def examination_of(propensities: Any) -> np.ndarray:
         raise DataError(f"propensities are {table!r}; give a number per rank") from None
 
 
-def _examination(log: ClickLog, propensities: Any) -> np.ndarray:
+def _table(log: ClickLog, propensities: Any) -> np.ndarray:
+    """Examination of each rank, positive at all ranks of the log."""
     table = examination_of(propensities)
     if table.ndim != 1 or table.size < log.longest:
         raise DataError(f"{table.size} propensities for {log.longest} ranks; give one per rank")
-    look = table[log.rank - 1]
-    if not (look > 0).all():
-        rank = int(log.rank[np.flatnonzero(~(look > 0))[0]])
+    shown = np.bincount(log.rank, minlength=log.longest + 1)[1:] > 0
+    wrong = np.flatnonzero(shown & ~(table[: log.longest] > 0))
+    if wrong.size:
+        rank = int(wrong[0]) + 1
         raise DataError(f"the propensity of rank {rank} is {table[rank - 1]}; it must be positive and known")
-    return look
+    return table
 
 
 def ips_weights(log: ClickLog, propensities: Any, *, clip: float | None = 0.05, normalise: bool = False) -> np.ndarray:
@@ -53,7 +56,7 @@ def ips_weights(log: ClickLog, propensities: Any, *, clip: float | None = 0.05, 
     normalise
         Scale the weights of clicked rows so that their mean is 1 (self-normalised).
     """
-    look = _examination(log, propensities)
+    look = _table(log, propensities)[log.rank - 1]
     if clip is not None:
         look = np.maximum(look, clip)
     weight = np.where(log.clicked, 1.0 / look, 1.0)
@@ -119,20 +122,21 @@ def ips_labels(
     """
     import polars as pl
 
-    look = _examination(log, propensities)
+    table = _table(log, propensities)
+    pair, rank, clicks, shown = rank_counts(log)
+    look, n = table[rank], log.n_pairs
     divisor = look if clip is None else np.maximum(look, clip)
-    weight, n = log.row_weight, log.n_pairs
-    shown = np.bincount(log.pair, weight, minlength=n)
-    seen = np.bincount(log.pair, weight * look, minlength=n)
+    pages = np.maximum(np.bincount(pair, shown, minlength=n), 1e-12)
+    seen = np.bincount(pair, shown * look, minlength=n)
     if estimate == "ratio":
-        label = np.bincount(log.pair, weight * log.clicked, minlength=n) / np.maximum(seen, 1e-12)
+        label = np.bincount(pair, clicks, minlength=n) / np.maximum(seen, 1e-12)
     elif estimate == "ips":
-        label = np.bincount(log.pair, weight * log.clicked / divisor, minlength=n) / np.maximum(shown, 1e-12)
+        label = np.bincount(pair, clicks / divisor, minlength=n) / pages
     elif estimate == "doubly-robust":
         if expected is None or np.shape(expected) != (n,):
             raise DataError(f"estimate='doubly-robust' needs expected: one relevance per pair of the log ({n})")
-        rest = (log.clicked - look * expected[log.pair]) / divisor
-        label = expected + np.bincount(log.pair, weight * rest, minlength=n) / np.maximum(shown, 1e-12)
+        rest = (clicks - shown * look * expected[pair]) / divisor
+        label = expected + np.bincount(pair, rest, minlength=n) / pages
     else:
         raise DataError(f"estimate={estimate!r}; give 'ips', 'ratio' or 'doubly-robust'")
     return pl.DataFrame(
