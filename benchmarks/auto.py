@@ -9,8 +9,8 @@ peers of a set).
     python benchmarks/auto.py --seconds 60 --data ../data --sets mq2008:1 ohsumed:1 generated:0
     python benchmarks/auto.py --seconds 60 --data ../data --json out.json        # all sets
 
-Sets are ``name:fold``. A set whose files are not there is skipped. With ``--json`` results are kept as they come, and
-those that are there are not computed again.
+Sets are ``name:fold``; of a generated set ``name:shape.seed``. A set whose files are not there is skipped. With
+``--json`` results are kept as they come, and those that are there are not computed again.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ SHAPES = {"0": (400, (5, 40), 20), "1": (150, (20, 120), 60), "2": (2000, (5, 20
 def parts(name: str, fold: str, root: Path) -> tuple[pk.RankingDataset, pk.RankingDataset] | None:
     """Training and test part; the validation part of a fold is training data here."""
     if name == "generated":
-        n, docs, features = SHAPES[fold]
+        shape, _, seed = fold.partition(".")
+        n, docs, features = SHAPES[shape]
         made = pk.datasets.make_ranking(
-            n_queries=2 * n, docs_per_query=docs, n_features=features, random_state=int(fold)
+            n_queries=2 * n, docs_per_query=docs, n_features=features, random_state=int(seed or shape)
         )
         return made.select(np.arange(n)), made.select(np.arange(n, 2 * n))
     if name in SPLIT:
@@ -68,6 +69,8 @@ def parts(name: str, fold: str, root: Path) -> tuple[pk.RankingDataset, pk.Ranki
     if name == "mslr":
         folder = root / "MSLR-WEB-10K-sample-rankeval"
         files = [folder / f"msn1.fold1.{part}.5k.txt" for part in ("train", "test")]
+        if fold == "2":
+            files.reverse()
     else:
         folder = root / FOLDERS[name] / f"Fold{fold}"
         files = [folder / f"{part}.txt" for part in ("train", "vali", "test")]
@@ -81,9 +84,9 @@ SETS = [
     *(f"mq2008:{fold}" for fold in range(1, 6)),
     *(f"ohsumed:{fold}" for fold in range(1, 6)),
     *(f"ohsumed2:{fold}" for fold in range(1, 6)),
-    "mslr:1",
-    *(f"{name}:1" for name in SPLIT),
-    *(f"generated:{shape}" for shape in SHAPES),
+    *(f"mslr:{fold}" for fold in (1, 2)),
+    *(f"{name}:{fold}" for name in SPLIT for fold in range(1, 6)),
+    *(f"generated:{shape}{seed}" for shape in SHAPES for seed in ("", ".10")),
 ]
 
 

@@ -13,12 +13,14 @@ from plackett._errors import DataError
 from plackett._estimator import clone
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.search.random import settings_at_random
+from plackett.models.linear import Linear
 from plackett.models.oblivious import Oblivious
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.tree_size import leaves_for
 from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
+from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
 __all__ = ["Candidate", "further", "given", "portfolio", "with_categories"]
 
@@ -47,7 +49,7 @@ class Candidate:
     stages
         Numbers of rounds to choose from; one fit gives the scores after each of them. None if there is no choice.
     may_grow
-        Whether to train further if the last stage is the best one.
+        Whether to train further if the last stage is the best one, and less far if an early one is.
     """
 
     name: str
@@ -65,9 +67,21 @@ class Candidate:
             stages = tuple(sorted({max(1, round(share * (ranker.full_effort() or 1))) for share in STAGES}))
         return cls(name or " ".join(repr(ranker).split()), ranker, stages)
 
+    @property
+    def linear(self) -> bool:
+        """Whether the ranker is linear: cheap, and different enough from trees to be worth a place in a blend."""
+        return isinstance(self.ranker, Linear | LinearPairSVM)
+
     def grown(self, steps: int = 1) -> Candidate:
-        """The same trained further, if it may grow: each step doubles the learning rate or else the rounds."""
+        """The same trained further, if it may grow: each step doubles the learning rate or else the rounds.
+
+        A negative step halves the rounds.
+        """
         candidate = self
+        if steps < 0 and self.may_grow:
+            rounds = candidate.ranker.get_params(deep=False)["n_estimators"] // 2**-steps
+            ranker = clone(candidate.ranker).set_params(n_estimators=rounds)
+            return replace(Candidate.of(ranker, self.name), may_grow=True)
         for _ in range(steps if self.may_grow else 0):
             known = candidate.ranker.get_params(deep=False)
             name = "learning_rate" if known["learning_rate"] < LARGE_STEP else "n_estimators"
@@ -111,6 +125,7 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
         trees("LambdaMART", 4 * leaves),
         oblivious("ObliviousLambdaMART", depth=5, colsample_bytree=1.0),
         _named("ListMLE"),
+        _named("ListNet(alpha=10.0)"),
         _named("RankSVM(C=0.000001)"),
         trees("MART", 4 * leaves),
         trees("LambdaMART", 2 * leaves, measure="AP"),

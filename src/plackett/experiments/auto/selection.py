@@ -12,7 +12,7 @@ from plackett.data.ids import distinct
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.trials import Trials, mean, per_query
 
-__all__ = ["Selection", "greedy", "select"]
+__all__ = ["Selection", "evaluations", "greedy", "select"]
 
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
@@ -131,6 +131,11 @@ def select(
         weights=weights[kept] / weights[kept].sum(),
         values=_by_query(values, trials.splits.twins) if parts else None,
     )
+
+
+def evaluations(n_candidates: int) -> int:
+    """About how often `select` measures all held-out documents."""
+    return 5 * n_candidates + PARTS * PICKS * min(n_candidates, CHOSEN_FROM)
 
 
 def _parts(queries: np.ndarray, random_state: int) -> list[np.ndarray]:
