@@ -32,6 +32,8 @@ LARGE_STEP = 0.1
 ROUNDS, MANY_ROWS = 240, 15_000
 #: Fractions of the trees that are candidates of their own: the number of rounds is chosen among them.
 STAGES = (0.0625, 0.125, 0.25, 0.5, 1.0)
+#: Rankers of which random settings are tried, in turn.
+DRAWN = ("LambdaMART", "XENDCG", "ListNet", "ObliviousLambdaMART", "MART", "RankSVM", "YetiRank", "LambdaLossMART")
 #: Minimum number of seconds and maximum number of documents for which a network is worth its time.
 NETWORK_SECONDS, NETWORK_ROWS = 240.0, 100_000
 
@@ -119,6 +121,7 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
         _named("ListNet(alpha=1.0)"),
         trees("LambdaLossMART", 2 * leaves),
         trees("LambdaMART", leaves),
+        oblivious("ObliviousLambdaMART", depth=3),
         _named("ApproxNDCG"),
         trees("XENDCG", 2 * leaves),
         _named("LinearRegression"),
@@ -149,10 +152,16 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
         "min_child_samples": Integer(5, 80, log=True),
         "reg_lambda": Real(0.01, 30.0, log=True),
     }
+    symmetric: SearchSpace = {
+        "depth": Integer(2, 5),
+        **{key: shape[key] for key in ("learning_rate", "colsample_bytree", "reg_lambda")},
+    }
     streams = []
-    for number, name in enumerate(("LambdaMART", "XENDCG", "ListNet", "MART", "RankSVM", "YetiRank", "LambdaLossMART")):
+    for number, name in enumerate(DRAWN):
         ranker = ranker_named(name)[0]
-        space = shape if isinstance(ranker, Trees) else ranker.search_space
+        space = (
+            shape if isinstance(ranker, Trees) else symmetric if isinstance(ranker, Oblivious) else ranker.search_space
+        )
         drawn = itertools.islice(settings_at_random(space, random_state + number), 1, None)  # the first is the default
         if ranker.allow_nan or not facts.missing:
             streams.append(_drawn(ranker, drawn, rounds_for(facts.profile.n_rows)))
@@ -180,7 +189,7 @@ def rounds_for(n_rows: int) -> int:
 
 
 def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]], rounds: int) -> Iterator[Candidate]:
-    fixed = {"n_estimators": rounds} if isinstance(ranker, Trees) else {}
+    fixed = {"n_estimators": rounds} if isinstance(ranker, Trees | Oblivious) else {}
     for setting in settings:
         words = ", ".join(f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
                           for key, value in setting.items())  # fmt: skip
