@@ -2,9 +2,9 @@
 
 Every tool gets the same training queries, the same seconds of processor time and one thread. The peers are tuned by
 Optuna's TPE on a fifth of the training queries (rounds by early stopping), and the best setting is trained on all
-training queries for as many rounds as were best. Nothing is chosen by the test queries. Each figure is a mean over test
-queries; the sign tells which differences are significant (Fisher's randomisation test, Holm's correction over the
-peers of a set).
+training queries for as many rounds as were best. Nothing is chosen by the test queries. Each figure is a mean over the
+folds of a set; the sign tells which differences are significant (Fisher's randomisation test over the test queries of
+all folds, Holm's correction over the peers of a set).
 
     python benchmarks/auto.py --seconds 60 --data ../data --sets mq2008:1 ohsumed:1 generated:0
     python benchmarks/auto.py --seconds 60 --data ../data --json out.json        # all sets
@@ -268,28 +268,38 @@ def main() -> None:
     report(kept, arguments)
 
 
+def dataset(text: str) -> str:
+    """The set that a fold, or a seed of a generated set, belongs to."""
+    name, _, fold = text.partition(":")
+    return f"{name}:{fold.partition('.')[0]}" if name == "generated" else name
+
+
 def report(kept: dict[str, Any], arguments: Any) -> None:
-    """One row per set, and the wins over each peer."""
+    """One row per set, with the mean over its folds, and the wins over all peers."""
     from plackett.evaluation.significance import correct, fisher
 
     measure, peers = arguments.measure, [name for name in arguments.systems if name != "AutoRanker"]
-    print(f"\n{measure} on test queries; * significantly below, ° significantly above AutoRanker")
-    wins, total = 0, 0
+    if not peers or "AutoRanker" not in arguments.systems:
+        return
+    folds: dict[str, list[dict[str, np.ndarray]]] = {}
     for text in arguments.sets:
         rows = {s: kept.get(f"{text} {measure} {arguments.seconds:g} {s}") for s in arguments.systems}
-        if any(row is None for row in rows.values()):
-            continue
-        auto = np.array(rows["AutoRanker"][measure])
-        line = f"{text:<14} AutoRanker {auto.mean():.4f}"
-        values = {peer: np.array(rows[peer][measure]) for peer in peers}
-        p = correct([fisher(auto, values[peer]).pvalue for peer in peers], "holm")
+        if all(row is not None for row in rows.values()):
+            values = {s: np.array(row[measure]) for s, row in rows.items()}
+            folds.setdefault(dataset(text), []).append(values)
+    print(f"\n{measure} on test queries, mean over folds; * significantly below, ° significantly above AutoRanker")
+    wins = 0
+    for name, parts_of in folds.items():
+        means = {s: float(np.mean([values[s].mean() for values in parts_of])) for s in arguments.systems}
+        queries = {s: np.concatenate([values[s] for values in parts_of]) for s in arguments.systems}
+        p = correct([fisher(queries["AutoRanker"], queries[peer]).pvalue for peer in peers], "holm")
+        line = f"{name:<14} {len(parts_of)} folds  AutoRanker {means['AutoRanker']:.4f}"
         for peer, adjusted in zip(peers, p, strict=True):
-            value = values[peer].mean()
-            line += f"  {peer} {value:.4f}" + ("" if adjusted > 0.05 else "*" if value < auto.mean() else "°")
-        best = all(auto.mean() > values[peer].mean() for peer in peers)
-        wins, total = wins + best, total + 1
+            below = means[peer] < means["AutoRanker"]
+            line += f"  {peer} {means[peer]:.4f}" + ("" if adjusted > 0.05 else "*" if below else "°")
+        wins += all(means["AutoRanker"] > means[peer] for peer in peers)
         print(line)
-    print(f"AutoRanker is above all peers on {wins} of {total} sets")
+    print(f"AutoRanker is above all peers on {wins} of {len(folds)} sets")
 
 
 if __name__ == "__main__":
