@@ -2,15 +2,15 @@
 
 Every tool gets the same training queries, the same seconds of processor time and one thread. The peers are tuned by
 Optuna's TPE on a fifth of the training queries (rounds by early stopping), and the best setting is trained on all
-training queries for as many rounds as were best. Nothing is chosen by the test queries. Each figure is a mean over test
-queries; the sign tells which differences are significant (Fisher's randomisation test, Holm's correction over the
-peers of a set).
+training queries for as many rounds as were best. Nothing is chosen by the test queries. Each figure is a mean over the
+folds of a set; the sign tells which differences are significant (Fisher's randomisation test over the test queries of
+all folds, Holm's correction over the peers of a set).
 
     python benchmarks/auto.py --seconds 60 --data ../data --sets mq2008:1 ohsumed:1 generated:0
     python benchmarks/auto.py --seconds 60 --data ../data --json out.json        # all sets
 
-Sets are ``name:fold``. A set whose files are not there is skipped. With ``--json`` results are kept as they come, and
-those that are there are not computed again.
+Sets are ``name:fold``; of a generated set ``name:shape.seed``. A set whose files are not there is skipped. With
+``--json`` results are kept as they come, and those that are there are not computed again.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ SHAPES = {"0": (400, (5, 40), 20), "1": (150, (20, 120), 60), "2": (2000, (5, 20
 def parts(name: str, fold: str, root: Path) -> tuple[pk.RankingDataset, pk.RankingDataset] | None:
     """Training and test part; the validation part of a fold is training data here."""
     if name == "generated":
-        n, docs, features = SHAPES[fold]
+        shape, _, seed = fold.partition(".")
+        n, docs, features = SHAPES[shape]
         made = pk.datasets.make_ranking(
-            n_queries=2 * n, docs_per_query=docs, n_features=features, random_state=int(fold)
+            n_queries=2 * n, docs_per_query=docs, n_features=features, random_state=int(seed or shape)
         )
         return made.select(np.arange(n)), made.select(np.arange(n, 2 * n))
     if name in SPLIT:
@@ -68,6 +69,8 @@ def parts(name: str, fold: str, root: Path) -> tuple[pk.RankingDataset, pk.Ranki
     if name == "mslr":
         folder = root / "MSLR-WEB-10K-sample-rankeval"
         files = [folder / f"msn1.fold1.{part}.5k.txt" for part in ("train", "test")]
+        if fold == "2":
+            files.reverse()
     else:
         folder = root / FOLDERS[name] / f"Fold{fold}"
         files = [folder / f"{part}.txt" for part in ("train", "vali", "test")]
@@ -81,9 +84,9 @@ SETS = [
     *(f"mq2008:{fold}" for fold in range(1, 6)),
     *(f"ohsumed:{fold}" for fold in range(1, 6)),
     *(f"ohsumed2:{fold}" for fold in range(1, 6)),
-    "mslr:1",
-    *(f"{name}:1" for name in SPLIT),
-    *(f"generated:{shape}" for shape in SHAPES),
+    *(f"mslr:{fold}" for fold in (1, 2)),
+    *(f"{name}:{fold}" for name in SPLIT for fold in range(1, 6)),
+    *(f"generated:{shape}{seed}" for shape in SHAPES for seed in ("", ".10")),
 ]
 
 
@@ -265,28 +268,38 @@ def main() -> None:
     report(kept, arguments)
 
 
+def dataset(text: str) -> str:
+    """The set that a fold, or a seed of a generated set, belongs to."""
+    name, _, fold = text.partition(":")
+    return f"{name}:{fold.partition('.')[0]}" if name == "generated" else name
+
+
 def report(kept: dict[str, Any], arguments: Any) -> None:
-    """One row per set, and the wins over each peer."""
+    """One row per set, with the mean over its folds, and the wins over all peers."""
     from plackett.evaluation.significance import correct, fisher
 
     measure, peers = arguments.measure, [name for name in arguments.systems if name != "AutoRanker"]
-    print(f"\n{measure} on test queries; * significantly below, ° significantly above AutoRanker")
-    wins, total = 0, 0
+    if not peers or "AutoRanker" not in arguments.systems:
+        return
+    folds: dict[str, list[dict[str, np.ndarray]]] = {}
     for text in arguments.sets:
         rows = {s: kept.get(f"{text} {measure} {arguments.seconds:g} {s}") for s in arguments.systems}
-        if any(row is None for row in rows.values()):
-            continue
-        auto = np.array(rows["AutoRanker"][measure])
-        line = f"{text:<14} AutoRanker {auto.mean():.4f}"
-        values = {peer: np.array(rows[peer][measure]) for peer in peers}
-        p = correct([fisher(auto, values[peer]).pvalue for peer in peers], "holm")
+        if all(row is not None for row in rows.values()):
+            values = {s: np.array(row[measure]) for s, row in rows.items()}
+            folds.setdefault(dataset(text), []).append(values)
+    print(f"\n{measure} on test queries, mean over folds; * significantly below, ° significantly above AutoRanker")
+    wins = 0
+    for name, parts_of in folds.items():
+        means = {s: float(np.mean([values[s].mean() for values in parts_of])) for s in arguments.systems}
+        queries = {s: np.concatenate([values[s] for values in parts_of]) for s in arguments.systems}
+        p = correct([fisher(queries["AutoRanker"], queries[peer]).pvalue for peer in peers], "holm")
+        line = f"{name:<14} {len(parts_of)} folds  AutoRanker {means['AutoRanker']:.4f}"
         for peer, adjusted in zip(peers, p, strict=True):
-            value = values[peer].mean()
-            line += f"  {peer} {value:.4f}" + ("" if adjusted > 0.05 else "*" if value < auto.mean() else "°")
-        best = all(auto.mean() > values[peer].mean() for peer in peers)
-        wins, total = wins + best, total + 1
+            below = means[peer] < means["AutoRanker"]
+            line += f"  {peer} {means[peer]:.4f}" + ("" if adjusted > 0.05 else "*" if below else "°")
+        wins += all(means["AutoRanker"] > means[peer] for peer in peers)
         print(line)
-    print(f"AutoRanker is above all peers on {wins} of {total} sets")
+    print(f"AutoRanker is above all peers on {wins} of {len(folds)} sets")
 
 
 if __name__ == "__main__":

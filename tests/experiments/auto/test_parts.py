@@ -10,6 +10,7 @@ import pytest
 
 import plackett as pk
 from plackett import DataError, PlackettWarning
+from plackett._estimator import clone
 from plackett.data.canonical import canonical_order
 from plackett.data.leaks import Leaks
 from plackett.experiments.auto.candidates import Candidate, further, given, portfolio
@@ -18,7 +19,7 @@ from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Trials
+from plackett.experiments.auto.trials import Outcome, Trials
 from plackett.measures.language import parse
 from plackett.testing.rankers import easy_task
 
@@ -141,6 +142,22 @@ def test_worth_is_the_mean_over_held_out_queries():
     assert trials.worth(number) == pytest.approx(np.mean(values), rel=1e-12)
 
 
+def test_each_mean_is_measured_once(monkeypatch):
+    trials = trials_of(task())
+    number = trials.add(Candidate.of(pk.ListNet(alpha=1.0, n_jobs=1)))
+    for split in range(3):
+        trials.run(number, split)
+    calls = []
+    values = trials.values
+    monkeypatch.setattr(trials, "values", lambda scores: calls.append(1) or values(scores))
+    first = [trials.worth(number, n) for n in (1, 2, 3)]
+    assert [trials.worth(number, n) for n in (1, 2, 3)] == first and len(calls) == 3
+    trials.replace(number, Candidate.of(pk.ListNet(alpha=1e6, n_jobs=1)))
+    trials.run(number, 0)
+    trials.worth(number, 1)
+    assert len(calls) == 4
+
+
 # -------------------------------------------------------------------------------------------------------------- search
 
 
@@ -169,6 +186,31 @@ def test_boosted_candidates_grow_while_all_their_rounds_are_needed():
     assert trials.candidates[0].stages[-1] == 4 and trials.done(0) == 3
     assert linear.get_params() == pk.ListNet(n_jobs=1).get_params()
     assert made.n_estimators == 2  # the user's own ranker is left alone
+
+
+def test_boosted_candidates_shrink_where_few_rounds_are_best():
+    trials = trials_of(task())
+    ranker = pk.MART(n_estimators=16, num_leaves=3, min_child_samples=2, n_jobs=1)
+    first = [replace(Candidate.of(clone(ranker).set_params(reg_lambda=x)), may_grow=True) for x in (0.0, 1.0)]
+    labels = trials.splits.test(0).labels
+    scores = np.outer([-1.0, -1.0, 1.0, -1.0, -1.0], labels)  # best after 4 of 1, 2, 4, 8 and 16 rounds
+    for number in range(2):
+        trials.outcomes[number, 0] = Outcome(scores, np.ones(5), 0.1, 1e-6)
+    search(trials, first, iter(()), Budget(None, 2, None, trials.clock), 5, lambda: None)
+    assert [candidate.ranker.n_estimators for candidate in trials.candidates] == [8, 8]
+    assert trials.outcomes[0, 0].scores.shape[0] == len(trials.candidates[0].stages) == 4
+    assert first[0].ranker.n_estimators == 16
+
+
+def test_linear_candidates_are_finished_even_after_a_bad_split(monkeypatch):
+    monkeypatch.setattr("plackett.experiments.auto.search.FINISHED", 1)
+    trials = trials_of(task(n_queries=36), n_folds=9)
+    good = pk.MART(n_estimators=8, num_leaves=4, min_child_samples=2, n_jobs=1)
+    first = [Candidate.of(clone(good).set_params(reg_lambda=float(i)), str(i)) for i in range(4)]
+    first += [Candidate.of(pk.ListNet(alpha=1e4, n_jobs=1)), Candidate.of(pk.RankSVM(C=1e-9, n_jobs=1))]
+    search(trials, first, iter(()), Budget(None, 6, None, trials.clock), 5, lambda: None)
+    assert [trials.done(i) for i in (4, 5)] == [9, 9]
+    assert min(trials.done(i) for i in range(4)) < 9
 
 
 def test_rankers_that_a_user_names_do_not_grow():

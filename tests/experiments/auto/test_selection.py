@@ -54,6 +54,14 @@ def test_never_worse_than_the_best_alone_and_only_what_is_allowed():
     assert counts[3] == 0 and (counts > 0).sum() <= 2
 
 
+def test_begins_with_the_first_ones_that_are_allowed():
+    rows = [np.eye(4)[i] for i in range(4)]
+    value = closeness(rows[0])
+    np.testing.assert_array_equal(greedy(rows, value, picks=6), [1, 0, 0, 0])
+    np.testing.assert_array_equal(greedy(rows, value, picks=6, start=3), [4, 1, 1, 0])
+    np.testing.assert_array_equal(greedy(rows, value, picks=6, start=3, allowed=lambda c: c[1] == 0), [5, 0, 1, 0])
+
+
 def noise_trials(n_candidates, measure="nDCG@10", n_queries=300, seed=0):
     """Candidates whose held-out scores are noise: none is better than chance."""
     rng = np.random.default_rng(seed)

@@ -13,12 +13,14 @@ from plackett._errors import DataError
 from plackett._estimator import clone
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.search.random import settings_at_random
+from plackett.models.linear import Linear
 from plackett.models.oblivious import Oblivious
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.models.tree_size import leaves_for
 from plackett.models.trees import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
+from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
 __all__ = ["Candidate", "further", "given", "portfolio", "with_categories"]
 
@@ -30,6 +32,8 @@ LARGE_STEP = 0.1
 ROUNDS, MANY_ROWS = 240, 15_000
 #: Fractions of the trees that are candidates of their own: the number of rounds is chosen among them.
 STAGES = (0.0625, 0.125, 0.25, 0.5, 1.0)
+#: Rankers of which random settings are tried, in turn.
+DRAWN = ("LambdaMART", "XENDCG", "ListNet", "ObliviousLambdaMART", "MART", "RankSVM", "YetiRank", "LambdaLossMART")
 #: Minimum number of seconds and maximum number of documents for which a network is worth its time.
 NETWORK_SECONDS, NETWORK_ROWS = 240.0, 100_000
 
@@ -47,7 +51,7 @@ class Candidate:
     stages
         Numbers of rounds to choose from; one fit gives the scores after each of them. None if there is no choice.
     may_grow
-        Whether to train further if the last stage is the best one.
+        Whether to train further if the last stage is the best one, and less far if an early one is.
     """
 
     name: str
@@ -65,9 +69,21 @@ class Candidate:
             stages = tuple(sorted({max(1, round(share * (ranker.full_effort() or 1))) for share in STAGES}))
         return cls(name or " ".join(repr(ranker).split()), ranker, stages)
 
+    @property
+    def linear(self) -> bool:
+        """Whether the ranker is linear: cheap, and different enough from trees to be worth a place in a blend."""
+        return isinstance(self.ranker, Linear | LinearPairSVM)
+
     def grown(self, steps: int = 1) -> Candidate:
-        """The same trained further, if it may grow: each step doubles the learning rate or else the rounds."""
+        """The same trained further, if it may grow: each step doubles the learning rate or else the rounds.
+
+        A negative step halves the rounds.
+        """
         candidate = self
+        if steps < 0 and self.may_grow:
+            rounds = candidate.ranker.get_params(deep=False)["n_estimators"] // 2**-steps
+            ranker = clone(candidate.ranker).set_params(n_estimators=rounds)
+            return replace(Candidate.of(ranker, self.name), may_grow=True)
         for _ in range(steps if self.may_grow else 0):
             known = candidate.ranker.get_params(deep=False)
             name = "learning_rate" if known["learning_rate"] < LARGE_STEP else "n_estimators"
@@ -105,12 +121,14 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
         _named("ListNet(alpha=1.0)"),
         trees("LambdaLossMART", 2 * leaves),
         trees("LambdaMART", leaves),
+        oblivious("ObliviousLambdaMART", depth=3),
         _named("ApproxNDCG"),
         trees("XENDCG", 2 * leaves),
         _named("LinearRegression"),
         trees("LambdaMART", 4 * leaves),
         oblivious("ObliviousLambdaMART", depth=5, colsample_bytree=1.0),
         _named("ListMLE"),
+        _named("ListNet(alpha=10.0)"),
         _named("RankSVM(C=0.000001)"),
         trees("MART", 4 * leaves),
         trees("LambdaMART", 2 * leaves, measure="AP"),
@@ -134,10 +152,16 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
         "min_child_samples": Integer(5, 80, log=True),
         "reg_lambda": Real(0.01, 30.0, log=True),
     }
+    symmetric: SearchSpace = {
+        "depth": Integer(2, 5),
+        **{key: shape[key] for key in ("learning_rate", "colsample_bytree", "reg_lambda")},
+    }
     streams = []
-    for number, name in enumerate(("LambdaMART", "XENDCG", "ListNet", "MART", "RankSVM", "YetiRank", "LambdaLossMART")):
+    for number, name in enumerate(DRAWN):
         ranker = ranker_named(name)[0]
-        space = shape if isinstance(ranker, Trees) else ranker.search_space
+        space = (
+            shape if isinstance(ranker, Trees) else symmetric if isinstance(ranker, Oblivious) else ranker.search_space
+        )
         drawn = itertools.islice(settings_at_random(space, random_state + number), 1, None)  # the first is the default
         if ranker.allow_nan or not facts.missing:
             streams.append(_drawn(ranker, drawn, rounds_for(facts.profile.n_rows)))
@@ -165,7 +189,7 @@ def rounds_for(n_rows: int) -> int:
 
 
 def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]], rounds: int) -> Iterator[Candidate]:
-    fixed = {"n_estimators": rounds} if isinstance(ranker, Trees) else {}
+    fixed = {"n_estimators": rounds} if isinstance(ranker, Trees | Oblivious) else {}
     for setting in settings:
         words = ", ".join(f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
                           for key, value in setting.items())  # fmt: skip

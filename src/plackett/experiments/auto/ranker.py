@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["AutoRanker"]
 __public__ = ["AutoRanker"]
 
+#: Share of the time by which the members of the blend may be late.
+LATE = 0.1
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRanker(Ranker):
@@ -46,7 +49,7 @@ class AutoRanker(Ranker):
     Parameters
     ----------
     time_budget
-        Total time in seconds. The last training may end a little later.
+        Total time in seconds. The last trainings may end up to a tenth later.
     n_trials
         Number of settings to try, instead of a time: the result then depends only on the data and the seed.
     candidates
@@ -183,7 +186,8 @@ class AutoRanker(Ranker):
             )
             # a limit leaves no time for scoring the same ranker with several seeds
             seeds = self.n_seeds if self.max_score_time is None else 1
-            self.scorer_, short = refit(trials, chosen, data, n_seeds=seeds, deadline=trials.deadline)
+            latest = trials.deadline + LATE * (self.time_budget or 0.0)
+            self.scorer_, short = refit(trials, chosen, data, n_seeds=seeds, deadline=trials.deadline, latest=latest)
             monitor.interrupted = monitor.interrupted or short == "interrupted"
         finally:
             monitor.stop()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
@@ -9,6 +11,7 @@ from plackett.experiments.auto.selection import Selection
 from plackett.experiments.auto.trials import Trials, fit, quietly
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["refit"]
 
@@ -20,10 +23,13 @@ def refit(
     *,
     n_seeds: int,
     deadline: float = np.inf,
+    latest: float = np.inf,
 ) -> tuple[BlendScorer, str | None]:
     """Train the members on all data for the best number of rounds; also return why this was cut short, if it was.
 
-    Members that involve randomness are trained with several seeds, each with an equal share of the weight. Scores are
+    Members that involve randomness are trained with several seeds, each with an equal share of the weight. Further
+    seeds end at the deadline; the first training of each member may go on until ``latest``, and the first of all takes
+    up to twice the estimated time. A training that is cut short is dropped, unless it is the only one. Scores are
     divided by the spread of the candidate's scores on held-out documents: on training data the spread is larger, and
     more so for a member that fits them closely.
     """
@@ -35,13 +41,20 @@ def refit(
     done: list[int] = []
     try:
         for member, seed in runs:
-            if rankers and trials.clock() >= deadline:
+            limit = deadline if seed else latest
+            if not rankers:
+                limit = max(limit, trials.clock() + 2.0 * trials.refit_seconds(selection.members[member]))
+            if rankers and trials.clock() >= limit:
                 if len(set(done)) < len(selection.members):
                     short = "cut short by the time budget"
                 break
-            ranker = _member(trials, selection, member, seed)
+            ranker, late = _member(trials, selection, member, seed), _Late(trials.clock, limit)
             with quietly():
-                fit(ranker, data, lambda monitor: trials.clock() >= deadline)
+                fit(ranker, data, late)
+            if late.stopped and rankers:  # fewer rounds than were chosen make another ranker
+                short = short if seed else "cut short by the time budget"
+                break
+            short = "cut short by the time budget" if late.stopped else short
             rankers.append(ranker)
             done.append(member)
     except KeyboardInterrupt:
@@ -55,6 +68,17 @@ def refit(
         spread = float(np.mean([trials.outcomes[number, i].spreads[stage] for i in splits]))
         factors.append(float(selection.weights[member]) / shares[member] / spread)
     return BlendScorer(tuple(rankers), np.array(factors)), short
+
+
+class _Late:
+    """Ends a training when it is late, and remembers that it did."""
+
+    def __init__(self, clock: Callable[[], float], limit: float) -> None:
+        self.clock, self.limit, self.stopped = clock, limit, False
+
+    def __call__(self, monitor: Monitor) -> bool:
+        self.stopped = self.clock() >= self.limit
+        return self.stopped
 
 
 def _member(trials: Trials, selection: Selection, member: int, seed: int) -> Ranker:

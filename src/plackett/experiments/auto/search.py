@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett.experiments.auto.candidates import Candidate
+from plackett.experiments.auto.selection import evaluations
 from plackett.experiments.auto.trials import OutOfTimeError, Trials
 from plackett.experiments.search.halving import halve
 
@@ -23,6 +24,10 @@ MOST = 90
 #: Boosted candidates that decide whether to train all further, how many steps at most, and the share of the time that
 #: deciding may take.
 DECIDING, MOST_STEPS, DECIDING_SHARE = 2, 2, 0.15
+#: With how many seeds there should be time to train the members.
+SEEDS = 1.5
+#: Share of the time that finishing a linear candidate may take.
+LINEAR_SHARE = 0.03
 #: Share of the time for the search, and how many candidates should be trained on all splits, if they have grown.
 SEARCH_SHARE, COMPLETE = 0.75, 5
 
@@ -75,6 +80,7 @@ def search(
             if steps is None:
                 steps = _growth(objective, bracket)
             objective.run((number, 0) for number in bracket)
+            _finish_linear(objective, bracket)
             halve(objective, [{"candidate": number} for number in bracket], objective.ended)
             _finish(objective, FINISHED)
         else:
@@ -102,11 +108,33 @@ def _growth(objective: _Objective, bracket: list[int]) -> int:
         steps += 1
         for number in growing:
             trials.replace(number, trials.candidates[number].grown())
-    if steps and np.isfinite(limit):
+    if steps == 0 and deciding and all(_early(trials, number) for number in deciding):
+        steps = -1
+        for number in growing:
+            trials.replace(number, trials.candidates[number].grown(steps))
+    if steps > 0 and np.isfinite(limit):
         objective.run((number, 0) for number in deciding)
         seconds = float(np.mean([trials.refit_seconds(i) for i in deciding if trials.done(i)] or [0.0]))
         trials.keep_splits(int((SEARCH_SHARE * limit - budget.spent()) / max(COMPLETE * seconds, 1e-9)))
     return steps
+
+
+def _early(trials: Trials, number: int) -> bool:
+    """Whether a quarter of the rounds or fewer are best on the first split."""
+    stages = trials.candidates[number].stages
+    best = stages[trials.best_stage(number, 1)] if trials.done(number) else None
+    return best is not None and stages[-1] is not None and 4 * best <= stages[-1]
+
+
+def _finish_linear(objective: _Objective, bracket: list[int]) -> None:
+    """Finish the linear candidates if that takes little time: one unlucky split should not keep them from the blend."""
+    trials, seconds = objective.trials, objective.budget.seconds
+    for number in bracket:
+        if not trials.candidates[number].linear or not trials.done(number) or objective.ended():
+            continue
+        cost = trials.refit_seconds(number) * len(trials.splits)
+        if objective.budget.n_trials is not None or seconds is None or cost <= LINEAR_SHARE * seconds:
+            objective({"candidate": number})
 
 
 def _finish(objective: _Objective, n: int) -> None:
@@ -158,11 +186,12 @@ class _Objective:
         return trials.worth(number, n) - max(others, default=0.0)
 
     def _reserve(self) -> None:
-        """Reserve the time needed to train the members on all data."""
+        """Reserve the time needed to select the members and to train them on all data."""
         trials = self.trials
         known = [i for i in range(len(trials.candidates)) if trials.done(i) and i not in trials.errors]
         best = sorted(known, key=lambda i: (trials.done(i), self.lead(i)), reverse=True)[: self.max_members]
-        self.budget.reserve = sum(trials.refit_seconds(i) for i in best)
+        seconds = SEEDS * sum(trials.refit_seconds(i) for i in best) + evaluations(len(known)) * trials.measure_seconds
+        self.budget.reserve = trials.reserve = seconds
 
     def ended(self) -> bool:
         """Whether the search should end; never before there is a result."""

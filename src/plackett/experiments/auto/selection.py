@@ -12,10 +12,12 @@ from plackett.data.ids import distinct
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.trials import Trials, mean, per_query
 
-__all__ = ["Selection", "greedy", "select"]
+__all__ = ["Selection", "evaluations", "greedy", "select"]
 
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
+#: Number of candidates that it begins with, and by how many standard errors a candidate is clearly worse.
+START, CLEAR = 3, 2.0
 #: Number of candidates it chooses from.
 CHOSEN_FROM = 12
 #: Number of parts of the queries, each left out once.
@@ -51,13 +53,15 @@ def greedy(
     value: Callable[[np.ndarray], float],
     *,
     picks: int = PICKS,
+    start: int = 1,
     allowed: Callable[[np.ndarray], bool] = lambda counts: True,
 ) -> np.ndarray:
     """Greedy selection with replacement: how often to pick each score vector so that the sum has the best value.
 
     Each pick is the vector that makes the mean of the picks best (the first one in case of ties). Of the sums after
-    1, 2, … picks, the best is kept (the shortest one in case of ties), so the result is never worse than the best
-    single vector.
+    each pick, the best is kept (the shortest one in case of ties), so with ``start=1`` the result is never worse than
+    the best single vector. With few queries the best single vector is partly lucky; ``start=3`` picks the first three
+    vectors to begin with, and only sums that contain them are compared.
 
     Parameters
     ----------
@@ -67,6 +71,9 @@ def greedy(
         Value of a score vector; larger is better.
     picks
         Maximum number of picks.
+    start
+        Number of vectors to begin with, taken from the front; order the vectors from best to worst. Those that are
+        not allowed are skipped.
     allowed
         Whether these counts are allowed.
 
@@ -77,8 +84,15 @@ def greedy(
     """
     counts = np.zeros(len(scores), np.int64)
     total = np.zeros_like(scores[0], dtype=np.float64)
-    best, kept = -np.inf, counts
-    for n in range(1, picks + 1):
+    for i, row in enumerate(scores[:start] if start > 1 else ()):
+        counts[i] += 1
+        if allowed(counts):
+            total += row
+        else:
+            counts[i] -= 1
+    n_first = int(counts.sum())
+    best, kept = value(total / n_first) if n_first else -np.inf, counts.copy()
+    for n in range(n_first + 1, picks + 1):
         top, chosen = -np.inf, -1
         for i, row in enumerate(scores):
             counts[i] += 1
@@ -93,7 +107,7 @@ def greedy(
             break
         counts[chosen] += 1
         total += scores[chosen]
-        if n == 1 or top > best:
+        if not kept.any() or top > best:
             best, kept = top, counts.copy()
     return kept
 
@@ -131,6 +145,11 @@ def select(
         weights=weights[kept] / weights[kept].sum(),
         values=_by_query(values, trials.splits.twins) if parts else None,
     )
+
+
+def evaluations(n_candidates: int) -> int:
+    """About how often `select` measures all held-out documents."""
+    return 5 * n_candidates + PARTS * PICKS * min(n_candidates, CHOSEN_FROM)
 
 
 def _parts(queries: np.ndarray, random_state: int) -> list[np.ndarray]:
@@ -191,10 +210,24 @@ class _Table:
             used = counts > 0
             return used.sum() <= self.max_members and (used.sum() == 1 or seconds[used].sum() <= self.limit)
 
-        counts = greedy(scores, lambda s: mean(measure, per_query(measure, data, s, trials.n_jobs)), allowed=allowed)
+        def value(blend: np.ndarray) -> float:
+            return mean(measure, per_query(measure, data, blend, trials.n_jobs))
+
+        counts = greedy(scores, value, start=self._alike(queries, stages, top), allowed=allowed)
         weights = np.zeros(len(self.finished))
         weights[top] = counts / counts.sum()
         return weights
+
+    def _alike(self, queries: np.ndarray, stages: np.ndarray, top: list[int]) -> int:
+        """How many of the best candidates to begin with: those that are not clearly worse than the best one."""
+        best = self.values[top[0]][stages[top[0]]][queries]
+        n_queries = np.unique(self.trials.splits.twins[queries]).size  # repeated folds measure a query more than once
+        for n, i in enumerate(top[1:START], start=1):
+            gap = best - self.values[i][stages[i]][queries]
+            gap = gap[~np.isnan(gap)]
+            if gap.size == 0 or gap.mean() > CLEAR * gap.std() / np.sqrt(n_queries):
+                return n
+        return min(START, len(top))
 
     def affordable(self, members: list[int]) -> list[int]:
         """The first members that together score fast enough, at least one."""

@@ -84,8 +84,12 @@ class Trials:
         self.candidates: list[Candidate] = []
         self.outcomes: dict[tuple[int, int], Outcome] = {}
         self.errors: dict[int, Exception] = {}
+        self._known: dict[tuple[int, int], list[float]] = {}
         #: When every training except the first must end.
         self.deadline = np.inf
+        #: Seconds before the deadline that are needed for something else.
+        self.reserve = 0.0
+        self._measured = [0.0, 0]
         self.stopped = False
         self.edges = np.cumsum([0, *(splits.test(i).n_rows for i in range(len(splits)))])
         self.queries = np.cumsum([0, *(part.size for part in splits.held_out)])
@@ -102,6 +106,7 @@ class Trials:
         self.candidates[number] = candidate
         for split in range(len(self.splits)):
             self.outcomes.pop((number, split), None)
+            self._known.pop((number, split + 1), None)
 
     def keep_splits(self, n: int) -> None:
         """Compare on the first splits only, at least two of them if there are."""
@@ -179,7 +184,7 @@ class Trials:
         return Outcome(scores / spreads[:, None], spreads, trained - start, per_document)
 
     def _hurry(self, monitor: Monitor) -> bool:
-        if self.stopped or (self.outcomes and self.clock() > self.deadline):
+        if self.stopped or (self.outcomes and self.clock() > self.deadline - self.reserve):
             raise OutOfTimeError
         return False
 
@@ -213,7 +218,17 @@ class Trials:
         n_queries = int(np.searchsorted(self.splits.judged.offsets, scores.size))
         judged = self.splits.judged
         part = judged if n_queries == judged.n_queries else judged.select(np.arange(n_queries))
-        return per_query(self.measure, part, scores, self.n_jobs)
+        start = self.clock()
+        values = per_query(self.measure, part, scores, self.n_jobs)
+        self._measured[0] += self.clock() - start
+        self._measured[1] += scores.size
+        return values
+
+    @property
+    def measure_seconds(self) -> float:
+        """Estimated time to measure the scores of all held-out documents once."""
+        seconds, rows = self._measured
+        return seconds / max(rows, 1) * float(self.edges[len(self.splits)])
 
     def worth(self, number: int, n_splits: int | None = None) -> float:
         """Mean of the measure over the queries of the first splits, at the best stage; larger is better."""
@@ -224,8 +239,12 @@ class Trials:
         return int(np.argmax(self._means(number, n_splits)))
 
     def _means(self, number: int, n_splits: int | None) -> list[float]:
-        stages = range(len(self.candidates[number].stages))
-        return [mean(self.measure, self.values(self.scores(number, stage, n_splits))) for stage in stages]
+        """The mean at each stage; kept, since the search asks for it after every training."""
+        n = len(self.splits) if n_splits is None else n_splits
+        if (number, n) not in self._known:
+            stages = range(len(self.candidates[number].stages))
+            self._known[number, n] = [mean(self.measure, self.values(self.scores(number, i, n))) for i in stages]
+        return self._known[number, n]
 
     def refit_seconds(self, number: int) -> float:
         """Estimated time of training on all data, from the splits."""
