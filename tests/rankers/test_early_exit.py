@@ -145,7 +145,7 @@ def test_predict_with_and_without_the_exit(fitted, tmp_path):
     np.testing.assert_array_equal(ranker.predict(valid, exit=False), ranker.predict(valid))
     with pytest.raises(DataError, match="has no early exit"):
         ranker.predict(valid, exit=True)
-    with pytest.raises(DataError, match="export the ranker without it"):
+    with pytest.raises(DataError, match="export the ranker it was made from"):
         pk.write_vespa(loaded, tmp_path / "v")
 
 
