@@ -29,7 +29,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def _is_switch(value: Any) -> bool:
-    return _is_bool(value) or isinstance(value, Integral) and value in (0, 1)
+    return _is_bool(value) or (isinstance(value, Integral) and value in (0, 1))
 
 
 def _is_number(value: Any) -> bool:
