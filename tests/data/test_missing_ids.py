@@ -32,6 +32,8 @@ GAPS = {
     "pandas' strings": pandas.Series(["a", None, "c"], dtype="string"),
     "pandas' numbers": pandas.Series([1, None, 3], dtype="Int64"),
     "pandas' categories": pandas.Series(["a", None, "c"]).astype("category"),
+    "masked numbers": np.ma.array([1, 2, 3], mask=[False, True, False]),
+    "masked texts": np.ma.array(["a", "b", "c"], mask=[False, True, False]),
     "polars": pl.Series(["a", None, "c"]),
     "polars' numbers": pl.Series([1, None, 3]),
 }
@@ -50,6 +52,41 @@ def test_arrays(ids):
     ):
         with pytest.raises(DataError, match=rf"{name}\[1\] is missing"):
             build()
+
+
+@pytest.mark.parametrize(
+    ("ids", "kept"),
+    [
+        ([2**63, 1], [str(2**63), "1"]),
+        ([2**70, 1], [str(2**70), "1"]),
+        (np.array([1, "a"], object), ["1", "a"]),
+        (np.array(["2020-01-01", "2020-01-02"], "M8[D]"), ["2020-01-01", "2020-01-02"]),
+        (np.ma.array([1, 2]), [1, 2]),
+        (["null", "NA"], ["null", "NA"]),
+        ([-1, 0], [-1, 0]),
+    ],
+    ids=["beyond int64", "beyond uint64", "mixed", "dates", "nothing masked", "words", "no positive number"],
+)
+def test_ids_of_arrays_and_frames(ids, kept):
+    """What arrays take as ids, frames take too."""
+    assert RankingDataset.from_arrays(None, np.zeros(2), ids).qids.tolist() == kept
+    column = pl.Series(ids) if getattr(ids, "dtype", None) == "M8[D]" else pl.Series(list(ids), dtype=pl.Object)
+    assert [*map(str, RankingDataset.from_frame(pl.DataFrame({"qid": column, "label": [0, 1]})).qids)] == [
+        *map(str, kept)
+    ]
+
+
+def test_large_numbers_of_frames():
+    for kind in (pl.UInt64, pl.Int128):
+        frame = pl.DataFrame({"qid": pl.Series([2**63, 1], dtype=kind), "label": [0, 1]})
+        assert RankingDataset.from_frame(frame).qids.tolist() == [str(2**63), "1"]
+
+
+@pytest.mark.parametrize("gap", [None, NAN, 1.5, b"a"])
+def test_mixed_column_with_a_gap(gap):
+    frame = pandas.DataFrame({"qid": np.array([1, "a", gap], object), "label": [0, 1, 0], "x": [1.0, 2.0, 3.0]})
+    with pytest.raises(DataError, match=r"column 'qid', row 2 .*(the id is missing|is not an id)"):
+        RankingDataset.from_frame(frame)
 
 
 @pytest.mark.parametrize("ids", EMPTY.values(), ids=EMPTY)
