@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 
 import numpy as np
@@ -145,6 +146,24 @@ def test_csv_writes_only_what_it_reads(tmp_path):
     with pytest.raises(DataError, match="the qid 'None' would be read as a missing one"):
         write_csv(data, tmp_path / "a.csv")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("word", MISSING_NUMBERS)
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_letor(tmp_path, word, name):
+    path = tmp_path / name
+    text = f"# qid:{word}\n1 qid:7 1:0.5 # qid:{word}\n\n0 qid:8 1:1\n0  qid:{word}\t1:2\n".encode()
+    path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    with pytest.raises(DataError, match=re.escape(f"{path}, line 5, column 4: the query id is missing, among whole")):
+        pk.read_letor(path)
+    path = tmp_path / "b.txt"
+    path.write_text(f"1 qid:a 1:0.5\n0 qid:{word} 1:2\n")
+    assert pk.read_letor(path).qids.tolist() == ["a", word]
+    data = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], ["7", word])
+    with pytest.raises(DataError, match=f"the query id '{word}' would be read as a missing one"):
+        pk.write_letor(data, path)
+    pk.write_letor(data, path, qids="number")
+    assert pk.read_letor(path).n_queries == 2
 
 
 @pytest.mark.parametrize("gap", [None, NAN, "", pandas.NA])

@@ -21,6 +21,7 @@ __all__ = [
     "MISSING_NUMBERS",
     "as_polars",
     "find_column",
+    "first_missing",
     "id_array",
     "id_series",
     "id_strings",
@@ -231,6 +232,18 @@ def missing_ids(texts: pl.Series) -> pl.Series:
     absent = empty | texts.is_in(MISSING_NUMBERS).fill_null(True)
     others = texts.filter(~absent)
     return absent if others.len() and others.str.contains(r"^-?[0-9]+(\.0)?$").all() else empty
+
+
+def first_missing(ids: np.ndarray) -> int | None:
+    """Position of the first id of a text file that is missing (see `missing_ids`); None if there is none.
+
+    >>> first_missing(np.array(["7", "nan"], StringDType())), first_missing(np.array(["a", "nan"], StringDType()))
+    (1, None)
+    """
+    if ids.dtype.kind == "i" or set(MISSING_NUMBERS).isdisjoint(ids.tolist()):
+        return None
+    missing = missing_ids(id_series("id", ids))
+    return missing.arg_max() if missing.any() else None
 
 
 def id_series(name: str, ids: np.ndarray) -> pl.Series:
