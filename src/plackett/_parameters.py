@@ -73,9 +73,10 @@ _RANGES = {
     **dict.fromkeys(("degree", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
     **dict.fromkeys(("reg_alpha", "reg_lambda", "tol", "weight_decay"), _AMOUNT),
     **dict.fromkeys(("coef0", "noise"), _FINITE),
-    **dict.fromkeys(("learning_rate", "max_grad_norm", "prior_variance", "scale"), _POSITIVE),
+    **dict.fromkeys(("learning_rate", "prior_variance", "scale"), _POSITIVE),
     **dict.fromkeys(("rank_steepness", "steepness"), _POSITIVE),
     **dict.fromkeys(("colsample_bynode", "colsample_bytree", "subsample"), _SHARE),
+    "max_grad_norm": _Kind("a number above 0", lambda value: value > 0),
     "max_bin": _Kind("2 or more", lambda value: value >= 2),
     "gamma": _Kind("a finite number of 0 or more", lambda value: 0 <= value < math.inf),
 }

@@ -78,6 +78,7 @@ def test_types(annotation, good, bad):
         ("learning_rate", (0.1, 1), (0, -1.0, INF)),
         ("subsample", (0.5, 1), (0, -1, 1.5, INF)),
         ("max_bin", (2, 255), (1, 0)),
+        ("max_grad_norm", (0.5, INF, None), (0, -1.0)),
         ("tol", (0, 1e-6, INF), (-1e-9,)),
         ("noise", (True, 0.1), (INF,)),
         ("n_estimators", (2**31 - 1,), (10**12,)),
