@@ -90,6 +90,22 @@ def test_mixed_column_with_a_gap(gap):
         RankingDataset.from_frame(frame)
 
 
+def test_masked_numbers():
+    """NaN, as a missing value anywhere else: not what is under the mask."""
+    second = {"mask": [False, True]}
+    assert np.isnan(RankingDataset.from_arrays(np.ma.array([[1], [2]], mask=[[False], [True]]), [0, 1], [7, 7]).X[1])
+    with pytest.raises(DataError, match=r"label y\[1\] is nan"):
+        RankingDataset.from_arrays(None, np.ma.array([0, 1], **second), [7, 7])
+    with pytest.raises(DataError, match=r"sample_weight\[1\] is nan"):
+        RankingDataset.from_arrays(None, [0, 1], [7, 7], sample_weight=np.ma.array([1.0, 1.0], **second))
+    with pytest.raises(DataError, match="group must hold numbers: entry 1 is masked"):
+        RankingDataset.from_arrays(None, None, group=np.ma.array([2, 1], **second))
+    scores = np.ma.array([0.3, 0.4], **second)
+    for data, qid in (([1, 0], [7, 7]), (RankingDataset.from_arrays(None, [1, 0], [7, 7]), None)):
+        with pytest.raises(DataError, match="score 1 .* is NaN"):
+            pk.evaluate(data, scores, ["AP"], qid=qid)
+
+
 @pytest.mark.parametrize("ids", EMPTY.values(), ids=EMPTY)
 def test_empty_texts(ids):
     with pytest.raises(DataError, match=r"qid\[1\] is empty"):

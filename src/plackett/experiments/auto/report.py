@@ -82,7 +82,8 @@ def summary(
     failed = f", {len(trials.errors)} failed" if trials.errors else ""
     tried = sum(trials.done(i) > 0 for i in range(len(trials.candidates)))
     told.append(
-        f"{tried} {'setting was' if tried == 1 else 'settings were'} tried, {len(complete)} of them on all splits{failed}; the search ended because {why}."
+        f"{tried} {'setting was' if tried == 1 else 'settings were'} tried, {len(complete)} of them on all "
+        f"splits{failed}; the search ended because {why}."
     )
     best = max(complete, key=trials.worth)
     sign = 1.0 if trials.measure.ascending else -1.0
