@@ -148,9 +148,8 @@ def _range_problem(name: str, value: Any, annotation: Any = "int") -> str | None
         return None
     if name in _RANGES and not _RANGES[name].fits(value):
         return f"{name}={value!r}; give {_RANGES[name].words}"
-    whole = isinstance(value, Integral) and _KINDS["float"] not in _admitted(annotation)
-    if name != "random_state" and whole and abs(int(value)) > _LARGEST:
-        return f"{name}={value!r}; give at most {_LARGEST}"
+    if name != "random_state" and isinstance(value, Integral) and abs(int(value)) > _LARGEST:
+        return None if _KINDS["float"] in _admitted(annotation) else f"{name}={value!r}; give at most {_LARGEST}"
     return None
 
 

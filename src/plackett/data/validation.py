@@ -48,7 +48,7 @@ def unmasked(values: Any, dtype: Any = np.float64) -> Any:
         return values
     if np.dtype(dtype).kind != "f":
         raise ValueError(f"entry {int(np.ma.getmaskarray(values).argmax())} is masked")
-    return values.astype(dtype).filled(np.nan)
+    return np.ma.filled(values.astype(dtype), np.nan)
 
 
 def _refuse_infinite(values: np.ndarray) -> None:
