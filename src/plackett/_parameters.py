@@ -28,6 +28,19 @@ def _is_bool(value: Any) -> bool:
     return isinstance(value, (bool, np.bool_))
 
 
+def _is_switch(value: Any) -> bool:
+    return _is_bool(value) or (isinstance(value, Integral) and value in (0, 1))
+
+
+def _is_number(value: Any) -> bool:
+    if not isinstance(value, Real) or _is_bool(value):
+        return False
+    try:
+        return not math.isnan(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple, set, frozenset, np.ndarray, range))
 
@@ -37,9 +50,9 @@ _TEXT = _Kind("text", lambda value: isinstance(value, str))
 _LIST = _Kind("a list", _is_list)
 _TABLE = _Kind("a dictionary", lambda value: isinstance(value, Mapping))
 _KINDS = {
-    "bool": _Kind("True or False", _is_bool),
+    "bool": _Kind("True or False", _is_switch),
     "int": _Kind("a whole number", lambda value: isinstance(value, Integral) and not _is_bool(value)),
-    "float": _Kind("a number", lambda value: isinstance(value, Real) and not _is_bool(value) and not math.isnan(value)),
+    "float": _Kind("a number", _is_number),
     "str": _TEXT,
     "None": _NONE,
     "tuple": _LIST,
@@ -60,9 +73,10 @@ _RANGES = {
     **dict.fromkeys(("degree", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
     **dict.fromkeys(("reg_alpha", "reg_lambda", "tol", "weight_decay"), _AMOUNT),
     **dict.fromkeys(("coef0", "noise"), _FINITE),
-    **dict.fromkeys(("learning_rate", "max_grad_norm", "prior_variance", "scale"), _POSITIVE),
+    **dict.fromkeys(("learning_rate", "prior_variance", "scale"), _POSITIVE),
     **dict.fromkeys(("rank_steepness", "steepness"), _POSITIVE),
     **dict.fromkeys(("colsample_bynode", "colsample_bytree", "subsample"), _SHARE),
+    "max_grad_norm": _Kind("a number above 0", lambda value: value > 0),
     "max_bin": _Kind("2 or more", lambda value: value >= 2),
     "gamma": _Kind("a finite number of 0 or more", lambda value: 0 <= value < math.inf),
 }
@@ -75,6 +89,10 @@ def _kinds(annotation: str) -> tuple[_Kind, ...]:
     """What an annotation admits; nothing if it names a type that is not plain."""
     parts = [_kind(part) for part in _split(annotation, " | ")]
     return tuple(part for part in parts if part is not None) if all(parts) else ()
+
+
+def _admitted(annotation: Any) -> tuple[_Kind, ...]:
+    return _kinds(annotation if isinstance(annotation, str) else inspect.formatannotation(annotation))
 
 
 def _kind(annotation: str) -> _Kind | None:
@@ -115,7 +133,7 @@ def parameter_problem(name: str, value: Any, annotation: Any) -> str | None:
     "k='ten'; give a whole number or None"
     >>> parameter_problem("k", 10, "int | None")
     """
-    kinds = _kinds(annotation if isinstance(annotation, str) else inspect.formatannotation(annotation))
+    kinds = _admitted(annotation)
     if not kinds or any(kind.fits(value) for kind in kinds):
         return None
     plain = value is None or isinstance(value, (Real, np.bool_, str, Mapping)) or _is_list(value)
@@ -125,18 +143,26 @@ def parameter_problem(name: str, value: Any, annotation: Any) -> str | None:
     return f"{name}={value!r:.80}; give {', '.join(others) + ' or ' if others else ''}{last}"
 
 
-def _range_problem(name: str, value: Any) -> str | None:
+def _range_problem(name: str, value: Any, annotation: Any = "int") -> str | None:
     if not isinstance(value, Real) or _is_bool(value):
         return None
     if name in _RANGES and not _RANGES[name].fits(value):
         return f"{name}={value!r}; give {_RANGES[name].words}"
     if name != "random_state" and isinstance(value, Integral) and abs(int(value)) > _LARGEST:
-        return f"{name}={value!r}; give at most {_LARGEST}"
+        return None if _KINDS["float"] in _admitted(annotation) else f"{name}={value!r}; give at most {_LARGEST}"
     return None
+
+
+def _is_ours(cls: type, name: str) -> bool:
+    """Whether a field is declared in this package, where its name means what it means everywhere."""
+    declaring = next(each for each in cls.__mro__ if name in inspect.get_annotations(each))
+    return declaring.__module__.partition(".")[0] == "plackett"
 
 
 def check_parameters(owner: Any) -> None:
     """Reject parameters of a ranker or model, a dataclass, whose values cannot be meant.
+
+    Fields that a user's own class declares may have any number of their type, and their default, whatever its type.
 
     >>> import plackett as pk
     >>> check_parameters(pk.ListNet(max_iter=None))
@@ -148,10 +174,12 @@ def check_parameters(owner: Any) -> None:
         ...
     plackett._errors.DataError: ListNet: max_iter=0; give 1 or more
     """
-    for field in dataclasses.fields(owner):
+    for field in dataclasses.fields(owner) if dataclasses.is_dataclass(owner) else ():
         if not field.init:
             continue
         name, value = field.name, getattr(owner, field.name)
-        problem = parameter_problem(name, value, field.type) or _range_problem(name, value)
+        problem = parameter_problem(name, value, field.type) or _range_problem(name, value, field.type)
+        if problem and not _is_ours(type(owner), name):
+            problem = None if repr(value) == repr(field.default) else parameter_problem(name, value, field.type)
         if problem:
             raise DataError(f"{type(owner).__name__}: {problem}")

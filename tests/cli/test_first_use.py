@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import plackett as pk
 from plackett import _kernel_folder
-from plackett.cli import first_use
+from plackett.cli import first_use, main
 
 
 @pytest.fixture
@@ -53,6 +55,28 @@ def test_a_rehearsal_starts_at_once_and_only_once_on_a_new_machine(started, monk
         assert started == [("_evaluate", ["AP"], None)]
         _compile_something()
         assert len(started) == 1
+
+
+def test_the_command_goes_on_where_no_process_can_be_started(started, monkeypatch):
+    def start(task, *args):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(first_use, "_start", start)
+    monkeypatch.setattr(first_use, "nothing_compiled", lambda: True)
+    with first_use.rehearse_evaluation(["AP"], None):
+        started.append("read")
+    assert started == ["read"]
+
+
+def test_interrupted_while_modules_are_imported(monkeypatch, capsys):
+    class Interrupted:
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "plackett.cli.app", Interrupted())
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"
 
 
 def test_a_folder_with_compiled_kernels_is_not_a_new_machine(monkeypatch, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 
 import numpy as np
@@ -32,6 +33,8 @@ GAPS = {
     "pandas' strings": pandas.Series(["a", None, "c"], dtype="string"),
     "pandas' numbers": pandas.Series([1, None, 3], dtype="Int64"),
     "pandas' categories": pandas.Series(["a", None, "c"]).astype("category"),
+    "masked numbers": np.ma.array([1, 2, 3], mask=[False, True, False]),
+    "masked texts": np.ma.array(["a", "b", "c"], mask=[False, True, False]),
     "polars": pl.Series(["a", None, "c"]),
     "polars' numbers": pl.Series([1, None, 3]),
 }
@@ -50,6 +53,57 @@ def test_arrays(ids):
     ):
         with pytest.raises(DataError, match=rf"{name}\[1\] is missing"):
             build()
+
+
+@pytest.mark.parametrize(
+    ("ids", "kept"),
+    [
+        ([2**63, 1], [str(2**63), "1"]),
+        ([2**70, 1], [str(2**70), "1"]),
+        (np.array([1, "a"], object), ["1", "a"]),
+        (np.array(["2020-01-01", "2020-01-02"], "M8[D]"), ["2020-01-01", "2020-01-02"]),
+        (np.ma.array([1, 2]), [1, 2]),
+        (["null", "NA"], ["null", "NA"]),
+        ([-1, 0], [-1, 0]),
+    ],
+    ids=["beyond int64", "beyond uint64", "mixed", "dates", "nothing masked", "words", "no positive number"],
+)
+def test_ids_of_arrays_and_frames(ids, kept):
+    """What arrays take as ids, frames take too."""
+    assert RankingDataset.from_arrays(None, np.zeros(2), ids).qids.tolist() == kept
+    column = pl.Series(ids) if getattr(ids, "dtype", None) == "M8[D]" else pl.Series(list(ids), dtype=pl.Object)
+    assert [*map(str, RankingDataset.from_frame(pl.DataFrame({"qid": column, "label": [0, 1]})).qids)] == [
+        *map(str, kept)
+    ]
+
+
+def test_large_numbers_of_frames():
+    for kind in (pl.UInt64, pl.Int128):
+        frame = pl.DataFrame({"qid": pl.Series([2**63, 1], dtype=kind), "label": [0, 1]})
+        assert RankingDataset.from_frame(frame).qids.tolist() == [str(2**63), "1"]
+
+
+@pytest.mark.parametrize("gap", [None, NAN, 1.5, b"a"])
+def test_mixed_column_with_a_gap(gap):
+    frame = pandas.DataFrame({"qid": np.array([1, "a", gap], object), "label": [0, 1, 0], "x": [1.0, 2.0, 3.0]})
+    with pytest.raises(DataError, match=r"column 'qid', row 2 .*(the id is missing|is not an id)"):
+        RankingDataset.from_frame(frame)
+
+
+def test_masked_numbers():
+    """NaN, as a missing value anywhere else: not what is under the mask."""
+    second = {"mask": [False, True]}
+    assert np.isnan(RankingDataset.from_arrays(np.ma.array([[1], [2]], mask=[[False], [True]]), [0, 1], [7, 7]).X[1])
+    with pytest.raises(DataError, match=r"label y\[1\] is nan"):
+        RankingDataset.from_arrays(None, np.ma.array([0, 1], **second), [7, 7])
+    with pytest.raises(DataError, match=r"sample_weight\[1\] is nan"):
+        RankingDataset.from_arrays(None, [0, 1], [7, 7], sample_weight=np.ma.array([1.0, 1.0], **second))
+    with pytest.raises(DataError, match="group must hold numbers: entry 1 is masked"):
+        RankingDataset.from_arrays(None, None, group=np.ma.array([2, 1], **second))
+    scores = np.ma.array([0.3, 0.4], **second)
+    for data, qid in (([1, 0], [7, 7]), (RankingDataset.from_arrays(None, [1, 0], [7, 7]), None)):
+        with pytest.raises(DataError, match="score 1 .* is NaN"):
+            pk.evaluate(data, scores, ["AP"], qid=qid)
 
 
 @pytest.mark.parametrize("ids", EMPTY.values(), ids=EMPTY)
@@ -108,6 +162,24 @@ def test_csv_writes_only_what_it_reads(tmp_path):
     with pytest.raises(DataError, match="the qid 'None' would be read as a missing one"):
         write_csv(data, tmp_path / "a.csv")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("word", MISSING_NUMBERS)
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_letor(tmp_path, word, name):
+    path = tmp_path / name
+    text = f"# qid:{word}\n1 qid:7 1:0.5 # qid:{word}\n\n0 qid:8 1:1\n0  qid:{word}\t1:2\n".encode()
+    path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    with pytest.raises(DataError, match=re.escape(f"{path}, line 5, column 4: the query id is missing, among whole")):
+        pk.read_letor(path)
+    path = tmp_path / "b.txt"
+    path.write_text(f"1 qid:a 1:0.5\n0 qid:{word} 1:2\n")
+    assert pk.read_letor(path).qids.tolist() == ["a", word]
+    data = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], ["7", word])
+    with pytest.raises(DataError, match=f"the query id '{word}' would be read as a missing one"):
+        pk.write_letor(data, path)
+    pk.write_letor(data, path, qids="number")
+    assert pk.read_letor(path).n_queries == 2
 
 
 @pytest.mark.parametrize("gap", [None, NAN, "", pandas.NA])

@@ -122,6 +122,15 @@ def test_rows_of_a_mapped_table_are_copied_to_the_disk(text, tmp_path, monkeypat
     mapped.release_memory()
 
 
+def test_without_a_folder_for_temporary_files_rows_stay_in_memory(text, tmp_path, monkeypatch):
+    data = letor_to_native(text, tmp_path / "a.plackett")
+    monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)
+    monkeypatch.setattr(mapped.tempfile, "tempdir", str(tmp_path / "no such folder"))
+    copy = mapped.take_rows(data.X, np.arange(400)[::-1])
+    assert np.array_equal(copy, data.X[::-1]) and not mapped.is_mapped(copy)
+    assert mapped.row_array(data.X, (400,)).sum() == 0
+
+
 @pytest.mark.parametrize("make", [lambda: pk.LambdaMART(n_estimators=5, n_jobs=1), lambda: pk.ListNet()])
 def test_training_from_a_mapped_table_is_the_same(text, tmp_path, monkeypatch, make):
     monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)

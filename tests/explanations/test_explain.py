@@ -268,3 +268,31 @@ def test_a_pipeline_of_our_own_steps_is_explained_after_them(data):
         expected = explain(pipeline[1], filled, 3, **same)
         np.testing.assert_array_equal(found.contributions, expected.contributions)
         np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), found.scores, rtol=1e-5)
+
+
+def related_task(n_queries=8, n=5):
+    rng = np.random.default_rng(0)
+    X, offsets = rng.normal(size=(n_queries * n, 3)).astype(np.float32), np.arange(0, n_queries * n, n)
+    pairs = [(int(first + i), int(first + i + 1)) for first in offsets for i in (0, 2)]
+    return pk.RankingDataset.from_arrays(
+        X,
+        np.digitize(X[:, 0] + X[:, 1], [0.0, 1.0]),
+        np.repeat(np.arange(n_queries), n),
+        relations={"similarity": pk.Relation.from_pairs(pairs)},
+        query_features=rng.normal(size=(n_queries, 2)),
+    )
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [pk.RelationalFeedback(beta=0.5), pk.ClassRankers(base=pk.ListNet(max_iter=5))],
+    ids=["RelationalFeedback", "ClassRankers"],
+)
+def test_relations_and_query_features_are_kept(ranker):
+    """Versions of a document are scored in the list that it is in, for the query that it answers."""
+    data = related_task()
+    explanation = pk.explain(ranker.fit(data), data, 2, n_orders=4)
+    assert explanation.method == "sampling"
+    np.testing.assert_allclose(explanation.scores, ranker.predict(data)[10:15])
+    np.testing.assert_allclose(explanation._score(1, explanation.X[1:2], 1), explanation.scores[1:2])
+    np.testing.assert_allclose(explanation._score(1, explanation.X[[1, 1]], 0), explanation.scores[[0, 0]])

@@ -36,9 +36,13 @@ def test_types(url, kind):
     assert url_type([url]) == [kind]
 
 
-def test_a_single_address_is_not_a_list():
-    with pytest.raises(DataError, match="pass a list"):
-        url_type("http://example.org")
+@pytest.mark.parametrize("describe", [url_type, url_depth, url_length])
+def test_one_url_is_not_a_list(describe):
+    for urls in ("http://example.org", b"http://example.org", None):
+        with pytest.raises(DataError, match="pass a list"):
+            describe(urls)
+    with pytest.raises(DataError, match=r"urls\[1\] is None, not a text"):
+        describe(["http://example.org", None])
 
 
 @pytest.mark.spec("LR-02")

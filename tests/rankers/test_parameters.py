@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import re
 import sys
 import warnings
@@ -48,8 +49,8 @@ def test_types_of_all_parameters(cls):
     ("annotation", "good", "bad"),
     [
         ("int", (3, np.int64(3), -1), (None, "3", 3.0, NAN, True, [3])),
-        ("float", (3, 0.5, np.float32(2), INF), (None, "3", NAN, False, [0.5], {})),
-        ("bool", (True, np.True_), (None, 1, "True", 0.0)),
+        ("float", (3, 0.5, np.float32(2), INF, 10**12), (None, "3", NAN, False, [0.5], {})),
+        ("bool", (True, np.True_, 0, 1, np.int64(1)), (None, 2, -1, "True", 0.0)),
         ("str", ("x", pk.measures.nDCG), (None, 1, True, ["x"])),
         ("int | None", (None, 3), ("3", 2.5)),
         ("float | str", ("auto", 0.5), (None, [1])),
@@ -77,6 +78,7 @@ def test_types(annotation, good, bad):
         ("learning_rate", (0.1, 1), (0, -1.0, INF)),
         ("subsample", (0.5, 1), (0, -1, 1.5, INF)),
         ("max_bin", (2, 255), (1, 0)),
+        ("max_grad_norm", (0.5, INF, None), (0, -1.0)),
         ("tol", (0, 1e-6, INF), (-1e-9,)),
         ("noise", (True, 0.1), (INF,)),
         ("n_estimators", (2**31 - 1,), (10**12,)),
@@ -88,6 +90,45 @@ def test_ranges(name, good, bad):
     assert all(_range_problem(name, value) is None for value in good)
     for value in bad:
         assert (_range_problem(name, value) or "").startswith(f"{name}={value!r}; give ")
+
+
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class Own(pk.ListNet):
+    """A user's ranker: names in a meaning of its own, defaults that their types do not admit."""
+
+    n_parts: int = None
+    shift: float = NAN
+    scale: float = -1.0
+    since: int = 1_700_000_000_000
+    alpha: float = 0.1
+
+
+def test_own_fields_of_a_users_ranker():
+    for ranker in (Own(), Own(scale=-2.0, since=10**13, n_parts=3), Own(verbose=1), pickle.loads(pickle.dumps(Own()))):
+        check_parameters(ranker)
+    for name, value in (("n_parts", "x"), ("shift", None), ("max_iter", 0), ("max_iter", 10**12)):
+        with pytest.raises(DataError, match=f"^Own: {name}={value!r}; give "):
+            check_parameters(Own(**{name: value}))
+
+
+def test_whole_numbers_where_fractions_are_declared():
+    """Only counts have a largest value."""
+    check_parameters(pk.RankSVM(C=10**10))
+    with pytest.raises(DataError, match=r"^RankSVM: C=10+; give a number"):
+        check_parameters(pk.RankSVM(C=10**400))
+    with pytest.raises(DataError, match="max_iter=10000000000; give at most 2147483647"):
+        check_parameters(pk.RankSVM(max_iter=10**10))
+
+
+def test_a_model_that_is_no_dataclass():
+    class Plain:
+        allow_nan = False
+
+        def train(self, loss, data, monitor, start):
+            return pk.Linear(max_iter=2).train(loss, data, monitor, start)
+
+    X, y, qid = task()
+    assert pk.GradientRanker(model=Plain()).fit(X, y, qid=qid).predict(X).std() > 0
 
 
 def test_training_for_no_iteration_is_refused():
@@ -131,7 +172,7 @@ def test_values_that_ended_in_a_traceback(ranker, said):
         ("ListNet", "max_iter=None", "max_iter=None; give a whole number such as 300"),
         ("ListNet", "max_iter=0", "max_iter=0; give 1 or more"),
         ("ListNet", "tol=", "tol=''; give a number such as 1e-06"),
-        ("ListNet", "standardize=1", "standardize=1; give True or False"),
+        ("ListNet", "standardize=2", "standardize=2; give True or False"),
         ("RankNet", "hidden=(4, 'a')", "each entry a whole number"),
         ("LambdaMART", "n_estimators=1000000000000", "give at most 2147483647"),
         ("ListNet(tol=None)", "alpha=0.1", "ListNet: tol=None; give a number"),

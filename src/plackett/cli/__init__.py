@@ -14,6 +14,14 @@ def main() -> None:
     or would overwrite something: nothing was done. It is 1 if a file is missing, damaged or does not fit, something is
     not installed, or the work failed. Ctrl-C gives 130. A message on stderr says what is wrong.
     """
+    try:
+        _run()
+    except KeyboardInterrupt:  # outside of a command: while modules are imported
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _run() -> None:
     from plackett import MissingExtraError
     from plackett._names import printable
     from plackett.cli.app import app

@@ -58,7 +58,8 @@ def _in_parallel(task: Callable[..., None], *args: Any, meanwhile: Callable[[], 
 
     def start() -> None:
         if not started:
-            started.append(_start(task, *args))
+            with contextlib.suppress(OSError):  # no further process is allowed: the command takes longer
+                started.append(_start(task, *args))
 
     try:
         if nothing_compiled():  # no need to wait until the first kernel is missed

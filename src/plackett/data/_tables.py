@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.dtypes import StringDType
 
 from plackett._errors import CellError, DataError, parameter
 from plackett._names import nearest, plain, question
+from plackett.data.grouping import ids_array, is_missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +21,7 @@ __all__ = [
     "MISSING_NUMBERS",
     "as_polars",
     "find_column",
+    "first_missing",
     "id_array",
     "id_series",
     "id_strings",
@@ -183,7 +186,8 @@ def id_array(series: pl.Series, *, blank: bool = False) -> np.ndarray:
     if series.null_count():
         raise CellError(series.name, series.is_null().arg_max() or 0, "the id is missing")
     if series.dtype.is_integer():
-        return series.cast(pl.Int64).to_numpy()
+        whole = series.cast(pl.Int64, strict=False)
+        return series.cast(pl.String).to_numpy().astype(StringDType()) if whole.null_count() else whole.to_numpy()
     if series.dtype.is_float():
         whole = series.cast(pl.Int64, strict=False)
         bad = (whole.cast(series.dtype) != series).fill_null(True)
@@ -198,7 +202,21 @@ def id_array(series: pl.Series, *, blank: bool = False) -> np.ndarray:
         if not blank and (empty := texts == "").any():
             raise CellError(series.name, empty.arg_max() or 0, "the id is empty")
         return texts.to_numpy().astype(StringDType())
-    raise DataError(f"column {series.name!r} is {series.dtype}; ids are whole numbers or strings")
+    if series.dtype in (pl.Date, pl.Datetime):
+        return ids_array(series.to_numpy(), series.name)
+    if series.dtype == pl.Object:  # numbers among texts
+        return _mixed_ids(series, blank)
+    raise DataError(f"column {series.name!r} is {series.dtype}; ids are whole numbers, strings or dates")
+
+
+def _mixed_ids(series: pl.Series, blank: bool) -> np.ndarray:
+    values = series.to_list()
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise CellError(series.name, row, "the id is missing")
+        if not isinstance(value, (str, Integral)):
+            raise CellError(series.name, row, f"{value!r:.80} is not an id: give whole numbers or text")
+    return ids_array(np.array(values, object), series.name, blank=blank)
 
 
 def missing_ids(texts: pl.Series) -> pl.Series:
@@ -214,6 +232,18 @@ def missing_ids(texts: pl.Series) -> pl.Series:
     absent = empty | texts.is_in(MISSING_NUMBERS).fill_null(True)
     others = texts.filter(~absent)
     return absent if others.len() and others.str.contains(r"^-?[0-9]+(\.0)?$").all() else empty
+
+
+def first_missing(ids: np.ndarray) -> int | None:
+    """Position of the first id of a text file that is missing (see `missing_ids`); None if there is none.
+
+    >>> first_missing(np.array(["7", "nan"], StringDType())), first_missing(np.array(["a", "nan"], StringDType()))
+    (1, None)
+    """
+    if ids.dtype.kind == "i" or set(MISSING_NUMBERS).isdisjoint(ids.tolist()):
+        return None
+    missing = missing_ids(id_series("id", ids))
+    return missing.arg_max() if missing.any() else None
 
 
 def id_series(name: str, ids: np.ndarray) -> pl.Series:

@@ -31,10 +31,18 @@ def ids_array(values: Any, name: str = "ids", *, blank: bool = False) -> np.ndar
 
 
 def as_given(values: Any) -> np.ndarray:
-    """Values as an array; numbers among texts are objects, where NumPy makes a text even of NaN."""
+    """Values as an array; numbers among texts are objects, where NumPy makes a text even of NaN.
+
+    So are whole numbers of which NumPy makes floats, and the entries of a masked array, None where they are masked.
+    """
+    if type(values) is not np.ndarray and isinstance(values, np.ndarray) and np.ma.is_masked(values):
+        return np.array(values.tolist(), object)
     array = np.asarray(values)
-    mixed = array.dtype.kind in "US" and isinstance(values, (list, tuple)) and not {*map(type, values)} <= {str, bytes}
-    return np.array(values, object) if mixed else array
+    if not isinstance(values, (list, tuple)) or array.dtype.kind not in "USf":
+        return array
+    kinds = {*map(type, values)}
+    changed = kinds <= {int} if array.dtype.kind == "f" else not kinds <= {str, bytes}
+    return np.array(values, object) if changed else array
 
 
 def _ids_as_given(values: Any, name: str) -> np.ndarray:

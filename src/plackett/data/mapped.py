@@ -91,7 +91,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     """``X[rows]``. A large table that is mapped from a file is copied to another one, not into memory.
 
     The copy is in a file without a name in the folder for temporary files (``TMPDIR``) and vanishes with the array. If
-    the disk has no room for it, it is made in memory.
+    the disk has no room for it or the folder cannot be written to, it is made in memory.
 
     >>> take_rows(np.array([[1.0], [2.0]], np.float32), np.array([1, 0])).tolist()
     [[2.0], [1.0]]
@@ -132,12 +132,12 @@ def copy_rows(values: np.ndarray, rows: np.ndarray, out: np.ndarray) -> np.ndarr
 def _on_disk(size: int) -> MappedFile | None:
     if not hasattr(os, "posix_fallocate"):
         return None
-    with tempfile.TemporaryFile(prefix="plackett-") as file:
-        try:
+    try:
+        with tempfile.TemporaryFile(prefix="plackett-") as file:
             os.posix_fallocate(file.fileno(), 0, size)  # a page without room on the disk would end the process later
-        except OSError:
-            return None
-        return MappedFile(file.fileno(), size, access=mmap.ACCESS_WRITE)
+            return MappedFile(file.fileno(), size, access=mmap.ACCESS_WRITE)
+    except OSError:  # no room, a folder that cannot be written to, too many open files
+        return None
 
 
 @cache

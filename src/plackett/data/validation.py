@@ -12,7 +12,7 @@ from plackett.data.grouping import group_rows, ids_array
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["column", "count_rows", "features", "positions", "queries", "weights"]
+__all__ = ["column", "count_rows", "features", "positions", "queries", "unmasked", "weights"]
 
 
 def features(X: Any) -> np.ndarray | csr_matrix | None:
@@ -26,7 +26,7 @@ def features(X: Any) -> np.ndarray | csr_matrix | None:
         _refuse_infinite(sparse.data)
         return sparse
     try:
-        dense = np.ascontiguousarray(X, dtype=np.float32)
+        dense = np.ascontiguousarray(unmasked(X, np.float32), dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise DataError(f"X must be a table of numbers: {error}") from None
     if dense.ndim != 2:
@@ -36,6 +36,19 @@ def features(X: Any) -> np.ndarray | csr_matrix | None:
         )
     _refuse_infinite(dense)
     return dense
+
+
+def unmasked(values: Any, dtype: Any = np.float64) -> Any:
+    """Numbers with NaN for the masked entries of a masked array, where NumPy gives what is under the mask.
+
+    >>> unmasked(np.ma.array([1, 2], mask=[False, True])).tolist(), unmasked([1, 2])
+    ([1.0, nan], [1, 2])
+    """
+    if type(values) is np.ndarray or not isinstance(values, np.ndarray) or not np.ma.is_masked(values):
+        return values
+    if np.dtype(dtype).kind != "f":
+        raise ValueError(f"entry {int(np.ma.getmaskarray(values).argmax())} is masked")
+    return np.ma.filled(values.astype(dtype), np.nan)
 
 
 def _refuse_infinite(values: np.ndarray) -> None:
@@ -53,7 +66,7 @@ def _refuse_infinite(values: np.ndarray) -> None:
 def column(values: Any, name: str, dtype: Any, ndim: int | None = 1) -> np.ndarray:
     """Numbers of one type and number of dimensions."""
     try:
-        column = np.ascontiguousarray(values, dtype=dtype)
+        column = np.ascontiguousarray(unmasked(values, dtype), dtype=dtype)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must hold numbers: {error}") from None
     if ndim is not None and column.ndim != ndim:

@@ -14,6 +14,7 @@ from plackett._errors import DataError, PlackettWarning
 from plackett._names import plural
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.validation import unmasked
 from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure
 from plackett.measures.blocks import measured
@@ -138,7 +139,7 @@ def evaluate(
         if hasattr(scores, "predict"):
             raise DataError("a ranker needs the features: give a RankingDataset, or the scores of the documents")
         data = RankingDataset.from_arrays(None, data, qid)
-        scores = data.from_input_order(scores)
+        scores = data.from_input_order(unmasked(scores))
     elif qid is not None:
         raise ValueError("qid goes with plain labels; a RankingDataset already has its queries")
     if hasattr(scores, "predict"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -148,20 +149,25 @@ def _dense(X: Any) -> np.ndarray:
 
 
 def _scorer(ranker: Any, query: RankingDataset) -> Score:
-    """Scores with versions of the i-th document; in a list-aware model, each in its own copy of the list."""
+    """Scores with versions of the i-th document; in a list-aware model, each in its own copy of the list.
+
+    Copies keep the relations of the list, and the features of its query.
+    """
+    bare = replace(query, X=np.zeros((query.n_rows, 0), np.float32), y=None, preferences=None, comments=None)
 
     def alone(i: int, rows: np.ndarray, of: int) -> np.ndarray:
         if of != i:
             return np.full(len(rows), ranker._score_rows(query)[of])
-        versions = RankingDataset(X=rows, y=None, offsets=np.array([0, len(rows)]), qids=query.qids)
+        offsets, facts = np.array([0, len(rows)]), query.query_features
+        versions = RankingDataset(X=rows, y=None, offsets=offsets, qids=query.qids, query_features=facts)
         return ranker._score_rows(versions)
 
     def in_list(i: int, rows: np.ndarray, of: int) -> np.ndarray:
         n = query.n_rows
         lists = np.tile(_dense(query.X), (len(rows), 1))
         lists[np.arange(len(rows)) * n + i] = rows
-        offsets = np.arange(len(rows) + 1) * n
-        versions = RankingDataset(X=lists, y=None, offsets=offsets, qids=np.arange(len(rows)))
+        copies = bare.select(np.zeros(len(rows), np.int64))
+        versions = replace(copies, X=lists, qids=np.arange(len(rows)))
         return ranker._score_rows(versions)[np.arange(len(rows)) * n + of]
 
     return in_list if ranker.scorer_.list_aware else alone

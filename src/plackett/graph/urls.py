@@ -51,7 +51,7 @@ def url_depth(urls: Iterable[str]) -> np.ndarray:
     >>> url_depth(["http://a.org", "http://a.org/", "a.org/x/y.html"]).tolist()
     [0, 0, 2]
     """
-    return np.array([_SCHEME.sub("", url.strip()).rstrip("/").count("/") for url in urls], np.int64)
+    return np.array([_SCHEME.sub("", url.strip()).rstrip("/").count("/") for url in _texts(urls)], np.int64)
 
 
 @fulfils("LR-02")
@@ -61,7 +61,7 @@ def url_length(urls: Iterable[str]) -> np.ndarray:
     >>> url_length(["http://a.org/", "a.org/x"]).tolist()
     [6, 7]
     """
-    return np.array([len(_SCHEME.sub("", url.strip())) for url in urls], np.int64)
+    return np.array([len(_SCHEME.sub("", url.strip())) for url in _texts(urls)], np.int64)
 
 
 @fulfils("qdep.classify", "qdep.classify.ranker", paper="Kraaij, Westerveld, Hiemstra 2002")
@@ -73,9 +73,17 @@ def url_type(urls: Iterable[str]) -> list[str]:
     >>> url_type(["http://a.org/index.html", "http://a.org/b/", "a.org/b/c/", "a.org/b/c.html"])
     ['root', 'subroot', 'path', 'file']
     """
-    if isinstance(urls, str):
-        raise DataError(f"urls={urls!r}; pass a list of URLs")
-    return [_type(url) for url in urls]
+    return [_type(url) for url in _texts(urls)]
+
+
+def _texts(urls: Iterable[str]) -> list[str]:
+    if isinstance(urls, (str, bytes)) or not isinstance(urls, Iterable):
+        raise DataError(f"urls={urls!r:.80}; pass a list of URLs")
+    texts = list(urls)
+    for i, url in enumerate(texts):
+        if not isinstance(url, str):
+            raise DataError(f"urls[{i}] is {url!r:.80}, not a text; every entry is a URL")
+    return texts
 
 
 def _type(url: str) -> str:

@@ -16,6 +16,7 @@ from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
+from plackett.data.validation import unmasked
 
 __all__ = ["TIES", "Ranking", "Scored"]
 
@@ -97,7 +98,7 @@ def list_ranking(labels: Any) -> Ranking:
 def check_scores(data: RankingDataset, scores: Any) -> np.ndarray:
     """The scores as float64; an error unless they are numbers, one for each row."""
     try:
-        scores = np.ascontiguousarray(scores, dtype=np.float64)
+        scores = np.ascontiguousarray(unmasked(scores), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"scores must be numbers: {error}") from None
     if scores.shape != (data.n_rows,):

@@ -9,6 +9,7 @@ import pytest
 import plackett as pk
 from plackett import DataError, PlackettWarning
 from plackett.experiments.auto.trials import Trials
+from plackett.experiments.tables.leaderboard import _statistics
 from plackett.rankers import storage
 from plackett.rankers.display import card_rows
 from plackett.testing.rankers import easy_task
@@ -53,6 +54,18 @@ def test_leaderboard_reasons_and_estimate_are_saved(fitted, tmp_path):
     loaded = pk.load(tmp_path / "m.plackett")
     assert loaded.leaderboard_.equals(board) and loaded.reasons_ == fitted.reasons_
     assert storage.card(tmp_path / "m.plackett")["card"]["auto"]["estimate"] == estimate
+
+
+def test_the_estimate_keeps_to_the_bounds_of_the_measure():
+    few = pk.AutoRanker(candidates=("ListNet",), n_trials=1, n_folds=2, n_repeats=1, n_jobs=1).fit(task(n_queries=6))
+    assert 0 < few.estimate_["low"] < few.estimate_["value"] < few.estimate_["high"] == 1.0
+    assert any("1 setting was tried" in sentence for sentence in few.reasons_)
+
+
+def test_the_interval_of_a_single_ranker_keeps_to_the_bounds_of_the_measure():
+    values = {"A": np.array([1.0, 1.0, 1.0, 0.7])}
+    row = _statistics("AP", pk.measures.AP, values, "randomization", "holm", 0.05, 0)["A"]
+    assert 0 < row["low"] < 0.925 and row["high"] == 1.0
 
 
 def test_rounds_that_were_best_are_trained(fitted):

@@ -25,6 +25,7 @@ _MESSAGES = {
     fault.QID_LONG: (f"the query id is longer than {MAX_QID} bytes", "use shorter ids"),
     fault.QID_BYTE: ("the query id contains a control character", "use printable ids"),
     fault.QID_UTF8: ("the query id is not UTF-8", "convert the file to UTF-8"),
+    fault.QID_MISSING: ("the query id is missing, among whole numbers", "every line needs the id of its query"),
     fault.NO_QUERY: (
         "a line without query",
         "write qid:id after every label, or give the sizes of the queries with group=",

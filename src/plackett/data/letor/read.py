@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor import faults as fault
 from plackett.data.letor.block import Block, Options, parse_block
@@ -44,7 +46,8 @@ def read_letor(
     ``float`` makes of the text, rounded to single precision; ``NULL`` and ``nan`` are missing values (NaN). Lines that
     are empty or hold only a comment are skipped; CRLF, tabs and a byte order mark are accepted.
 
-    Query ids become int64 if all of them are plain integers, otherwise strings. The rows of a query need not be
+    Query ids become int64 if all of them are plain integers, otherwise strings; ``qid:nan`` among integers, and other
+    words for a missing value, are an error. The rows of a query need not be
     contiguous: they are grouped, and `RankingDataset.to_input_order` restores the order. Comments are kept byte for
     byte; ids in LETOR's form ``#docid = …`` are in ``docids``, and `letor_comment_fields` has the rest.
 
@@ -96,7 +99,7 @@ def read_letor(
     options = _options(path, sparse, n_features, missing, n_jobs)
     segments = mapped(options.path) if mmap else None
     if segments is not None:
-        return to_dataset([parse_block(segments, 0, options)], group)
+        return _with_ids(to_dataset([parse_block(segments, 0, options)], group), options.path)
     source = LineBlocks(options.path, _BLOCK_BYTES)
     blocks: list[Block] = []
     lines = 0
@@ -104,7 +107,23 @@ def read_letor(
         segment = source.read()
         blocks.append(parse_block([segment], lines, options))
         lines += segment.lines_before(segment.hi)
-    return to_dataset(blocks, group)
+    return _with_ids(to_dataset(blocks, group), options.path)
+
+
+def _with_ids(data: RankingDataset, path: str) -> RankingDataset:
+    """The data, unless a query id is a word such as ``nan`` and all others are whole numbers."""
+    query = first_missing(data.qids)
+    if query is None:
+        return data
+    token = b"qid:" + str(data.qids[query]).encode()
+    source, lines = LineBlocks(path, _BLOCK_BYTES) if is_regular(path) else None, 0
+    while source is not None and not source.ended:
+        segment = source.read()
+        match = re.search(rb"(?m)^[^#\n]*?[ \t]" + token + rb"(?=[ \t\r\n#])", segment.text[: segment.hi].tobytes())
+        if match:
+            raise letor_error(path, [segment], lines, segment, match.end() - len(token), fault.QID_MISSING)
+        lines += segment.lines_before(segment.hi)
+    raise DataError(f"{path}: the query id is missing, among whole numbers: {token.decode()!r}")
 
 
 def read_letor_chunks(

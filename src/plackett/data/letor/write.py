@@ -13,6 +13,7 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._kernel import kernel, n_threads
 from plackett.data._compression import replacing_compressed
+from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.float_text import LONGEST, put_number, put_whole
 from plackett.data.letor.floats import NONE
@@ -72,8 +73,10 @@ def write_letor(
     _say_what_is_lost(data, path)
     if qids not in ("keep", "number"):
         raise DataError(f"qids must be 'keep' or 'number', got {qids!r}")
-    names = Strings.from_values(data.qids if qids == "keep" else np.arange(1, data.n_queries + 1))
+    ids = data.qids if qids == "keep" else np.arange(1, data.n_queries + 1)
+    names = Strings.from_values(ids)
     _check_ids(names, path)
+    _check_words(ids, path)
     tails = _tails(data) if comments else Strings.from_values([])
     X = data.X
     if isinstance(X, np.ndarray):
@@ -139,6 +142,15 @@ def _check_ids(qids: Strings, path: Any) -> None:
             f"{path}: the query id {qids[query].decode('utf-8', 'replace')!r} cannot be written as LETOR text: "
             "it must not be empty and must not hold blanks, control characters or '#'. Write .plackett, .parquet or "
             f".csv, or number the queries with {numbered}"
+        )
+
+
+def _check_words(qids: np.ndarray, path: Any) -> None:
+    query = first_missing(qids)
+    if query is not None:
+        raise DataError(
+            f"{path}: the query id {str(qids[query])!r} would be read as a missing one, because all others are whole "
+            f"numbers. Write .plackett or .parquet, or number the queries with {parameter('qids', repr('number'))}"
         )
 
 

@@ -73,15 +73,17 @@ def summary(
     else:
         times = "once" if splits.rounds == 1 else f"{splits.rounds} times"
         part = "" if splits.data.n_rows == trials.n_rows else f" on {splits.data.n_queries:,} of the queries"
+        each = "once" if len(splits) == 1 else f"{len(splits)} times"
         told.append(
             f"Rankers were compared by cross-validation{part}: queries cut into folds {times}; rankers that went all "
-            f"the way were trained {len(splits)} times."
+            f"the way were trained {each}."
         )
     complete = trials.complete()
     failed = f", {len(trials.errors)} failed" if trials.errors else ""
     tried = sum(trials.done(i) > 0 for i in range(len(trials.candidates)))
     told.append(
-        f"{tried} settings were tried, {len(complete)} of them on all splits{failed}; the search ended because {why}."
+        f"{tried} {'setting was' if tried == 1 else 'settings were'} tried, {len(complete)} of them on all "
+        f"splits{failed}; the search ended because {why}."
     )
     best = max(complete, key=trials.worth)
     sign = 1.0 if trials.measure.ascending else -1.0
@@ -89,7 +91,7 @@ def summary(
     estimate = None
     if chosen.values is not None and np.isfinite(chosen.values).any():
         values = sign * chosen.values
-        low, high = (float(edge) for edge in confidence_interval(values))
+        low, high = np.clip(confidence_interval(values), *trials.measure.bounds).tolist()
         value = float(trials.measure.mean(values))
         told.append(
             f"Expect {name} {value:.4f} on new queries (95 % interval {low:.4f} to {high:.4f}): each query was "

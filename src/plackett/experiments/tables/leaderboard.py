@@ -103,7 +103,8 @@ def _statistics(
     means = {ranker: float(column[kept].mean()) for ranker, column in values.items()}
     best = (max if measure.ascending else min)(means, key=lambda ranker: means[ranker])
     if len(values) == 1:
-        low, high = confidence_interval(values[best][kept], level=1 - alpha, random_state=random_state)
+        interval = confidence_interval(values[best][kept], level=1 - alpha, random_state=random_state)
+        low, high = np.clip(interval, *measure.bounds).tolist()
         return {best: empty | {"low": low, "high": high, "best": True}}
     queries = np.arange(kept.size)
     systems = {ranker: Evaluation({name: measure}, queries, {name: column}) for ranker, column in values.items()}
