@@ -118,19 +118,19 @@ class LaplaceProcess:
             factor = _factored(np.eye(weights.size) + phi.T @ spread)
             slope = phi.T @ self._back(terms.slope) + weights
             step = -cho_solve((factor, True), slope)
-            win = -slope @ step  # twice what a full step wins where the function is a parabola
+            win = -slope @ step  # twice the gain of a full step if the function is a parabola
             if win <= 1e-24 * max(abs(value), 1.0):
                 break
             length = 1.0
             while True:
                 trial = weights + length * step
-                found = look(trial)
-                # so near that rounding hides the difference of values, Newton's step is right
-                if found[0] <= value - 1e-4 * length * win or win <= 1e-10 * max(abs(value), 1.0) or length < 1e-8:
+                at_trial = look(trial)
+                # this close, rounding hides the difference between the values: trust Newton's step
+                if at_trial[0] <= value - 1e-4 * length * win or win <= 1e-10 * max(abs(value), 1.0) or length < 1e-8:
                     break
                 length *= 0.5
             weights = trial
-            value, latent, terms = found
+            value, latent, terms = at_trial
         self.weights = weights
         return weights, latent, terms, factor, spread
 

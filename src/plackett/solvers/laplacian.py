@@ -150,10 +150,10 @@ class Forest:
     @classmethod
     def of(cls, data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None = None) -> Forest | Laplacian:
         """From pairs (document, parent); a `Laplacian` where they are no forest."""
-        found = parents_of(relation, data)
-        if found is None:
+        forest = parents_of(relation, data)
+        if forest is None:
             return Laplacian.of(data, [(relation, beta)], n_jobs)
-        parent, weight, order = found
+        parent, weight, order = forest
         return cls(data.offsets, parent, 0.5 * beta * weight, order, n_jobs)
 
     def reweighted(self, weight: np.ndarray) -> Forest:
@@ -305,16 +305,16 @@ def _eliminate(lo, hi, offsets, parent, weight, order, b, out):  # type: ignore[
         for i in range(first, last):
             for c in range(b.shape[1]):
                 out[i, c] = b[i, c]
-        for place in range(last - 1, first - 1, -1):
-            i = order[place]
+        for position in range(last - 1, first - 1, -1):
+            i = order[position]
             u = parent[i]
             if u >= 0:
                 share = weight[i] / pivot[i - first]
                 pivot[u - first] -= share * weight[i]
                 for c in range(b.shape[1]):
                     out[u, c] += share * out[i, c]
-        for place in range(first, last):
-            i = order[place]
+        for position in range(first, last):
+            i = order[position]
             u = parent[i]
             for c in range(b.shape[1]):
                 above = weight[i] * out[u, c] if u >= 0 else 0.0

@@ -133,9 +133,9 @@ def solve_threshold_svm(problem: ThresholdProblem, tol: float = 1e-8) -> Thresho
     n_iter = 0
     while best.gap > tol and n_iter < _MOST_STEPS and state.step():
         n_iter += 1
-        found = state.solution()
-        if found.primal - found.dual < best.primal - best.dual:
-            best = found
+        candidate = state.solution()
+        if candidate.primal - candidate.dual < best.primal - best.dual:
+            best = candidate
     return replace(best, n_iter=n_iter, closed=best.gap <= tol)
 
 
@@ -159,8 +159,8 @@ class _State:
     def step(self) -> bool:
         """One predictor and corrector; False where rounding lets no step succeed any more."""
         problem = self.problem
-        room = problem.cost - self.alpha
-        q = 1.0 / (self.u / self.alpha + self.v / room)
+        remaining_cost = problem.cost - self.alpha
+        q = 1.0 / (self.u / self.alpha + self.v / remaining_cost)
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # refused there
                 solve = self._factor(q)
@@ -173,7 +173,7 @@ class _State:
 
         def move(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> tuple[np.ndarray, ...]:
             """Newton's step for given right sides of the three complementarities."""
-            rho = -stationarity + first / self.alpha - second / room
+            rho = -stationarity + first / self.alpha - second / remaining_cost
             pulled = problem.side * q * rho
             kappa = (third - self.mu * order) / self.z
             dw, dt = solve(
@@ -183,23 +183,23 @@ class _State:
             change = problem.multiply(dw)[problem.row] - dt[problem.threshold]
             da = q * (rho - problem.side * change)
             du = (first - self.u * da) / self.alpha
-            dv = (second + self.v * da) / room
+            dv = (second + self.v * da) / remaining_cost
             dz = self.gaps @ dt + order
             return dw, dt, da, du, dv, kappa - self.mu / self.z * (self.gaps @ dt), dz
 
         now = self._complementarity()
         pairs = 2 * self.alpha.size + self.mu.size
-        _, _, da, du, dv, dm, dz = affine = move(-self.alpha * self.u, -room * self.v, -self.mu * self.z)
+        _, _, da, du, dv, dm, dz = affine = move(-self.alpha * self.u, -remaining_cost * self.v, -self.mu * self.z)
         length = self._length(affine)
         then = (
             ((self.alpha + length * da) * (self.u + length * du)).sum()
-            + ((room - length * da) * (self.v + length * dv)).sum()
+            + ((remaining_cost - length * da) * (self.v + length * dv)).sum()
             + ((self.mu + length * dm) * (self.z + length * dz)).sum()
         )
         target = (then / now) ** 3 * now / pairs
         step = move(
             target - self.alpha * self.u - da * du,
-            target - room * self.v + da * dv,
+            target - remaining_cost * self.v + da * dv,
             target - self.mu * self.z - dm * dz,
         )
         length = min(1.0, 0.995 * self._length(step))
@@ -213,17 +213,17 @@ class _State:
         return True
 
     def _complementarity(self) -> float:
-        room = self.problem.cost - self.alpha
-        return float(self.alpha @ self.u + room @ self.v + self.mu @ self.z)
+        remaining_cost = self.problem.cost - self.alpha
+        return float(self.alpha @ self.u + remaining_cost @ self.v + self.mu @ self.z)
 
     def _length(self, step: tuple[np.ndarray, ...]) -> float:
         """How far a step can be taken before something becomes negative; at most 1."""
         _, _, da, du, dv, dm, dz = step
-        room = self.problem.cost - self.alpha
+        remaining_cost = self.problem.cost - self.alpha
         longest = 1.0
         for value, change in (
             (self.alpha, da),
-            (room, -da),
+            (remaining_cost, -da),
             (self.u, du),
             (self.v, dv),
             (self.mu, dm),

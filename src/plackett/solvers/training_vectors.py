@@ -56,7 +56,7 @@ def _dense_difference(x, z, inverse, out):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def difference(values, columns, pointers, inverse, u, v, out, places):  # type: ignore[no-untyped-def]
+def difference(values, columns, pointers, inverse, u, v, out, indices):  # type: ignore[no-untyped-def]
     """x_u − x_v into ``out`` (with ``places``, where sparse); returns the number of entries.
 
     Sparse, a feature that both rows have is there twice: merging them takes longer than all the rest of a step.
@@ -71,11 +71,11 @@ def difference(values, columns, pointers, inverse, u, v, out, places):  # type: 
     n = 0
     for p in range(i, pointers[u + 1]):
         out[n] = values[p] * inverse[columns[p]]
-        places[n] = columns[p]
+        indices[n] = columns[p]
         n += 1
     for p in range(j, pointers[v + 1]):
         out[n] = -values[p] * inverse[columns[p]]
-        places[n] = columns[p]
+        indices[n] = columns[p]
         n += 1
     return n
 
@@ -107,7 +107,7 @@ def ask_for(values, columns, pointers, row):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def signed(values, columns, pointers, inverse, u, side, constant, out, places):  # type: ignore[no-untyped-def]
+def signed(values, columns, pointers, inverse, u, side, constant, out, indices):  # type: ignore[no-untyped-def]
     """``side`` · (x_u, constant) into ``out``; returns the number of entries."""
     n = pointers[u + 1] - pointers[u]
     for k in range(n):
@@ -116,15 +116,15 @@ def signed(values, columns, pointers, inverse, u, side, constant, out, places): 
             out[k] = side * values[p] * inverse[k]
         else:
             out[k] = side * values[p] * inverse[columns[p]]
-            places[k] = columns[p]
+            indices[k] = columns[p]
     out[n] = side * constant
     if columns.size:
-        places[n] = inverse.size
+        indices[n] = inverse.size
     return n + 1
 
 
 @kernel(fastmath=REASSOC, inline=True)
-def measure(x, n, places, dense, weights):  # type: ignore[no-untyped-def]
+def measure(x, n, indices, dense, weights):  # type: ignore[no-untyped-def]
     """Product of an example with the weights, and its squared length.
 
     Only reads: were something written here, the order of the sums would depend on where in memory it lies.
@@ -137,6 +137,6 @@ def measure(x, n, places, dense, weights):  # type: ignore[no-untyped-def]
             square += x[k] * x[k]
     else:
         for k in range(n):
-            product += weights[places[k]] * x[k]
+            product += weights[indices[k]] * x[k]
             square += x[k] * x[k]
     return product, square

@@ -103,7 +103,7 @@ def minimise(
     """
     weights, products = np.zeros(n_features), 0
     scores, moved, slopes = (loss.per_document() for _ in range(3))
-    room = loss.per_document(), loss.per_document()
+    buffers = loss.per_document(), loss.per_document()
     loss.scores(weights, scores)
     primal, dual, n_iter = loss.evaluate(scores, slopes), 0.0, 0
     while True:
@@ -112,9 +112,9 @@ def minimise(
         started = n_iter > 0 or not gradient.any()  # a weak penalty must not pass for a solution: 0 orders nothing
         if (started and primal - dual <= tol * primal) or n_iter == max_iter:
             break
-        step, n = _conjugate_gradients(loss, scores, gradient, moved, room)
+        step, n = _conjugate_gradients(loss, scores, gradient, moved, buffers)
         products += n
-        line = _Line(loss, weights, scores, step, moved, float(gradient @ step), slopes, room[0])
+        line = _Line(loss, weights, scores, step, moved, float(gradient @ step), slopes, buffers[0])
         length = line.search()
         n_iter += 1
         if not line.objective < primal:
@@ -131,7 +131,7 @@ def minimise(
 
 
 def _conjugate_gradients(
-    loss: ScoreLoss, scores: np.ndarray, gradient: np.ndarray, moved: np.ndarray, room: tuple[np.ndarray, np.ndarray]
+    loss: ScoreLoss, scores: np.ndarray, gradient: np.ndarray, moved: np.ndarray, buffers: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, int]:
     """A step d with (I + curvature) d ≈ −gradient, and the number of products it took.
 
@@ -140,7 +140,7 @@ def _conjugate_gradients(
     times = loss.curvature(scores)
     step = np.zeros(gradient.size)
     moved[...] = 0.0
-    pushed, bent = room
+    pushed, bent = buffers
     rest, direction = -gradient, -gradient
     square = float(rest @ rest)
     enough = _FORCING**2 * square
@@ -175,19 +175,19 @@ class _Line:
         moved: np.ndarray,
         slope: float,
         slopes: np.ndarray,
-        room: np.ndarray,
+        trial_scores: np.ndarray,
     ) -> None:
         self.loss, self.scores, self.moved = loss, scores, moved
-        self.slopes, self.room = slopes, room
+        self.slopes, self.trial_scores = slopes, trial_scores
         self.square, self.cross, self.bend = float(weights @ weights), float(weights @ step), float(step @ step)
         self.first_slope = slope
         self.objective = np.inf
 
     def slope(self, length: float) -> float:
         """Slope at a length; keeps the objective and the slopes of the scores there."""
-        np.multiply(self.moved, length, out=self.room)
-        self.room += self.scores
-        value = self.loss.evaluate(self.room, self.slopes)
+        np.multiply(self.moved, length, out=self.trial_scores)
+        self.trial_scores += self.scores
+        value = self.loss.evaluate(self.trial_scores, self.slopes)
         self.objective = value + 0.5 * (self.square + 2.0 * length * self.cross + length**2 * self.bend)
         return self.cross + length * self.bend + float(self.slopes @ self.moved)
 

@@ -82,19 +82,19 @@ class Breeder:
 
     def first(self, rng: np.random.Generator, n: int) -> list[Program]:
         """A first population: ramped half-and-half (depths 1, 2, … and full or not in turn), duplicates redrawn."""
-        found: dict[Program, None] = {}
+        distinct: dict[Program, None] = {}
         depths = range(1, self.max_depth + 1)
         for i in range(n * _TRIES):
-            found[self.grown(rng, depths[i // 2 % len(depths)], self.max_size, i % 2 == 0)] = None
-            if len(found) == n:
-                return list(found)
-        programs = list(found)  # there are fewer formulas than that
+            distinct[self.grown(rng, depths[i // 2 % len(depths)], self.max_size, i % 2 == 0)] = None
+            if len(distinct) == n:
+                return list(distinct)
+        programs = list(distinct)  # there are fewer formulas than that
         return [programs[i % len(programs)] for i in range(n)]
 
     def crossover(self, a: Program, b: Program, rng: np.random.Generator) -> Program:
         """``a`` with one of its trees replaced by one of ``b``'s."""
         for _ in range(_TRIES):
-            child = a.replaced(_place(a, rng), b.part(_place(b, rng)))
+            child = a.replaced(_random_node(a, rng), b.part(_random_node(b, rng)))
             if self.fits(child):
                 return child
         return a
@@ -109,7 +109,7 @@ class Breeder:
         return a
 
     def _new_tree(self, a: Program, rng: np.random.Generator) -> Program:
-        return a.replaced(_place(a, rng), self.grown(rng, min(_NEW_DEPTH, self.max_depth), self.max_size, False))
+        return a.replaced(_random_node(a, rng), self.grown(rng, min(_NEW_DEPTH, self.max_depth), self.max_size, False))
 
     def _other_node(self, a: Program, rng: np.random.Generator) -> Program:
         i = int(rng.integers(a.size))
@@ -120,10 +120,10 @@ class Breeder:
         return Program((*a.code[:i], code, *a.code[i + 1 :]), a.constants)
 
     def _moved_constant(self, a: Program, rng: np.random.Generator) -> Program:
-        places = [i for i, code in enumerate(a.code) if code == CONSTANT]
-        if not places:
+        constant_nodes = [i for i, code in enumerate(a.code) if code == CONSTANT]
+        if not constant_nodes:
             return self._other_node(a, rng)
-        i = places[int(rng.integers(len(places)))]
+        i = constant_nodes[int(rng.integers(len(constant_nodes)))]
         value = a.constants[i] + 0.2 * (self.constant_range[1] - self.constant_range[0]) * rng.normal()
         return a.replaced(i, Program.constant(self._constant(value)))
 
@@ -132,7 +132,7 @@ class Breeder:
         return round(float(value), 3) + 0.0  # no -0
 
 
-def _place(program: Program, rng: np.random.Generator) -> int:
+def _random_node(program: Program, rng: np.random.Generator) -> int:
     """A node, an inner one mostly."""
     inner = [i for i, code in enumerate(program.code) if code < CONSTANT]
     if inner and rng.random() < _INNER:

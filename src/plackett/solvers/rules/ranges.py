@@ -28,7 +28,7 @@ def find_cuts(
         raise DataError(f"discretization={discretization!r}; the kinds are {', '.join(DISCRETIZATIONS)}")
     if not 2 <= n_bins <= MISSING:
         raise DataError(f"n_bins={n_bins}; give a number from 2 to {MISSING}")
-    places = DISCRETIZATIONS[discretization]
+    find_starts = DISCRETIZATIONS[discretization]
     table = X if isinstance(X, np.ndarray) else X.tocsc()
     cuts, missing = [], np.zeros(X.shape[1], np.bool_)
     for j in range(X.shape[1]):
@@ -37,7 +37,7 @@ def find_cuts(
         missing[j] = not known.all()
         order = np.flatnonzero(known)[np.argsort(x[known], kind="stable")]
         x = np.ascontiguousarray(x[order], np.float32)
-        cut = places(x, classes[order], weight[order], n_classes, n_bins)
+        cut = find_starts(x, classes[order], weight[order], n_classes, n_bins)
         below, above = x[cut - 1], x[cut]
         middle = (0.5 * (below.astype(np.float64) + above)).astype(np.float32)
         cuts.append(np.where(middle < above, middle, below))  # between neighbouring floats there is no middle
@@ -45,7 +45,7 @@ def find_cuts(
     return np.concatenate([np.empty(0, np.float32), *cuts]), first, missing
 
 
-def _quantile_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
+def _quantile_starts(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
     """Places in ascending values where ranges begin that hold about equal weights; equal values stay together."""
     changes = np.flatnonzero(x[1:] != x[:-1]) + 1
     if not changes.size:
@@ -55,14 +55,14 @@ def _quantile_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_c
     return changes[np.unique(np.searchsorted(total[changes - 1], targets).clip(max=changes.size - 1))]
 
 
-def _entropy_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
+def _entropy_starts(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
     """Places where ranges begin that separate grades: the most informative cuts worth their description length."""
     out = np.empty(n_bins - 1, np.int64)
     return np.sort(out[: _split(x, classes, weight, n_classes, out)])
 
 
 #: How features are cut.
-DISCRETIZATIONS: dict[str, Callable[..., np.ndarray]] = {"entropy": _entropy_places, "quantile": _quantile_places}
+DISCRETIZATIONS: dict[str, Callable[..., np.ndarray]] = {"entropy": _entropy_starts, "quantile": _quantile_starts}
 
 
 @kernel

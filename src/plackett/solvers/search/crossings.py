@@ -41,7 +41,7 @@ def crossings(
         scores, slope = scores[lists.rows], slope[lists.rows]
     sizes = data.group
     pairs = np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
-    places, changes = np.full(pairs[-1], np.inf), np.zeros(pairs[-1])
+    change_points, changes = np.full(pairs[-1], np.inf), np.zeros(pairs[-1])
     gain = form.gain * (lists.sign * lists.weight)[data.query_of_row]
     over_queries(
         _sweep,
@@ -53,17 +53,19 @@ def crossings(
         form.addend,
         form.worth,
         pairs,
-        places,
+        change_points,
         changes,
         n_jobs=lists.n_jobs,
         rows_per_thread=2_000,
     )
-    finite = places < np.inf
-    places, changes = places[finite], changes[finite]
-    order = np.empty(places.size, np.int64)
-    unit = float(np.median(np.abs(places))) if places.size else 1.0
-    order_of_points(places, places.size, max(unit, _LEAST_UNIT), order, np.empty(places.size + 1, np.int64))
-    return places[order], changes[order]
+    finite = change_points < np.inf
+    change_points, changes = change_points[finite], changes[finite]
+    order = np.empty(change_points.size, np.int64)
+    unit = float(np.median(np.abs(change_points))) if change_points.size else 1.0
+    order_of_points(
+        change_points, change_points.size, max(unit, _LEAST_UNIT), order, np.empty(change_points.size + 1, np.int64)
+    )
+    return change_points[order], changes[order]
 
 
 @kernel(inline=True)
@@ -112,7 +114,7 @@ def _exchange(p, order, position, context, gain, factor, addend, worth):  # type
 
 @kernel
 def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, places, changes
+    lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, change_points, changes
 ):
     n_max = longest(lo, hi, offsets)
     most_pairs = longest(lo, hi, pairs)
@@ -186,6 +188,6 @@ def _sweep(  # type: ignore[no-untyped-def]
                         change += _exchange(r - 1, order, position, context, g, f, e, w)
                         r -= 1
             if change != 0.0:
-                places[out] = t
+                change_points[out] = t
                 changes[out] = change
                 out += 1
