@@ -76,7 +76,7 @@ class LinearPairSVM(Ranker):
         scale = np.ones(data.n_features)
         if self.standardize:
             scale = spread(data.X, weight_of_rows(data), self.n_jobs)
-        found = train(
+        trained = train(
             data.X,
             scale,
             self.make_pairs(data),
@@ -88,5 +88,5 @@ class LinearPairSVM(Ranker):
             what=type(self).__name__,
             n_jobs=self.n_jobs,
         )
-        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
-        self.scorer_ = LinearScorer((found.weights / scale)[:, None], np.zeros(1))
+        self.objective_, self.gap_, self.n_iter_ = trained.objective, trained.gap, trained.n_iter
+        self.scorer_ = LinearScorer((trained.weights / scale)[:, None], np.zeros(1))

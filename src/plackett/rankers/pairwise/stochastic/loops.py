@@ -234,7 +234,7 @@ def make_draws(loop: Loop, data: RankingDataset, *, rel: float, margin: float, p
 
 
 @kernel(inline=True)
-def _place(order_low, order_high, cumulative, bits):  # type: ignore[no-untyped-def]
+def _draw_position(order_low, order_high, cumulative, bits):  # type: ignore[no-untyped-def]
     """A place between two others: all alike, or by running sums of weights."""
     if cumulative.size == 0:
         return order_low + below(bits, order_high - order_low)
@@ -266,7 +266,7 @@ def draw(start, first, second, margin, draws):  # type: ignore[no-untyped-def]
         if np.float64(more >> np.uint64(32)) * _UNIT < draws.pair_probability:
             entry = draw_entry(bits, pairs.alias.keep, pairs.alias.other)
             first[i] = pairs.first[entry]
-            second[i] = pairs.order[_place(pairs.low[entry], pairs.high[entry], pairs.cumulative, more)]
+            second[i] = pairs.order[_draw_position(pairs.low[entry], pairs.high[entry], pairs.cumulative, more)]
             if pairs.margin.size:
                 margin[i] = pairs.margin[entry]
         else:

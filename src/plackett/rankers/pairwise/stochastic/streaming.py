@@ -30,8 +30,8 @@ class Survey:
         self.single_mass.append(draws.singles.mass)
         self.n_queries += block.n_queries
         self.n_rows += block.n_rows
-        found = moments(block.X, np.ones(block.n_rows), n_jobs)
-        self._moments = found if self._moments is None else _merged(self._moments, found)
+        block_moments = moments(block.X, np.ones(block.n_rows), n_jobs)
+        self._moments = block_moments if self._moments is None else _merged(self._moments, block_moments)
 
     @property
     def scale(self) -> np.ndarray:
