@@ -315,16 +315,16 @@ def _settings(learner: Learner) -> dict[str, Any]:
     """The kind of a learner and its parameters, as far as they are plain values; it has to be a dataclass."""
     if not dataclasses.is_dataclass(learner):
         return {}
-    found: dict[str, Any] = {"learner": type(learner).__name__}
+    settings: dict[str, Any] = {"learner": type(learner).__name__}
     for field in dataclasses.fields(learner):
         if field.init:
             value = getattr(learner, field.name)
             value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
             try:
-                found[field.name] = json.loads(json.dumps(value))
+                settings[field.name] = json.loads(json.dumps(value))
             except (TypeError, ValueError):
                 continue  # an object
-    return found
+    return settings
 
 
 def _check_settings(folder: Path, snapshot: dict[str, Any], learner: Learner) -> None:

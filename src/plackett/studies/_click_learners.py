@@ -85,8 +85,8 @@ def _known(case: Case) -> Any:
 
 
 def _harvested(case: Case) -> Any:
-    found = harvest_propensities(case.log).examination
-    return ips_labels(case.log, np.where(np.isnan(found), np.nanmin(found), found))
+    examination = harvest_propensities(case.log).examination
+    return ips_labels(case.log, np.where(np.isnan(examination), np.nanmin(examination), examination))
 
 
 class _Attraction:

@@ -118,11 +118,11 @@ def online(
     sample, scores, truth, pairs = _rankers(parts[0][0], rankers, queries, random_state)
     compared, lines = [], dict[str, list[np.ndarray]]()
     for kind in progress(users, "comparisons", len(users), verbose=verbose):
-        found = simulate_comparisons(
+        comparisons = simulate_comparisons(
             sample, scores, pairs, users=kind, pages=pages, marks=13, random_state=random_state, n_jobs=n_jobs
         )
-        compared += _figures(kind, found, truth, pairs, random_state)
-        for name, curve in found.agreement(truth).items():
+        compared += _figures(kind, comparisons, truth, pairs, random_state)
+        for name, curve in comparisons.agreement(truth).items():
             lines.setdefault(name, []).append(curve)
     gap = np.abs(truth)
     part = Study(
@@ -134,7 +134,7 @@ def online(
         ),
     )
     chart = line_chart(
-        {name: (found.marks.tolist(), np.mean(each, axis=0).tolist()) for name, each in lines.items()},
+        {name: (comparisons.marks.tolist(), np.mean(each, axis=0).tolist()) for name, each in lines.items()},
         title="Agreement with the true difference of nDCG@10",
         x_label="pages",
         y_label="share of pairs with the right sign",
@@ -181,9 +181,14 @@ def _rankers(
     return sample, scores, np.array([quality[a] - quality[b] for a, b in pairs]), pairs
 
 
-def _figures(kind: str, found: Comparisons, truth: np.ndarray, pairs: list[Any], seed: int) -> list[dict[str, Any]]:
-    agreement, needed = found.agreement(truth), {name: found.pages_needed(name) for name in found.mean}
-    columns = {f"{n:,}": found.marks.tolist().index(n) for n in _SHOWN if n in found.marks}
+def _figures(
+    kind: str, comparisons: Comparisons, truth: np.ndarray, pairs: list[Any], seed: int
+) -> list[dict[str, Any]]:
+    agreement, needed = (
+        comparisons.agreement(truth),
+        {name: comparisons.pages_needed(name) for name in comparisons.mean},
+    )
+    columns = {f"{n:,}": comparisons.marks.tolist().index(n) for n in _SHOWN if n in comparisons.marks}
     rows = []
     for name, curve in agreement.items():
         ratio = needed[name] / needed["A/B, first click"]

@@ -259,12 +259,14 @@ def evaluate_off_policy(
     2018. McInerney, Brost, Chandar, Mehrotra, Carterette: Counterfactual evaluation of slate recommendations with
     sequential reward interactions. KDD 2020.
     """
-    found, case = _estimate(log, run, method, model, k, normalise, clip, level, reward)
+    estimate, case = _estimate(log, run, method, model, k, normalise, clip, level, reward)
     if n_bootstrap:
-        found = _with_error(found, _resampled(log, case, found.pages, method, n_bootstrap, random_state), level)
-    if warn and found.doubts:
-        warnings.warn("this log cannot answer well: " + "; ".join(found.doubts), PlackettWarning, stacklevel=2)
-    return found
+        estimate = _with_error(
+            estimate, _resampled(log, case, estimate.pages, method, n_bootstrap, random_state), level
+        )
+    if warn and estimate.doubts:
+        warnings.warn("this log cannot answer well: " + "; ".join(estimate.doubts), PlackettWarning, stacklevel=2)
+    return estimate
 
 
 def _estimate(
@@ -347,13 +349,13 @@ def _resampled(
     return estimates
 
 
-def _with_error(found: OffPolicyEstimate, draws: np.ndarray, level: float) -> OffPolicyEstimate:
+def _with_error(estimate: OffPolicyEstimate, draws: np.ndarray, level: float) -> OffPolicyEstimate:
     """The estimate with the error of its resamples."""
     from scipy.special import ndtri
 
     error = float(draws.std(ddof=1))
     half = float(ndtri((1 + level) / 2)) * error
-    return replace(found, error=error, lower=found.value - half, upper=found.value + half, resampled=draws)
+    return replace(estimate, error=error, lower=estimate.value - half, upper=estimate.value + half, resampled=draws)
 
 
 def _error(values: np.ndarray, weight: np.ndarray) -> float:
