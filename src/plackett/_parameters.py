@@ -20,7 +20,7 @@ __all__ = ["check_parameters", "parameter_problem"]
 class _Kind(NamedTuple):
     """Values that a parameter may have: in words, and as a test."""
 
-    words: str
+    description: str
     fits: Callable[[Any], bool]
 
 
@@ -84,10 +84,10 @@ def _kind(annotation: str) -> _Kind | None:
         return kind
     entries = _kinds(_split(inside.removesuffix("]"), ", ")[0])
     if not entries:  # objects: a text for one of them is left to the ranker, which knows what they are
-        return _Kind(kind.words, lambda value: _is_list(value) or isinstance(value, str))
-    words = " or ".join(each.words for each in entries)
+        return _Kind(kind.description, lambda value: _is_list(value) or isinstance(value, str))
+    description = " or ".join(each.description for each in entries)
     return _Kind(
-        f"a list, each entry {words}",
+        f"a list, each entry {description}",
         lambda value: _is_list(value) and all(any(each.fits(entry) for each in entries) for entry in value),
     )
 
@@ -119,9 +119,9 @@ def parameter_problem(name: str, value: Any, annotation: Any) -> str | None:
     if not kinds or any(kind.fits(value) for kind in kinds):
         return None
     plain = value is None or isinstance(value, (Real, np.bool_, str, Mapping)) or _is_list(value)
-    if not plain and (_TEXT in kinds or any("list" in kind.words for kind in kinds)):
+    if not plain and (_TEXT in kinds or any("list" in kind.description for kind in kinds)):
         return None
-    *others, last = (kind.words for kind in kinds)
+    *others, last = (kind.description for kind in kinds)
     return f"{name}={value!r:.80}; give {', '.join(others) + ' or ' if others else ''}{last}"
 
 
@@ -129,7 +129,7 @@ def _range_problem(name: str, value: Any) -> str | None:
     if not isinstance(value, Real) or _is_bool(value):
         return None
     if name in _RANGES and not _RANGES[name].fits(value):
-        return f"{name}={value!r}; give {_RANGES[name].words}"
+        return f"{name}={value!r}; give {_RANGES[name].description}"
     if name != "random_state" and isinstance(value, Integral) and abs(int(value)) > _LARGEST:
         return f"{name}={value!r}; give at most {_LARGEST}"
     return None

@@ -189,8 +189,8 @@ def id_array(series: pl.Series, *, blank: bool = False) -> np.ndarray:
         bad = (whole.cast(series.dtype) != series).fill_null(True)
         if bad.any():
             row = bad.arg_max() or 0
-            found = series[row]
-            problem = f"{found} is not an id: give whole numbers or text" if found == found else "the id is missing"
+            bad_id = series[row]
+            problem = f"{bad_id} is not an id: give whole numbers or text" if bad_id == bad_id else "the id is missing"
             raise CellError(series.name, row, problem)
         return whole.to_numpy()
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):

@@ -96,13 +96,13 @@ def given(rankers: Sequence[Any]) -> list[Candidate]:
     """Candidates that the user named: rankers, or names of rankers."""
     if isinstance(rankers, str) or len(rankers) == 0:
         raise DataError(f"candidates={rankers!r}; give a list of rankers, such as [RankSVM(), 'LambdaMART'], or None")
-    found = []
+    candidates = []
     for ranker in rankers:
         made = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker
         if not isinstance(made, Ranker):
             raise DataError(f"candidates: {ranker!r} is not a ranker of plackett")
-        found.append(Candidate.of(made, ranker if isinstance(ranker, str) else ""))
-    return found
+        candidates.append(Candidate.of(made, ranker if isinstance(ranker, str) else ""))
+    return candidates
 
 
 def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
@@ -191,9 +191,12 @@ def rounds_for(n_rows: int) -> int:
 def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]], rounds: int) -> Iterator[Candidate]:
     fixed = {"n_estimators": rounds} if isinstance(ranker, Trees | Oblivious) else {}
     for setting in settings:
-        words = ", ".join(f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
-                          for key, value in setting.items())  # fmt: skip
-        candidate = Candidate.of(clone(ranker).set_params(**fixed, **setting), f"{type(ranker).__name__}({words})")
+        parameters_text = ", ".join(
+            f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}" for key, value in setting.items()
+        )
+        candidate = Candidate.of(
+            clone(ranker).set_params(**fixed, **setting), f"{type(ranker).__name__}({parameters_text})"
+        )
         yield replace(candidate, may_grow=bool(fixed))
 
 
@@ -202,13 +205,13 @@ def _named(name: str) -> Candidate:
 
 
 def _trees(name: str, leaves: int, *, n_estimators: int, **parameters: Any) -> Candidate:
-    words = "".join(f", {key}={value}" for key, value in parameters.items())
+    parameters_text = "".join(f", {key}={value}" for key, value in parameters.items())
     shape = {"num_leaves": leaves, "n_estimators": n_estimators}
     ranker = ranker_named(name)[0].set_params(**(TREES | shape | parameters))
-    return replace(Candidate.of(ranker, f"{name}(num_leaves={leaves}{words})"), may_grow=True)
+    return replace(Candidate.of(ranker, f"{name}(num_leaves={leaves}{parameters_text})"), may_grow=True)
 
 
 def _oblivious(name: str, *, n_estimators: int, **parameters: Any) -> Candidate:
     ranker = ranker_named(name)[0].set_params(**(TREES | {"n_estimators": n_estimators} | parameters))
-    words = ", ".join(f"{key}={value}" for key, value in parameters.items())
-    return replace(Candidate.of(ranker, f"{name}({words})"), may_grow=True)
+    parameters_text = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return replace(Candidate.of(ranker, f"{name}({parameters_text})"), may_grow=True)

@@ -210,8 +210,8 @@ class AutoRanker(Ranker):
                 ranker._check_missing(data, "X")
                 with quietly():
                     fit(ranker, data)
-            except (ValueError, ArithmeticError) as found:
-                error = error or found
+            except (ValueError, ArithmeticError) as failure:
+                error = error or failure
                 continue
             monitor.update()
             self.scorer_ = BlendScorer((ranker,), np.ones(1))
