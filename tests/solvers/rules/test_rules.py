@@ -204,9 +204,9 @@ def test_rules_from_files_are_checked():
     for match, change in (
         ("feature", {"feature": np.array([0, 1, 2])}),
         ("range", {"code": np.array([2, 0, 0])}),
-        ("way", {"after": np.array([0, 2, 3])}),
-        ("way", {"after": np.array([2, 2, 4])}),
-        ("way", {"code": np.array([1, -1, 0])}),
+        ("order", {"after": np.array([0, 2, 3])}),
+        ("order", {"after": np.array([2, 2, 4])}),
+        ("order", {"code": np.array([1, -1, 0])}),
         ("follow", {"depth": np.array([1, 3, 1])}),
         ("follow", {"depth": np.array([2, 2, 1])}),
         ("confidence", {"confidence": np.full((3, 2), 1.5)}),
