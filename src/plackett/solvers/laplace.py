@@ -33,8 +33,8 @@ class LaplaceProcess:
     r"""A Gaussian process with covariance :math:`\exp(-\tfrac12 \sum_j (x_j - x'_j)^2 / \ell_j^2)`.
 
     It is defined at some points z: :math:`f(x) = k(x)^\top L^{-\top} w` with :math:`L L^\top = K(z, z)` and w standard
-    normal, which is the exact process where the points are the documents, and the projected one (subset of regressors)
-    otherwise. The mode is found by Newton's method in w, time O(n m²) a step for n documents and m points.
+    normal. This is the exact process if the points are the documents, and the projected one (subset of regressors)
+    otherwise. The mode is found by Newton's method in w, in time O(n m²) per step for n documents and m points.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class LaplaceProcess:
         self.weights = np.zeros(points.shape[0])  # the last mode: where Newton's method begins
 
     def start(self, length_scale: float) -> np.ndarray:
-        """Parameters to begin with: log length-scales, then those of the observations."""
+        """Initial parameters: log length-scales, then those of the observations."""
         return np.concatenate([np.full(self.n_scales, np.log(length_scale)), self.intervals.start()])
 
     def limits(self) -> list[tuple[float, float]]:
-        """Least and largest value of each parameter."""
+        """Minimum and maximum of each parameter."""
         most = np.log(1e3 * np.sqrt(self.X.shape[1]))
         return [(np.log(1e-2), most)] * self.n_scales + self.intervals.limits()
 

@@ -74,7 +74,7 @@ class ThresholdProblem:
         return transposed_times(self.X, values[:, None], self.n_jobs)[:, 0]
 
     def primal(self, weights: np.ndarray, thresholds: np.ndarray) -> float:
-        """The objective, for thresholds that are in order where they must be."""
+        """The objective; thresholds must be in order if the problem requires it."""
         slack = np.maximum(self.lacks(self.multiply(weights), thresholds), 0.0)
         return float(0.5 * weights @ weights + self.linear @ thresholds + self.cost @ slack)
 
@@ -105,9 +105,9 @@ def solve_threshold_svm(problem: ThresholdProblem, tol: float = 1e-8) -> Thresho
               \Big\rVert^2, \qquad c_k + \sum_{t \in k} s_t \alpha_t = \mu_{k-1} - \mu_k
 
     Mehrotra's predictor-corrector method. The terms are eliminated, so that a step factors one table of the size of
-    the features plus thresholds: time O(N d²) for N rows and d features and some tens of steps, whatever the prices.
-    The multipliers are made to fulfil the constraints of the dual before its value is computed; what rounding leaves of
-    an equation, times its threshold, counts against it.
+    the features plus thresholds: time O(N d²) for N rows and d features and some tens of steps, for any prices.
+    The multipliers are made feasible for the dual before its value is computed. Any residual that rounding leaves in
+    an equation, times its threshold, is subtracted from the bound.
 
     References
     ----------
@@ -149,15 +149,15 @@ class _State:
         self.u, self.v = np.ones(n), np.ones(n)  # prices of α ≥ 0 and of α ≤ C
         self.weights, self.thresholds = np.zeros(problem.X.shape[1]), np.arange(p, dtype=float)
         between = max(p - 1, 0) if problem.ordered else 0
-        # price and size of the gaps between thresholds; the price as large as those of the terms, or the first bound is
-        # so bad that small prices never recover from it
+        # price and size of the gaps between thresholds; the price starts as large as those of the terms, because small
+        # prices never recover from a very bad first bound
         self.mu, self.z = np.full(between, self.alpha.mean()), np.ones(between)
         self.gaps = np.diff(np.eye(p), axis=0)[:between]
 
     # ------------------------------------------------------------------------------------------------------- a step
 
     def step(self) -> bool:
-        """One predictor and corrector; False where rounding lets no step succeed any more."""
+        """One predictor and corrector; False if rounding prevents any further step."""
         problem = self.problem
         remaining_cost = problem.cost - self.alpha
         q = 1.0 / (self.u / self.alpha + self.v / remaining_cost)
@@ -172,7 +172,7 @@ class _State:
         order = self.gaps @ self.thresholds - self.z
 
         def move(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> tuple[np.ndarray, ...]:
-            """Newton's step for given right sides of the three complementarities."""
+            """Newton's step for given right-hand sides of the three complementarity conditions."""
             rho = -stationarity + first / self.alpha - second / remaining_cost
             pulled = problem.side * q * rho
             kappa = (third - self.mu * order) / self.z
@@ -207,7 +207,7 @@ class _State:
             return False
         for name, change in zip(("weights", "thresholds", "alpha", "u", "v", "mu", "z"), step, strict=True):
             setattr(self, name, getattr(self, name) + length * change)
-        # rounding must not put a multiplier onto its bound, where the next step would divide by zero
+        # rounding must not move a multiplier onto its bound: the next step would divide by zero
         edge = 1e-15 * problem.cost
         self.alpha = np.clip(self.alpha, edge, problem.cost - edge)
         return True

@@ -12,7 +12,7 @@ from plackett.solvers.proved_gap import relative_gap
 
 __all__ = ["NewtonSolution", "ScoreLoss", "minimise"]
 
-#: A system is solved to this share of the gradient: less is lost again where the curvature jumps.
+#: Systems are solved to this share of the gradient: a smaller residual does not help where the curvature jumps.
 _FORCING = 0.1
 _LINE_STEPS = 30
 #: A step is long enough when the slope along it has fallen to this share.
@@ -22,7 +22,7 @@ _SLOPE_LEFT = 0.5
 class ScoreLoss(Protocol):
     """A convex loss of scores that are linear in the weights.
 
-    Whatever there is for each document is written to an array from `per_document`, which may be on the disk.
+    Values per document are written to arrays from `per_document`, which may be on disk.
     """
 
     def per_document(self) -> np.ndarray:
@@ -75,9 +75,9 @@ def minimise(
 ) -> NewtonSolution:
     r"""Minimise :math:`P(w) = \tfrac12 \lVert w \rVert^2 + L(w)`, L convex with a continuous gradient.
 
-    Each step solves the Newton equations by conjugate gradients, which needs products with the curvature only, and goes
-    along it to about the lowest point. For the dual point that belongs to the gradient, :math:`u = -\nabla L(w)`, the
-    Fenchel dual is :math:`L(w) + u \cdot w - \tfrac12 \lVert u \rVert^2`, so
+    Each step solves the Newton equations by conjugate gradients, which needs only products with the curvature, and goes
+    along the solution to about the lowest point. For the dual point that belongs to the gradient,
+    :math:`u = -\nabla L(w)`, the Fenchel dual is :math:`L(w) + u \cdot w - \tfrac12 \lVert u \rVert^2`, so
 
     .. math:: P(w) - \min P \le \tfrac12 \lVert \nabla P(w) \rVert^2 ,
 
@@ -118,7 +118,7 @@ def minimise(
         length = line.search()
         n_iter += 1
         if not line.objective < primal:
-            break  # rounding allows no better
+            break  # rounding prevents further progress
         weights, primal = weights + length * step, line.objective
         moved *= length
         scores += moved
@@ -135,7 +135,7 @@ def _conjugate_gradients(
 ) -> tuple[np.ndarray, int]:
     """A step d with (I + curvature) d ≈ −gradient, and the number of products it took.
 
-    How it moves the scores is written to ``moved``; ``room`` is for two more numbers of each document.
+    How it moves the scores is written to ``moved``; ``buffers`` are two more arrays with a number for each document.
     """
     times = loss.curvature(scores)
     step = np.zeros(gradient.size)
@@ -161,9 +161,9 @@ def _conjugate_gradients(
 
 
 class _Line:
-    """The objective along a step; only the loss of moved scores has to be looked at, not the features.
+    """The objective along a step, computed from the moved scores alone, without the features.
 
-    The gradient for the scores at the last length is in ``slopes``; ``room`` is for the moved scores.
+    The gradient for the scores at the last length is in ``slopes``; ``trial_scores`` is a buffer for the moved scores.
     """
 
     def __init__(

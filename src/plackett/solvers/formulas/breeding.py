@@ -14,7 +14,7 @@ __all__ = ["Breeder"]
 
 #: Attempts to breed a child within the limits before a parent is used instead.
 _TRIES = 8
-#: Inner nodes are chosen this often as places of crossover (Koza): most nodes are leaves, and swap little.
+#: Probability of choosing an inner node for crossover (Koza): most nodes are leaves, and swapping them changes little.
 _INNER = 0.9
 _DEEPEST = 100
 #: Deepest new tree in a mutation.
@@ -32,7 +32,7 @@ class Breeder:
     functions
         Names of operations.
     max_depth, max_size
-        Edges from the root to a leaf, and nodes, at most.
+        Maximum number of edges from the root to a leaf, and maximum number of nodes.
     constant_share
         Share of the leaves that are constants.
     constant_range
@@ -59,7 +59,7 @@ class Breeder:
             raise DataError(f"constant_range={self.constant_range}; give two numbers, the smaller one first")
 
     def fits(self, program: Program) -> bool:
-        """Whether a formula is inside the limits."""
+        """Whether a formula is within the limits."""
         return program.size <= self.max_size and program.depth <= self.max_depth
 
     def leaf(self, rng: np.random.Generator) -> Program:
@@ -75,7 +75,9 @@ class Breeder:
             return self.leaf(rng)
         number = numbers[int(rng.integers(len(numbers)))]
         arguments, left = [], size - 1
-        for later in range(OPERATIONS[number].arity - 1, -1, -1):  # an equal share of what is left, so that both grow
+        for later in range(
+            OPERATIONS[number].arity - 1, -1, -1
+        ):  # an equal share of the remaining nodes, so that all arguments can grow
             arguments.append(self.grown(rng, depth - 1, left // (later + 1), full))
             left -= arguments[-1].size
         return Program.of(number, *arguments)
@@ -88,7 +90,7 @@ class Breeder:
             distinct[self.grown(rng, depths[i // 2 % len(depths)], self.max_size, i % 2 == 0)] = None
             if len(distinct) == n:
                 return list(distinct)
-        programs = list(distinct)  # there are fewer formulas than that
+        programs = list(distinct)  # fewer different formulas than requested: repeat them
         return [programs[i % len(programs)] for i in range(n)]
 
     def crossover(self, a: Program, b: Program, rng: np.random.Generator) -> Program:
@@ -133,7 +135,7 @@ class Breeder:
 
 
 def _random_node(program: Program, rng: np.random.Generator) -> int:
-    """A node, an inner one mostly."""
+    """Index of a random node, usually an inner one."""
     inner = [i for i, code in enumerate(program.code) if code < CONSTANT]
     if inner and rng.random() < _INNER:
         return inner[int(rng.integers(len(inner)))]

@@ -92,7 +92,7 @@ class _Reader:
 
     def advance(self) -> None:
         match = _TOKEN.match(self.text, self.next_start)
-        assert match is not None and match.lastgroup is not None  # the last two choices match anything
+        assert match is not None and match.lastgroup is not None  # the last two alternatives match anything
         self.kind, self.value, self.start = match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)
         self.next_start = match.end()
 

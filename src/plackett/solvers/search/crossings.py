@@ -17,14 +17,14 @@ from plackett.solvers.search.point_sort import order_of_points
 
 __all__ = ["crossings", "n_pairs"]
 
-#: Crossings of three and more documents at once come apart by rounding; within this they are one.
+#: Rounding separates the crossings of three or more documents at one point; within this they count as one.
 _TOGETHER = 1e-9
-#: Points, and the sizes they are compared with, stay inside the range of numbers.
+#: Limits that keep points, and the sizes they are compared with, within the range of floats.
 _FARTHEST, _LEAST_UNIT = 1e300, 1e-300
 
 
 def n_pairs(offsets: np.ndarray) -> int:
-    """Number of pairs of documents, the most crossings there can be."""
+    """Number of pairs of documents, which is the maximum number of crossings."""
     sizes = np.diff(offsets)
     return int((sizes * (sizes - 1) // 2).sum())
 
@@ -34,7 +34,7 @@ def crossings(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points t at which the mean of the measure changes, in ascending order, and by how much it changes there.
 
-    Documents that are equal on the whole line stand with the lower gain first.
+    Documents with equal scores on the whole line are ordered with the lower gain first.
     """
     data = lists.lists
     if lists.rows is not None:
@@ -85,7 +85,7 @@ def _before(scores, slope, gain, i, j):  # type: ignore[no-untyped-def]
 
 @kernel
 def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order):  # type: ignore[no-untyped-def]
-    """Rows of a query in their order at t = −∞; blocks of equal slope are short, and sorted by insertion."""
+    """Rows of a query in their order at t = −∞; blocks of equal slope are short, so they are sorted by insertion."""
     for i in range(n):
         keys[i] = -slope[a + i]
     argsort_descending(keys, rows, spare_keys, spare_rows, n)
@@ -100,7 +100,7 @@ def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, 
 
 @kernel
 def _exchange(p, order, position, context, gain, factor, addend, worth):  # type: ignore[no-untyped-def]
-    """The documents at places p and p + 1 exchange them; the change of the measure."""
+    """Exchange the documents at positions p and p + 1; returns the change of the measure."""
     i = order[p]
     j = order[p + 1]
     order[p] = j
@@ -176,7 +176,7 @@ def _sweep(  # type: ignore[no-untyped-def]
             change = 0.0
             if last == first + 1:
                 change = _exchange(first, order, position, context, g, f, e, w)
-            else:  # several meet at one point: all of them turn round
+            else:  # several documents meet at one point: their order is reversed
                 limit = t + _TOGETHER * abs(t)
                 for p in range(first + 1, last + 1):
                     r = p
