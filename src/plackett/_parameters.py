@@ -18,7 +18,7 @@ __all__ = ["check_parameters", "parameter_problem"]
 
 
 class _Kind(NamedTuple):
-    """Values that a parameter may have: in words, and as a test."""
+    """Values that a parameter may have: a description for messages, and a test."""
 
     description: str
     fits: Callable[[Any], bool]
@@ -54,7 +54,7 @@ _AMOUNT = _Kind("0 or more", lambda value: value >= 0)
 _FINITE = _Kind("a finite number", math.isfinite)
 _POSITIVE = _Kind("a number above 0", lambda value: 0 < value < math.inf)
 _SHARE = _Kind("a number above 0, up to 1", lambda value: 0 < value <= 1)
-#: What the numbers of these names are in every ranker and model.
+#: Ranges of the numbers with these names, the same in every ranker and model.
 _RANGES = {
     **dict.fromkeys(("batch_size", "max_iter", "n_heads", "n_layers"), _COUNT),
     **dict.fromkeys(("degree", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
@@ -66,13 +66,13 @@ _RANGES = {
     "max_bin": _Kind("2 or more", lambda value: value >= 2),
     "gamma": _Kind("a finite number of 0 or more", lambda value: 0 <= value < math.inf),
 }
-#: Whole numbers beyond this are mistakes, and more than the libraries below take; seeds may be larger.
+#: Larger whole numbers are mistakes, and too large for the libraries underneath; only seeds may be larger.
 _LARGEST = 2**31 - 1
 
 
 @cache
 def _kinds(annotation: str) -> tuple[_Kind, ...]:
-    """What an annotation admits; nothing if it names a type that is not plain."""
+    """Kinds of values that an annotation allows; empty if it names a type that is not plain."""
     parts = [_kind(part) for part in _split(annotation, " | ")]
     return tuple(part for part in parts if part is not None) if all(parts) else ()
 
@@ -83,7 +83,7 @@ def _kind(annotation: str) -> _Kind | None:
     if kind is not _LIST or not bracket:
         return kind
     entries = _kinds(_split(inside.removesuffix("]"), ", ")[0])
-    if not entries:  # objects: a text for one of them is left to the ranker, which knows what they are
+    if not entries:  # objects: text instead of one of them is left to the ranker, which knows what it means
         return _Kind(kind.description, lambda value: _is_list(value) or isinstance(value, str))
     description = " or ".join(each.description for each in entries)
     return _Kind(
@@ -136,7 +136,7 @@ def _range_problem(name: str, value: Any) -> str | None:
 
 
 def check_parameters(owner: Any) -> None:
-    """Reject parameters of a ranker or model, a dataclass, whose values cannot be meant.
+    """Reject parameters of a ranker or model, a dataclass, whose values make no sense.
 
     >>> import plackett as pk
     >>> check_parameters(pk.ListNet(max_iter=None))

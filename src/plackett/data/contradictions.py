@@ -32,7 +32,7 @@ class Contradictions(NamedTuple):
 
 @fulfils("M-01", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def contradictions(data: RankingDataset | Preferences) -> Contradictions:
-    """Find preferences that go in both directions or in circles.
+    """Find preferences that go in both directions or form cycles.
 
     A pair lies on a cycle if and only if its two documents are in the same strongly connected component of the graph of
     preferences. Every scoring function violates at least one pair of a cycle.

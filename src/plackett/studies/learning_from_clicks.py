@@ -51,10 +51,10 @@ SIZES: dict[str, dict[str, Any]] = {
     "whole": {"users": tuple(USERS), "pages": (1_000, 10_000, 100_000, 1_000_000), "logging": ("weak", "strong")}
     | {"seeds": 5},
 }
-#: Not a method that learns from clicks, but the one they are compared with.
+#: The baseline that learns from grades, with which the methods are compared.
 GRADES = "all grades"
 
-#: Dataset, logging ranker, users, pages and method; and the values of the seeds.
+#: From dataset, logging ranker, users, pages and method to the value for each seed.
 _Values = dict[tuple[str, str, str, int, str], dict[int, float]]
 
 
@@ -87,10 +87,10 @@ def learning_from_clicks(
     Parameters
     ----------
     data
-        Datasets with grades, in any form that `plackett.experiment` accepts; None generates one. A seed takes a fold.
+        Datasets with grades, in any form that `plackett.experiment` accepts; None generates one. Each seed uses a fold.
     size
         ``small`` (three kinds of users, 1,000 and 10,000 pages, weak logging ranker, 3 seeds) or ``whole`` (all kinds,
-        1,000 to 1,000,000 pages, weak and strong, 5 seeds). What follows overrides parts of it.
+        1,000 to 1,000,000 pages, weak and strong, 5 seeds). The next parameters override parts of it.
     users
         Kinds of users: ``position .5``, ``position 1``, ``position 2``, ``trust``, ``cascade``.
     pages
@@ -157,7 +157,7 @@ def _plan(size: str, given: dict[str, Any], methods: Sequence[str] | None) -> tu
 
 @contextlib.contextmanager
 def _opened(path: str | os.PathLike[str] | None) -> Iterator[CellFolder | None]:
-    """The folder of the results, locked against other studies; None if there is none."""
+    """The folder of the results, locked against other studies; None without a folder."""
     if path is None:
         yield None
         return
@@ -209,7 +209,7 @@ class _Logs:
             setting |= {"logging": [kind, LOGGING[kind]], "pages": n_pages, "temperature": self.settings["temperature"]}
             try:
                 quality_by_method[method] = self._quality(setting, fold, partial(ranker, method))
-            except DataError:  # there are logs that a method cannot learn from
+            except DataError:  # some methods cannot learn from some logs
                 if method == "naive":
                     raise
         return quality_by_method
@@ -225,7 +225,7 @@ class _Logs:
     def _log(self, fold: Fold, kind: str, seed: int, n_pages: int, who: str) -> ClickLog:
         seeds, pages_key = (self.settings["random_state"], seed), (id(fold), kind, seed, n_pages)
         if not self.pages or self.pages[0] != pages_key:
-            self.pages = ()  # makes room
+            self.pages = ()  # frees memory first
             train = fold.train.replace(docids=np.arange(fold.train.n_rows))  # type: ignore[union-attr]
             scores, rng = logging_scores(train, kind, np.random.default_rng(seeds)), np.random.default_rng(seeds)
             shown = ShownPages.draw(
@@ -254,7 +254,7 @@ class _Logs:
         return float(evaluate(test, scores, [self.measure]).mean[self.measure])
 
     def _key(self, setting: dict[str, Any], fold: Fold) -> str:
-        """Hash of all that a result depends on."""
+        """Hash of everything that a result depends on."""
         known = {"parts": _digests(fold.train, fold.test), "versions": versions(), "sources": _stamp()}
         known |= {name: self.settings[name] for name in ("tuned", "random_state")}
         return hashlib.blake2b(json.dumps(known | setting, sort_keys=True).encode(), digest_size=12).hexdigest()
@@ -271,7 +271,7 @@ def _stamp() -> str:
 
 
 def _cell(key: str, setting: dict[str, Any], qids: Any, scores: np.ndarray, measure: str, seconds: float) -> Cell:
-    """A result in the form of those of experiments."""
+    """A result in the format of experiments."""
     return Cell(
         dataset=setting["dataset"],
         fold=setting["fold"],
@@ -334,7 +334,7 @@ def _chart(values: _Values, measure: str) -> str:
 
 
 def _grid(charts: Sequence[str], columns: int) -> str:
-    """Charts side by side, in rows of so many columns."""
+    """Charts in a grid with this many columns."""
     if len(charts) == 1:
         return charts[0]
     sizes = [re.search(r'viewBox="0 0 (\d+) (\d+)"', chart).groups() for chart in charts]  # type: ignore[union-attr]

@@ -32,7 +32,7 @@ LARGE_STEP = 0.1
 ROUNDS, MANY_ROWS = 240, 15_000
 #: Fractions of the trees that are candidates of their own: the number of rounds is chosen among them.
 STAGES = (0.0625, 0.125, 0.25, 0.5, 1.0)
-#: Rankers of which random settings are tried, in turn.
+#: Rankers whose random settings are tried in turn.
 DRAWN = ("LambdaMART", "XENDCG", "ListNet", "ObliviousLambdaMART", "MART", "RankSVM", "YetiRank", "LambdaLossMART")
 #: Minimum number of seconds and maximum number of documents for which a network is worth its time.
 NETWORK_SECONDS, NETWORK_ROWS = 240.0, 100_000
@@ -63,7 +63,7 @@ class Candidate:
     def of(cls, ranker: Ranker, name: str = "") -> Candidate:
         """The candidate for a ranker: boosted trees are tried at several numbers of rounds."""
         stages: tuple[int | None, ...] = (None,)
-        # the first trees of bags are not smaller bags
+        # the first trees of a bagged ensemble are not a smaller bagged ensemble
         plain = isinstance(ranker, Trees) and ranker.boosting == "gbdt" and ranker.n_bags == type(ranker)().n_bags
         if (plain or isinstance(ranker, Oblivious)) and ranker.effort == "n_estimators":
             stages = tuple(sorted({max(1, round(share * (ranker.full_effort() or 1))) for share in STAGES}))
@@ -71,7 +71,7 @@ class Candidate:
 
     @property
     def linear(self) -> bool:
-        """Whether the ranker is linear: cheap, and different enough from trees to be worth a place in a blend."""
+        """Whether the ranker is linear: cheap, and different enough from trees to be worth including in a blend."""
         return isinstance(self.ranker, Linear | LinearPairSVM)
 
     def grown(self, steps: int = 1) -> Candidate:
@@ -175,7 +175,7 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
 
 
 def with_categories(candidates: Iterable[Candidate], names: tuple[str, ...]) -> Iterator[Candidate]:
-    """The candidates that can learn from columns of categories, told which they are."""
+    """The candidates that can learn from categorical columns, with these columns set."""
     for candidate in candidates:
         if hasattr(candidate.ranker, "categorical_features"):
             known = candidate.ranker.categorical_features or ()
@@ -184,7 +184,7 @@ def with_categories(candidates: Iterable[Candidate], names: tuple[str, ...]) -> 
 
 
 def rounds_for(n_rows: int) -> int:
-    """Most trees of an ensemble for this many documents."""
+    """Maximum number of trees of an ensemble for this many documents."""
     return ROUNDS if n_rows <= MANY_ROWS else 2 * ROUNDS
 
 

@@ -31,7 +31,7 @@ class Facts:
     profile
         Sizes, labels, missing values and the like.
     twins
-        For each query, the first query with the same documents: copies must not be both trained on and tested on.
+        For each query, the first query with the same documents: copies must stay on the same side of a split.
     suspects
         Features that alone order the documents almost as their labels do.
     """

@@ -31,7 +31,7 @@ class LinearPairSVM(Ranker):
         ``"squared_hinge"`` (ξ², truncated Newton) or ``"hinge"`` (ξ, cutting planes).
     margin
         Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
-        preference with a margin of its own uses that instead.
+        preference that has its own margin uses that instead.
     standardize
         Divide each feature by its standard deviation while training, so that one penalty fits all. The resulting
         weights apply to the original features.

@@ -12,10 +12,11 @@ from plackett.solvers.training_vectors import Rows, ask_for, difference, measure
 
 __all__ = ["EXTRA", "NORM", "PENALTY", "Descent", "move", "parameters", "take"]
 
-#: Places in the numbers of a descent: factor of the weights, their squared length, sum of the factors, steps taken.
+#: Indices into the numbers of a descent: factor of the weights, their squared length, sum of the factors, steps taken.
 FACTOR, NORM, SUM, STEP = 0, 1, 2, 3
-#: Places in the parameters of a learner: λ; rate RATE / (BASE + PER_STEP · t); one of its own; most squared
-#: length; the constant feature of single documents; whether steps look at the length of an example.
+#: Indices into the parameters of a learner: λ, the rate RATE / (BASE + PER_STEP · t), a parameter specific to the
+#: learner, the maximum squared length, the constant feature of single documents, and whether steps use the length of an
+#: example.
 PENALTY, RATE, BASE, PER_STEP, EXTRA, LIMIT, CONSTANT, NEEDS_LENGTH = 0, 1, 2, 3, 4, 5, 6, 7
 
 _LEAST_FACTOR = 1e-9
@@ -37,8 +38,8 @@ def parameters(
 class Descent:
     r"""Weights :math:`w = a v` with a factor a, and the sum of all weights so far; moving both takes O(entries).
 
-    Where :math:`v` moves by δ, the sum :math:`S = \beta v - U` (β the sum of the factors) stays right with
-    :math:`U \leftarrow U + \beta \delta`; the mean over all steps costs no more than the steps.
+    When :math:`v` moves by δ, the update :math:`U \leftarrow U + \beta \delta` keeps the sum
+    :math:`S = \beta v - U` correct (β is the sum of the factors), so averaging costs no more than the steps.
     """
 
     def __init__(self, n_features: int, scale: np.ndarray, seed: int) -> None:
@@ -54,7 +55,7 @@ class Descent:
         return int(self.numbers[STEP])
 
     def run(self, kernel: Any, rows: Rows, draws: Draws, settings: np.ndarray, n: int) -> None:
-        """Take n steps. Wherever the number of steps is a power of two, the sum of the weights is noted."""
+        """Take n steps. Whenever the number of steps is a power of two, the sum of the weights is recorded."""
         if draws.empty:
             return
         example = np.empty(2 * int(np.diff(rows.pointers).max()) + 1 if rows.columns.size else self.v.size)
@@ -75,7 +76,7 @@ class Descent:
         return self.numbers[SUM] * self.v - self.u
 
     def weights(self, average: bool) -> tuple[np.ndarray, float]:
-        """Weights for the features as they are, and the constant.
+        """Weights for the unscaled features, and the constant.
 
         Averaged: over the steps since the last power of two but one, which is the last half to three quarters.
         """
@@ -109,7 +110,7 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
 
 @kernel(inline=True)
 def _add(v, u, example, n, indices, dense, delta, weighted):  # type: ignore[no-untyped-def]
-    """Add delta x to v and weighted x to u; by how much |v|² grew, where sparse."""
+    """Add delta x to v and weighted x to u; returns the growth of |v|² if sparse, otherwise 0."""
     grown = 0.0
     if dense:
         for k in range(n):

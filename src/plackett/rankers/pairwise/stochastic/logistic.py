@@ -9,7 +9,7 @@ from plackett.rankers.pairwise.stochastic.descent import NORM, PENALTY, move, ta
 
 __all__ = ["run"]
 
-#: e^700 is a number still.
+#: e^700 is still finite.
 _MOST = 700.0
 
 

@@ -1,4 +1,4 @@
-"""Passive-aggressive steps: as little as makes the example right, at most C."""
+"""Passive-aggressive steps: the smallest step that makes the example right, at most C."""
 
 from __future__ import annotations
 
