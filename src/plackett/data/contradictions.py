@@ -44,8 +44,8 @@ def contradictions(data: RankingDataset | Preferences) -> Contradictions:
 
     Examples
     --------
-    >>> found = contradictions(Preferences.from_pairs([(0, 1), (1, 2), (2, 0), (0, 3), (4, 5), (5, 4)]))
-    >>> found.cyclic.tolist(), found.opposed.tolist()
+    >>> result = contradictions(Preferences.from_pairs([(0, 1), (1, 2), (2, 0), (0, 3), (4, 5), (5, 4)]))
+    >>> result.cyclic.tolist(), result.opposed.tolist()
     ([True, True, True, False, True, True], [False, False, False, False, True, True])
     """
     pairs = data.preferences if isinstance(data, RankingDataset) else data
