@@ -1945,7 +1945,7 @@ ITEMS: list[tuple] = \
   ('M-01',),
   'Mohri, Rostamizadeh, Talwalkar 2018',
   (),
-  'Find preferences that go in both directions or in circles.'),
+  'Find preferences that go in both directions or form cycles.'),
  ('data',
   'DatasetInfo',
   'plackett.datasets.registry',

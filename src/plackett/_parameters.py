@@ -18,9 +18,9 @@ __all__ = ["check_parameters", "parameter_problem"]
 
 
 class _Kind(NamedTuple):
-    """Values that a parameter may have: in words, and as a test."""
+    """Values that a parameter may have: a description for messages, and a test."""
 
-    words: str
+    description: str
     fits: Callable[[Any], bool]
 
 
@@ -67,7 +67,7 @@ _AMOUNT = _Kind("0 or more", lambda value: value >= 0)
 _FINITE = _Kind("a finite number", math.isfinite)
 _POSITIVE = _Kind("a number above 0", lambda value: 0 < value < math.inf)
 _SHARE = _Kind("a number above 0, up to 1", lambda value: 0 < value <= 1)
-#: What the numbers of these names are in every ranker and model.
+#: Ranges of the numbers with these names, the same in every ranker and model.
 _RANGES = {
     **dict.fromkeys(("batch_size", "max_iter", "n_heads", "n_layers"), _COUNT),
     **dict.fromkeys(("degree", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
@@ -80,13 +80,13 @@ _RANGES = {
     "max_bin": _Kind("2 or more", lambda value: value >= 2),
     "gamma": _Kind("a finite number of 0 or more", lambda value: 0 <= value < math.inf),
 }
-#: Whole numbers beyond this are mistakes, and more than the libraries below take; seeds may be larger.
+#: Larger whole numbers are mistakes, and too large for the libraries underneath; only seeds may be larger.
 _LARGEST = 2**31 - 1
 
 
 @cache
 def _kinds(annotation: str) -> tuple[_Kind, ...]:
-    """What an annotation admits; nothing if it names a type that is not plain."""
+    """Kinds of values that an annotation allows; empty if it names a type that is not plain."""
     parts = [_kind(part) for part in _split(annotation, " | ")]
     return tuple(part for part in parts if part is not None) if all(parts) else ()
 
@@ -101,11 +101,11 @@ def _kind(annotation: str) -> _Kind | None:
     if kind is not _LIST or not bracket:
         return kind
     entries = _kinds(_split(inside.removesuffix("]"), ", ")[0])
-    if not entries:  # objects: a text for one of them is left to the ranker, which knows what they are
-        return _Kind(kind.words, lambda value: _is_list(value) or isinstance(value, str))
-    words = " or ".join(each.words for each in entries)
+    if not entries:  # objects: text instead of one of them is left to the ranker, which knows what it means
+        return _Kind(kind.description, lambda value: _is_list(value) or isinstance(value, str))
+    description = " or ".join(each.description for each in entries)
     return _Kind(
-        f"a list, each entry {words}",
+        f"a list, each entry {description}",
         lambda value: _is_list(value) and all(any(each.fits(entry) for each in entries) for entry in value),
     )
 
@@ -137,9 +137,9 @@ def parameter_problem(name: str, value: Any, annotation: Any) -> str | None:
     if not kinds or any(kind.fits(value) for kind in kinds):
         return None
     plain = value is None or isinstance(value, (Real, np.bool_, str, Mapping)) or _is_list(value)
-    if not plain and (_TEXT in kinds or any("list" in kind.words for kind in kinds)):
+    if not plain and (_TEXT in kinds or any("list" in kind.description for kind in kinds)):
         return None
-    *others, last = (kind.words for kind in kinds)
+    *others, last = (kind.description for kind in kinds)
     return f"{name}={value!r:.80}; give {', '.join(others) + ' or ' if others else ''}{last}"
 
 
@@ -147,7 +147,7 @@ def _range_problem(name: str, value: Any, annotation: Any = "int") -> str | None
     if not isinstance(value, Real) or _is_bool(value):
         return None
     if name in _RANGES and not _RANGES[name].fits(value):
-        return f"{name}={value!r}; give {_RANGES[name].words}"
+        return f"{name}={value!r}; give {_RANGES[name].description}"
     if name != "random_state" and isinstance(value, Integral) and abs(int(value)) > _LARGEST:
         return None if _KINDS["float"] in _admitted(annotation) else f"{name}={value!r}; give at most {_LARGEST}"
     return None
@@ -160,7 +160,7 @@ def _is_ours(cls: type, name: str) -> bool:
 
 
 def check_parameters(owner: Any) -> None:
-    """Reject parameters of a ranker or model, a dataclass, whose values cannot be meant.
+    """Reject parameters of a ranker or model, a dataclass, whose values make no sense.
 
     Fields that a user's own class declares may have any number of their type, and their default, whatever its type.
 

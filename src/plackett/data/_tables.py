@@ -31,13 +31,13 @@ __all__ = [
     "missing_ids",
 ]
 
-#: What programs write into a text file for a number that is not there.
+#: What programs write into a text file for a missing number.
 MISSING_NUMBERS = ("None", "nan", "NaN", "NaT", "<NA>", "null", "NULL")
 
-#: Names that a label may have where no other column looks like one, and that are a feature otherwise.
+#: Names of a label if no other column looks like one, and of a feature otherwise.
 WEAK_LABELS = ("rating", "target")
 
-#: Names of the same thing elsewhere: ir-measures, PyTerrier, BEIR, click logs and plain tables. The first found
+#: Names of the same thing elsewhere: ir-measures, PyTerrier, BEIR, click logs and plain tables. The first match
 #: counts; case, ``_``, ``-`` and blanks do not matter.
 ALIASES: dict[str, tuple[str, ...]] = {
     "qid": ("qid", "query_id", "q_id", "srch_id", "search_id", "topic_id", "query", "topic"),
@@ -131,7 +131,7 @@ def _pandas_column(name: str, column: Any) -> pl.Series:
         return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.Categorical)
     try:
         return pl.Series(name, values)
-    except (TypeError, pl.exceptions.PolarsError):  # mixed types; an error names the column if it is used
+    except (TypeError, pl.exceptions.PolarsError):  # mixed types; if the column is used, an error names it
         return pl.Series(name, values, dtype=pl.Object)
 
 
@@ -193,8 +193,8 @@ def id_array(series: pl.Series, *, blank: bool = False) -> np.ndarray:
         bad = (whole.cast(series.dtype) != series).fill_null(True)
         if bad.any():
             row = bad.arg_max() or 0
-            found = series[row]
-            problem = f"{found} is not an id: give whole numbers or text" if found == found else "the id is missing"
+            bad_id = series[row]
+            problem = f"{bad_id} is not an id: give whole numbers or text" if bad_id == bad_id else "the id is missing"
             raise CellError(series.name, row, problem)
         return whole.to_numpy()
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -222,7 +222,7 @@ def _mixed_ids(series: pl.Series, blank: bool) -> np.ndarray:
 def missing_ids(texts: pl.Series) -> pl.Series:
     """Which ids of a text file are missing: empty ones, and words such as ``nan`` if all others are whole numbers.
 
-    Among names such a word is a name.
+    Otherwise, such a word is an id like any other.
 
     >>> import polars as pl
     >>> missing_ids(pl.Series(["7", "nan"])).to_list(), missing_ids(pl.Series(["a", "nan"])).to_list()

@@ -32,7 +32,7 @@ class Contradictions(NamedTuple):
 
 @fulfils("M-01", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def contradictions(data: RankingDataset | Preferences) -> Contradictions:
-    """Find preferences that go in both directions or in circles.
+    """Find preferences that go in both directions or form cycles.
 
     A pair lies on a cycle if and only if its two documents are in the same strongly connected component of the graph of
     preferences. Every scoring function violates at least one pair of a cycle.
@@ -44,8 +44,8 @@ def contradictions(data: RankingDataset | Preferences) -> Contradictions:
 
     Examples
     --------
-    >>> found = contradictions(Preferences.from_pairs([(0, 1), (1, 2), (2, 0), (0, 3), (4, 5), (5, 4)]))
-    >>> found.cyclic.tolist(), found.opposed.tolist()
+    >>> result = contradictions(Preferences.from_pairs([(0, 1), (1, 2), (2, 0), (0, 3), (4, 5), (5, 4)]))
+    >>> result.cyclic.tolist(), result.opposed.tolist()
     ([True, True, True, False, True, True], [False, False, False, False, True, True])
     """
     pairs = data.preferences if isinstance(data, RankingDataset) else data

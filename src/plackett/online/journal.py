@@ -40,7 +40,7 @@ class Learner(Protocol):
         """Learn from an event."""
 
     def state(self) -> dict[str, Any]:
-        """All that changes, as plain values."""
+        """Everything that learning changes, as plain values."""
 
     def set_state(self, state: dict[str, Any]) -> Any:
         """Take over a state."""
@@ -63,8 +63,8 @@ class Journal:
     folder
         Created if it does not exist.
     learner
-        A new learner with the settings of the old one; its state is replaced. Other settings are refused: to go on with
-        them, give the state of the old learner to a new one (``new.set_state(old.state())``) and a folder of its own.
+        A new learner with the settings of the old one; its state is replaced. Other settings are refused. To use them,
+        give the state of the old learner to a new one (``new.set_state(old.state())``) and a folder of its own.
     snapshot_every
         Events between snapshots. Snapshots only make opening and `restore` faster.
     max_age
@@ -142,7 +142,7 @@ class Journal:
         self._file.truncate(self._end)  # the line that a crash cut short
         self._file.seek(self._end)
         if not latest and not self._count:
-            self.snapshot()  # the weights to begin with are part of the state
+            self.snapshot()  # the initial weights are part of the state
 
     def __len__(self) -> int:
         return self._count
@@ -312,23 +312,23 @@ def _latest(folder: Path, before: float | None) -> dict[str, Any] | None:
 
 
 def _settings(learner: Learner) -> dict[str, Any]:
-    """The kind of a learner and its parameters, as far as they are plain values; it has to be a dataclass."""
+    """The kind of a learner and its parameters, as far as they are plain values; empty unless it is a dataclass."""
     if not dataclasses.is_dataclass(learner):
         return {}
-    found: dict[str, Any] = {"learner": type(learner).__name__}
+    settings: dict[str, Any] = {"learner": type(learner).__name__}
     for field in dataclasses.fields(learner):
         if field.init:
             value = getattr(learner, field.name)
             value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
             try:
-                found[field.name] = json.loads(json.dumps(value))
+                settings[field.name] = json.loads(json.dumps(value))
             except (TypeError, ValueError):
-                continue  # an object
-    return found
+                continue  # not a plain value
+    return settings
 
 
 def _check_settings(folder: Path, snapshot: dict[str, Any], learner: Learner) -> None:
-    """Reject a learner with other settings than the one that was stored; old snapshots do not have them."""
+    """Reject a learner whose settings differ from the stored ones; old snapshots have no settings."""
     stored, given = snapshot.get("settings", {}), _settings(learner)
     other = [name for name in given if name in stored and stored[name] != given[name]]
     if other:

@@ -14,7 +14,7 @@ from plackett.solvers.simplex_qp import simplex_qp
 
 __all__ = ["CuttingPlaneSolution", "minimise"]
 
-#: A plane without weight for this many rounds is dropped; it comes back when it is violated.
+#: A plane that has had no weight for this many rounds is dropped; it returns if it is violated again.
 _IDLE_ROUNDS = 50
 #: The small problem is solved to this share of the remaining gap.
 _INNER_SHARE = 0.02
@@ -62,16 +62,16 @@ def minimise(
     .. math:: P(w) = \tfrac12 \lVert w \rVert^2 + C\,R(w), \qquad R \ge 0 \text{ convex}
 
     Every evaluation of the risk gives a plane :math:`a_t \cdot w + b_t \le R(w)`. The planes and 0 bound R from below;
-    with this bound in its place the problem is a small quadratic one, whose dual
+    with this bound instead of R, the problem becomes a small quadratic program, whose dual
 
     .. math:: \max_{\alpha \ge 0,\; \sum_t \alpha_t \le C} \; b \cdot \alpha
               - \tfrac12 \Big\lVert \sum_t \alpha_t a_t \Big\rVert^2
 
-    is a lower bound of P however well it was solved. So the gap between it and the best objective found is proved, and
-    training stops when the gap is at most ``tol`` times the objective. The gap never increases. The number of rounds
-    grows with C / tol and does not depend on the number of examples. The next plane is not taken at the weights of the
-    dual, as in the plain method, but between them and the best weights so far, which keeps them from swinging around
-    the solution.
+    is a lower bound of P even if it is solved only roughly. So the gap between it and the best objective is proved,
+    and training stops when the gap is at most ``tol`` times the objective. The gap never increases. The number of
+    rounds grows with C / tol and does not depend on the number of examples. The next plane is not taken at the weights
+    of the dual, as in the plain method, but between them and the best weights so far, which keeps them from swinging
+    around the solution.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def minimise(
         if better:
             best, primal = point, objective
         bundle.add(slope, value - float(slope @ point))
-        # P ≥ 0 and the dual never falls, but for rounding
+        # P ≥ 0, and the dual never falls except by rounding
         dual = max(dual, bundle.solve(_INNER_SHARE * max(primal - dual, tol * primal)))
         started = n_iter > 1 or not slope.any()  # a weak penalty must not pass for a solution: 0 orders nothing
         if (monitor_step is not None and monitor_step(best)) or (started and primal - dual <= tol * primal):

@@ -41,17 +41,17 @@ class Intervals:
     fixed: np.ndarray | None = None
 
     def start(self) -> np.ndarray:
-        """Parameters to begin with: log σ, and where they are learned the first bound and log widths."""
+        """Initial parameters: log σ and, if the bounds are learned, the first bound and the log widths."""
         from scipy.special import ndtri
 
         learned = 0 if self.fixed is not None else self.n_bounds
         share = np.cumsum(np.bincount(self.lower, self.weight, learned + 1))[:learned] / max(self.weight.sum(), 1e-300)
-        bounds = np.sqrt(1.5) * ndtri(np.clip(share, 1e-3, 1 - 1e-3))  # as if nothing but the shares were known
+        bounds = np.sqrt(1.5) * ndtri(np.clip(share, 1e-3, 1 - 1e-3))  # from the shares of the grades alone
         widths = np.log(np.maximum(np.diff(bounds), 1e-2))
         return np.concatenate([[0.5 * np.log(0.5)], bounds[:1], widths])
 
     def limits(self) -> list[tuple[float, float]]:
-        """Least and largest value of each parameter."""
+        """Minimum and maximum of each parameter."""
         widths = max(self.n_bounds - 1, 0) if self.fixed is None else 0
         first = [(-20.0, 20.0)] * min(self.n_bounds, 1) if self.fixed is None else []
         return [(np.log(1e-2), np.log(1e2)), *first, *[(np.log(1e-3), np.log(20.0))] * widths]
@@ -78,7 +78,7 @@ class Intervals:
         if self.fixed is None and self.n_bounds:
             n = self.n_bounds + 2
             by_bound = (np.bincount(self.upper, up, n) + np.bincount(self.lower, low, n))[1:-1]
-            after = np.cumsum(by_bound[::-1])[::-1]  # a width moves all the bounds behind it
+            after = np.cumsum(by_bound[::-1])[::-1]  # a width moves all bounds above it
             out[1] = after[0]
             out[2:] = after[1:] * np.exp(parameters[2:])
         return out
@@ -91,13 +91,13 @@ class Intervals:
 def interval_terms(lower: np.ndarray, upper: np.ndarray, sigma: float) -> tuple[Terms, Any, Any, Any]:
     """Terms of −log(Φ(upper/σ) − Φ(lower/σ)) for the latent value, which lower and upper are relative to.
 
-    And for the upper end, the lower end and log σ the derivatives of value, slope and bend. In logarithms, so that
-    intervals far away have finite ones.
+    Also the derivatives of value, slope and bend with respect to the upper end, the lower end and log σ. Computed in
+    logarithms, so that they are finite even for intervals far away.
     """
     from scipy.special import log_ndtr
 
     z1, z2 = upper / sigma, lower / sigma
-    # an interval in the upper tail is looked at from above; where one end is infinite the other one decides
+    # an interval in the upper tail is mirrored; if one end is infinite, the other one decides
     from_end = np.where(np.isfinite(z2), z2, 0.0)
     flip = np.isfinite(z2) & (from_end + np.where(np.isfinite(z1), z1, np.abs(from_end)) > 0)
     high, low = np.where(flip, -z2, z1), np.where(flip, -z1, z2)

@@ -33,8 +33,8 @@ class LaplaceProcess:
     r"""A Gaussian process with covariance :math:`\exp(-\tfrac12 \sum_j (x_j - x'_j)^2 / \ell_j^2)`.
 
     It is defined at some points z: :math:`f(x) = k(x)^\top L^{-\top} w` with :math:`L L^\top = K(z, z)` and w standard
-    normal, which is the exact process where the points are the documents, and the projected one (subset of regressors)
-    otherwise. The mode is found by Newton's method in w, time O(n m²) a step for n documents and m points.
+    normal. This is the exact process if the points are the documents, and the projected one (subset of regressors)
+    otherwise. The mode is found by Newton's method in w, in time O(n m²) per step for n documents and m points.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class LaplaceProcess:
         self.weights = np.zeros(points.shape[0])  # the last mode: where Newton's method begins
 
     def start(self, length_scale: float) -> np.ndarray:
-        """Parameters to begin with: log length-scales, then those of the observations."""
+        """Initial parameters: log length-scales, then those of the observations."""
         return np.concatenate([np.full(self.n_scales, np.log(length_scale)), self.intervals.start()])
 
     def limits(self) -> list[tuple[float, float]]:
-        """Least and largest value of each parameter."""
+        """Minimum and maximum of each parameter."""
         most = np.log(1e3 * np.sqrt(self.X.shape[1]))
         return [(np.log(1e-2), most)] * self.n_scales + self.intervals.limits()
 
@@ -118,19 +118,19 @@ class LaplaceProcess:
             factor = _factored(np.eye(weights.size) + phi.T @ spread)
             slope = phi.T @ self._back(terms.slope) + weights
             step = -cho_solve((factor, True), slope)
-            win = -slope @ step  # twice what a full step wins where the function is a parabola
+            win = -slope @ step  # twice the gain of a full step if the function is a parabola
             if win <= 1e-24 * max(abs(value), 1.0):
                 break
             length = 1.0
             while True:
                 trial = weights + length * step
-                found = look(trial)
-                # so near that rounding hides the difference of values, Newton's step is right
-                if found[0] <= value - 1e-4 * length * win or win <= 1e-10 * max(abs(value), 1.0) or length < 1e-8:
+                at_trial = look(trial)
+                # this close, rounding hides the difference between the values: trust Newton's step
+                if at_trial[0] <= value - 1e-4 * length * win or win <= 1e-10 * max(abs(value), 1.0) or length < 1e-8:
                     break
                 length *= 0.5
             weights = trial
-            value, latent, terms = found
+            value, latent, terms = at_trial
         self.weights = weights
         return weights, latent, terms, factor, spread
 

@@ -28,7 +28,7 @@ STRONGEST = 1e12
 
 
 def checked(name: str, relation: Relation) -> Relation:
-    """Reject negative weights, with which the scores would have no minimum, and those beside which scores vanish."""
+    """Reject negative weights, for which there is no minimum, and weights so large that rounding hides the scores."""
     if relation.weight is not None and not ((relation.weight >= 0) & (relation.weight <= STRONGEST)).all():
         bad = int(np.argmax((relation.weight < 0) | (relation.weight > STRONGEST)))
         raise DataError(
@@ -129,7 +129,7 @@ class Hypergraph:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """I + L for a forest: every document has one parent at most. Solved in one pass up and one down.
+    """I + L for a forest: every document has at most one parent. Solved in one pass up and one down.
 
     Parameters
     ----------
@@ -149,15 +149,15 @@ class Forest:
 
     @classmethod
     def of(cls, data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None = None) -> Forest | Laplacian:
-        """From pairs (document, parent); a `Laplacian` where they are no forest."""
-        found = parents_of(relation, data)
-        if found is None:
+        """From pairs (document, parent); returns a `Laplacian` if the pairs do not form a forest."""
+        forest = parents_of(relation, data)
+        if forest is None:
             return Laplacian.of(data, [(relation, beta)], n_jobs)
-        parent, weight, order = found
+        parent, weight, order = forest
         return cls(data.offsets, parent, 0.5 * beta * weight, order, n_jobs)
 
     def reweighted(self, weight: np.ndarray) -> Forest:
-        """The same forest with other weights of its edges."""
+        """The same forest with other edge weights."""
         return Forest(self.offsets, self.parent, weight, self.order, self.n_jobs)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
@@ -170,7 +170,7 @@ class Forest:
 
 
 def parents_of(relation: Relation, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Parent and its weight for each row, and the rows with parents first; None if the pairs are no forest."""
+    """Parent and its weight for each row, and the rows with parents first; None if the pairs do not form a forest."""
     n = data.n_rows
     kept = relation.row != relation.other
     row, other, weight = relation.row[kept], relation.other[kept], relation.weights[kept]
@@ -185,7 +185,7 @@ def parents_of(relation: Relation, data: RankingDataset) -> tuple[np.ndarray, np
             return parent, of, np.lexsort((depth, data.query_of_row))
         depth[up] += 1
         above = np.where(up, parent[above], -1)
-    return None  # a circle
+    return None  # a cycle
 
 
 def _solved(system: Any, method: Any, parts: tuple[Any, ...], b: np.ndarray) -> np.ndarray:
@@ -230,7 +230,7 @@ def _times_pairs(first, n, pointers, other, weight, diagonal, z, edge, out):  # 
 
 @kernel
 def _times_edges(first, n, pointers, other, weight, diagonal, z, edge, out):  # type: ignore[no-untyped-def]
-    """The same over the edges of a hypergraph: sums over their members first."""
+    """The same over the edges of a hypergraph, by summing over the members of each edge first."""
     for i in range(n):
         edge[i] = 0.0
     for i in range(n):
@@ -305,16 +305,16 @@ def _eliminate(lo, hi, offsets, parent, weight, order, b, out):  # type: ignore[
         for i in range(first, last):
             for c in range(b.shape[1]):
                 out[i, c] = b[i, c]
-        for place in range(last - 1, first - 1, -1):
-            i = order[place]
+        for position in range(last - 1, first - 1, -1):
+            i = order[position]
             u = parent[i]
             if u >= 0:
                 share = weight[i] / pivot[i - first]
                 pivot[u - first] -= share * weight[i]
                 for c in range(b.shape[1]):
                     out[u, c] += share * out[i, c]
-        for place in range(first, last):
-            i = order[place]
+        for position in range(first, last):
+            i = order[position]
             u = parent[i]
             for c in range(b.shape[1]):
                 above = weight[i] * out[u, c] if u >= 0 else 0.0

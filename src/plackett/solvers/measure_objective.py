@@ -86,7 +86,9 @@ class MeasureObjective:
 
     def values(self, scores: np.ndarray) -> np.ndarray:
         """Weighted mean over queries for each vector of scores."""
-        return (self.per_query(scores) * self.weight).sum(axis=1)  # BLAS would round by the number of vectors
+        return (self.per_query(scores) * self.weight).sum(
+            axis=1
+        )  # with BLAS, rounding would depend on the number of vectors
 
     def value(self, scores: np.ndarray) -> float:
         """Weighted mean over queries for one vector of scores."""

@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["probit_moments", "probit_posterior_steps"]
 
-#: Share of the way that a round goes: all observations are updated at once, and whole steps could overshoot.
+#: Damping of each round: all observations are updated at once, and full steps could overshoot.
 _DAMPING = 0.5
 
 
@@ -39,7 +39,7 @@ def probit_posterior_steps(
     n, d = design.shape
     prior = np.eye(d) / prior_variance
     counts = np.stack([successes, failures])
-    taken_out = np.minimum(counts, 1.0)  # one copy, or the part of one that there is
+    taken_out = np.minimum(counts, 1.0)  # one copy, or a fraction of one
     precision, shift = np.zeros((2, n)), np.zeros((2, n))  # of one success and of one failure of each row
     posterior = prior
     mean = np.zeros(d)

@@ -46,8 +46,8 @@ class Monitor:
     after_round
         Called with the monitor after each round; returning True stops training.
     final
-        What becomes of the scores of the validation data before they are measured: a ranker that wraps another one may
-        do more with them.
+        Applied to the scores of the validation data before they are measured, for a ranker that wraps another one and
+        transforms its scores.
     """
 
     valid: RankingDataset | None = None
@@ -98,7 +98,7 @@ class Monitor:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            # on stderr, so that what a program prints stays clean
+            # on stderr, to keep the program's own output clean
             self._progress = Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True))
             self._task = self._progress.add_task(what, total=rounds, note="")
             self._progress.start()
@@ -159,7 +159,7 @@ class Monitor:
         if scores is not None and self.valid is not None and self.measure is not None:
             value = self._value(scores)
             self.history.append(value)
-            # a value may be NaN, where no query has one: anything is better
+            # the best value may be NaN if no query has a value: anything is better
             if (
                 self.provisional
                 or np.isnan(self.best_value)

@@ -13,7 +13,7 @@ from plackett.solvers.proved_gap import relative_gap
 
 __all__ = ["PairDualSolution", "minimise"]
 
-#: Passes over the pairs that are not settled, between two looks at all of them.
+#: Passes over the unsettled pairs between two passes over all pairs.
 _PASSES = 10
 
 
@@ -125,7 +125,7 @@ def _pass(pairs, K, winner, loser, margin, curvature, ridge, bound, alpha, score
         bend = curvature[p] + ridge[p]
         if bend > 0.0:
             target = min(max(alpha[p] + slope / bend, 0.0), bound[p])
-        else:  # the two documents are the same
+        else:  # the two documents are identical
             target = bound[p] if slope > 0.0 else 0.0
         change = target - alpha[p]
         if change != 0.0:

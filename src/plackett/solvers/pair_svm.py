@@ -32,7 +32,7 @@ class LinearPairs:
     n_jobs: int | None
 
     def per_document(self) -> np.ndarray:
-        """Zeros, one for each document; on the disk if the features are."""
+        """Zeros, one for each document, on disk if the features are."""
         return row_array(self.X, (self.X.shape[0],))
 
     def scores(self, weights: np.ndarray, out: np.ndarray) -> None:
@@ -110,7 +110,7 @@ def train(
     solver, squared = _SOLVERS[loss]
     problem = LinearPairs(X, scale, pairs, C, squared, n_jobs)
     kept = Trained(np.zeros(scale.size))
-    dual = 0.0  # no objective is below 0
+    dual = 0.0  # an objective is never below 0
 
     def valid_scores(part: RankingDataset, weights: np.ndarray) -> np.ndarray:
         return table_times(part.X if valid_X is None else valid_X, (weights / scale)[:, None], n_jobs)[:, 0]

@@ -28,7 +28,7 @@ class Trained:
     objective: float = float("nan")
     gap: float = float("nan")
     n_iter: int = 0
-    #: Whether validation data ended it.
+    #: Whether validation data ended training.
     stopped: bool = False
 
 
@@ -47,14 +47,14 @@ def keep_best(
     *,
     by_parts: bool = False,
 ) -> Callable[[np.ndarray], bool]:
-    """What to call after each round: notes it, keeps its weights where they are the best, says whether to end.
+    """Callback for the end of a round: records it, keeps its weights if they are the best, and says whether to stop.
 
-    ``valid_scores(valid, weights)`` scores the validation data, with ``by_parts`` also a part of them.
+    ``valid_scores(valid, weights)`` scores the validation data or, with ``by_parts``, also a part of it.
     """
 
     def step(weights: np.ndarray) -> bool:
         kept.n_iter += 1
-        # weights of 0 order nothing; on few queries they may look best all the same
+        # weights of 0 order nothing, but on few queries they may still look best
         better, kept.stopped = monitor.judge(
             lambda valid: valid_scores(valid, weights), may_keep=bool(weights.any()), by_parts=by_parts
         )

@@ -8,7 +8,7 @@ from plackett._kernel import REASSOC, kernel
 
 __all__ = ["simplex_qp"]
 
-#: Steps between two planes before those of Newton, which take out one by one what too many of the first bring in.
+#: Steps between two planes before Newton's steps. With more of them, more planes gain weight that Newton must remove.
 _INNER_STEPS, _PAIR_STEPS = 20_000, 3
 
 
@@ -41,9 +41,9 @@ def _solve_positive(matrix, right, n):  # type: ignore[no-untyped-def]
 
 @kernel
 def _newton_step(products, alpha, slope, used, matrix, step):  # type: ignore[no-untyped-def]
-    """Minimise over the planes that have weight, up to the first whose weight ends; True where none does.
+    """Minimise over the planes that have weight, up to the first whose weight reaches 0; True if none does.
 
-    The plane of the largest weight gives and takes what keeps the sum, so the others move freely.
+    The plane with the largest weight compensates to keep the sum, so the others move freely.
     """
     centre = np.argmax(alpha)
     n = 0
@@ -86,7 +86,7 @@ def _newton_step(products, alpha, slope, used, matrix, step):  # type: ignore[no
 
 @kernel
 def _pair_step(products, alpha, slope, up):  # type: ignore[no-untyped-def]
-    """Move weight to one plane from the one that gains most by it; False where none gains."""
+    """Move weight to one plane from the one that gains most by it; False if none gains."""
     down = -1
     most = 0.0
     moved = 0.0
@@ -113,7 +113,7 @@ def _pair_step(products, alpha, slope, up):  # type: ignore[no-untyped-def]
 def simplex_qp(products, all_heights, all_alpha, n, accuracy):  # type: ignore[no-untyped-def]
     """Maximise heights·α − ½ α·products·α over α ≥ 0 with the sum that α has, from α, in place; returns the value.
 
-    Of the arrays the first n entries count; cut here, they have one type, and are compiled for once.
+    Only the first n entries of the arrays count. They are sliced here, so that kernels are compiled for one type only.
 
     Steps between two planes find which planes have weight, and Newton's steps over those find the weights; no step
     makes the value worse. Ends when the duality gap of this problem is at most `accuracy`.
@@ -137,7 +137,7 @@ def simplex_qp(products, all_heights, all_alpha, n, accuracy):  # type: ignore[n
             break
         if t % _PAIR_STEPS == _PAIR_STEPS - 1:
             while not _newton_step(products, alpha, slope, used, matrix, step):
-                pass  # each one takes a plane away
+                pass  # each one removes a plane
     value = 0.0
     for i in range(n):
         total = 0.0

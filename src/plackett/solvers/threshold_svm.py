@@ -74,7 +74,7 @@ class ThresholdProblem:
         return transposed_times(self.X, values[:, None], self.n_jobs)[:, 0]
 
     def primal(self, weights: np.ndarray, thresholds: np.ndarray) -> float:
-        """The objective, for thresholds that are in order where they must be."""
+        """The objective; thresholds must be in order if the problem requires it."""
         slack = np.maximum(self.lacks(self.multiply(weights), thresholds), 0.0)
         return float(0.5 * weights @ weights + self.linear @ thresholds + self.cost @ slack)
 
@@ -105,9 +105,9 @@ def solve_threshold_svm(problem: ThresholdProblem, tol: float = 1e-8) -> Thresho
               \Big\rVert^2, \qquad c_k + \sum_{t \in k} s_t \alpha_t = \mu_{k-1} - \mu_k
 
     Mehrotra's predictor-corrector method. The terms are eliminated, so that a step factors one table of the size of
-    the features plus thresholds: time O(N d²) for N rows and d features and some tens of steps, whatever the prices.
-    The multipliers are made to fulfil the constraints of the dual before its value is computed; what rounding leaves of
-    an equation, times its threshold, counts against it.
+    the features plus thresholds: time O(N d²) for N rows and d features and some tens of steps, for any prices.
+    The multipliers are made feasible for the dual before its value is computed. Any residual that rounding leaves in
+    an equation, times its threshold, is subtracted from the bound.
 
     References
     ----------
@@ -133,9 +133,9 @@ def solve_threshold_svm(problem: ThresholdProblem, tol: float = 1e-8) -> Thresho
     n_iter = 0
     while best.gap > tol and n_iter < _MOST_STEPS and state.step():
         n_iter += 1
-        found = state.solution()
-        if found.primal - found.dual < best.primal - best.dual:
-            best = found
+        candidate = state.solution()
+        if candidate.primal - candidate.dual < best.primal - best.dual:
+            best = candidate
     return replace(best, n_iter=n_iter, closed=best.gap <= tol)
 
 
@@ -149,18 +149,18 @@ class _State:
         self.u, self.v = np.ones(n), np.ones(n)  # prices of α ≥ 0 and of α ≤ C
         self.weights, self.thresholds = np.zeros(problem.X.shape[1]), np.arange(p, dtype=float)
         between = max(p - 1, 0) if problem.ordered else 0
-        # price and size of the gaps between thresholds; the price as large as those of the terms, or the first bound is
-        # so bad that small prices never recover from it
+        # price and size of the gaps between thresholds; the price starts as large as those of the terms, because small
+        # prices never recover from a very bad first bound
         self.mu, self.z = np.full(between, self.alpha.mean()), np.ones(between)
         self.gaps = np.diff(np.eye(p), axis=0)[:between]
 
     # ------------------------------------------------------------------------------------------------------- a step
 
     def step(self) -> bool:
-        """One predictor and corrector; False where rounding lets no step succeed any more."""
+        """One predictor and corrector; False if rounding prevents any further step."""
         problem = self.problem
-        room = problem.cost - self.alpha
-        q = 1.0 / (self.u / self.alpha + self.v / room)
+        remaining_cost = problem.cost - self.alpha
+        q = 1.0 / (self.u / self.alpha + self.v / remaining_cost)
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # refused there
                 solve = self._factor(q)
@@ -172,8 +172,8 @@ class _State:
         order = self.gaps @ self.thresholds - self.z
 
         def move(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> tuple[np.ndarray, ...]:
-            """Newton's step for given right sides of the three complementarities."""
-            rho = -stationarity + first / self.alpha - second / room
+            """Newton's step for given right-hand sides of the three complementarity conditions."""
+            rho = -stationarity + first / self.alpha - second / remaining_cost
             pulled = problem.side * q * rho
             kappa = (third - self.mu * order) / self.z
             dw, dt = solve(
@@ -183,23 +183,23 @@ class _State:
             change = problem.multiply(dw)[problem.row] - dt[problem.threshold]
             da = q * (rho - problem.side * change)
             du = (first - self.u * da) / self.alpha
-            dv = (second + self.v * da) / room
+            dv = (second + self.v * da) / remaining_cost
             dz = self.gaps @ dt + order
             return dw, dt, da, du, dv, kappa - self.mu / self.z * (self.gaps @ dt), dz
 
         now = self._complementarity()
         pairs = 2 * self.alpha.size + self.mu.size
-        _, _, da, du, dv, dm, dz = affine = move(-self.alpha * self.u, -room * self.v, -self.mu * self.z)
+        _, _, da, du, dv, dm, dz = affine = move(-self.alpha * self.u, -remaining_cost * self.v, -self.mu * self.z)
         length = self._length(affine)
         then = (
             ((self.alpha + length * da) * (self.u + length * du)).sum()
-            + ((room - length * da) * (self.v + length * dv)).sum()
+            + ((remaining_cost - length * da) * (self.v + length * dv)).sum()
             + ((self.mu + length * dm) * (self.z + length * dz)).sum()
         )
         target = (then / now) ** 3 * now / pairs
         step = move(
             target - self.alpha * self.u - da * du,
-            target - room * self.v + da * dv,
+            target - remaining_cost * self.v + da * dv,
             target - self.mu * self.z - dm * dz,
         )
         length = min(1.0, 0.995 * self._length(step))
@@ -207,23 +207,23 @@ class _State:
             return False
         for name, change in zip(("weights", "thresholds", "alpha", "u", "v", "mu", "z"), step, strict=True):
             setattr(self, name, getattr(self, name) + length * change)
-        # rounding must not put a multiplier onto its bound, where the next step would divide by zero
+        # rounding must not move a multiplier onto its bound: the next step would divide by zero
         edge = 1e-15 * problem.cost
         self.alpha = np.clip(self.alpha, edge, problem.cost - edge)
         return True
 
     def _complementarity(self) -> float:
-        room = self.problem.cost - self.alpha
-        return float(self.alpha @ self.u + room @ self.v + self.mu @ self.z)
+        remaining_cost = self.problem.cost - self.alpha
+        return float(self.alpha @ self.u + remaining_cost @ self.v + self.mu @ self.z)
 
     def _length(self, step: tuple[np.ndarray, ...]) -> float:
         """How far a step can be taken before something becomes negative; at most 1."""
         _, _, da, du, dv, dm, dz = step
-        room = self.problem.cost - self.alpha
+        remaining_cost = self.problem.cost - self.alpha
         longest = 1.0
         for value, change in (
             (self.alpha, da),
-            (room, -da),
+            (remaining_cost, -da),
             (self.u, du),
             (self.v, dv),
             (self.mu, dm),

@@ -17,9 +17,9 @@ _LINE = 16
 
 
 class Rows(NamedTuple):
-    """Features, dense or CSR, as flat arrays: ``columns`` is empty where they are dense. One code for both.
+    """Features, dense or CSR, as flat arrays: ``columns`` is empty if they are dense. The same code serves both.
 
-    Columns are unsigned: Numba would look whether each is negative, and count from the end.
+    Columns are unsigned, because Numba checks signed indices for negative values that count from the end.
     """
 
     values: np.ndarray
@@ -42,7 +42,7 @@ def rows_of(X: Any, scale: np.ndarray) -> Rows:
         if not X.has_sorted_indices:
             X = X.sorted_indices()
         parts = X.data, X.indices.astype(np.int32, copy=False).view(np.uint32), X.indptr.astype(np.int64)
-    # all read-only: Numba compiles a kernel once more for arrays that can be written to
+    # all read-only: Numba would compile each kernel again for writable arrays
     frozen = [part.view() for part in (*parts, 1.0 / scale)]
     for part in frozen:
         part.flags.writeable = False
@@ -56,35 +56,35 @@ def _dense_difference(x, z, inverse, out):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def difference(values, columns, pointers, inverse, u, v, out, places):  # type: ignore[no-untyped-def]
-    """x_u − x_v into ``out`` (with ``places``, where sparse); returns the number of entries.
+def difference(values, columns, pointers, inverse, u, v, out, indices):  # type: ignore[no-untyped-def]
+    """x_u − x_v into ``out`` (and their columns into ``indices``, if sparse); returns the number of entries.
 
-    Sparse, a feature that both rows have is there twice: merging them takes longer than all the rest of a step.
+    If sparse, a feature that both rows have occurs twice: merging takes longer than all the rest of a step.
     """
     i = pointers[u]
     j = pointers[v]
     if columns.size == 0:
         d = inverse.size
-        _dense_difference(values[i : i + d], values[j : j + d], inverse, out)  # slices: else it does not vectorise
+        _dense_difference(values[i : i + d], values[j : j + d], inverse, out)  # slices, otherwise it does not vectorise
         out[d] = 0.0  # the constant of single rows
         return d + 1
     n = 0
     for p in range(i, pointers[u + 1]):
         out[n] = values[p] * inverse[columns[p]]
-        places[n] = columns[p]
+        indices[n] = columns[p]
         n += 1
     for p in range(j, pointers[v + 1]):
         out[n] = -values[p] * inverse[columns[p]]
-        places[n] = columns[p]
+        indices[n] = columns[p]
         n += 1
     return n
 
 
 @kernel(inline=True)
 def squared_length(square, values, columns, pointers, inverse, u, v, scratch):  # type: ignore[no-untyped-def]
-    """|x_u − x_v|² of sparse rows from the sum of their squared lengths; ``scratch`` has zeros and gets them back.
+    """|x_u − x_v|² of sparse rows from the sum of their squared lengths; ``scratch`` is all zeros before and after.
 
-    Rows that differ by less than rounding have 0.
+    The result is 0 for rows that differ by less than rounding.
     """
     for p in range(pointers[u], pointers[u + 1]):
         scratch[columns[p]] = values[p] * inverse[columns[p]]
@@ -99,7 +99,7 @@ def squared_length(square, values, columns, pointers, inverse, u, v, scratch):  
 
 @kernel(inline=True)
 def ask_for(values, columns, pointers, row):  # type: ignore[no-untyped-def]
-    """Fetch a row that is soon needed."""
+    """Prefetch a row that will be needed soon."""
     for p in range(pointers[row], pointers[row + 1], _LINE):
         prefetch(values, p)
         if columns.size:
@@ -107,7 +107,7 @@ def ask_for(values, columns, pointers, row):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def signed(values, columns, pointers, inverse, u, side, constant, out, places):  # type: ignore[no-untyped-def]
+def signed(values, columns, pointers, inverse, u, side, constant, out, indices):  # type: ignore[no-untyped-def]
     """``side`` · (x_u, constant) into ``out``; returns the number of entries."""
     n = pointers[u + 1] - pointers[u]
     for k in range(n):
@@ -116,18 +116,18 @@ def signed(values, columns, pointers, inverse, u, side, constant, out, places): 
             out[k] = side * values[p] * inverse[k]
         else:
             out[k] = side * values[p] * inverse[columns[p]]
-            places[k] = columns[p]
+            indices[k] = columns[p]
     out[n] = side * constant
     if columns.size:
-        places[n] = inverse.size
+        indices[n] = inverse.size
     return n + 1
 
 
 @kernel(fastmath=REASSOC, inline=True)
-def measure(x, n, places, dense, weights):  # type: ignore[no-untyped-def]
+def measure(x, n, indices, dense, weights):  # type: ignore[no-untyped-def]
     """Product of an example with the weights, and its squared length.
 
-    Only reads: were something written here, the order of the sums would depend on where in memory it lies.
+    Nothing is written here: otherwise the order of summation would depend on memory addresses.
     """
     product = 0.0
     square = 0.0
@@ -137,6 +137,6 @@ def measure(x, n, places, dense, weights):  # type: ignore[no-untyped-def]
             square += x[k] * x[k]
     else:
         for k in range(n):
-            product += weights[places[k]] * x[k]
+            product += weights[indices[k]] * x[k]
             square += x[k] * x[k]
     return product, square

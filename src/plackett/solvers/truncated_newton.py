@@ -12,7 +12,7 @@ from plackett.solvers.proved_gap import relative_gap
 
 __all__ = ["NewtonSolution", "ScoreLoss", "minimise"]
 
-#: A system is solved to this share of the gradient: less is lost again where the curvature jumps.
+#: Systems are solved to this share of the gradient: a smaller residual does not help where the curvature jumps.
 _FORCING = 0.1
 _LINE_STEPS = 30
 #: A step is long enough when the slope along it has fallen to this share.
@@ -22,7 +22,7 @@ _SLOPE_LEFT = 0.5
 class ScoreLoss(Protocol):
     """A convex loss of scores that are linear in the weights.
 
-    Whatever there is for each document is written to an array from `per_document`, which may be on the disk.
+    Values per document are written to arrays from `per_document`, which may be on disk.
     """
 
     def per_document(self) -> np.ndarray:
@@ -75,9 +75,9 @@ def minimise(
 ) -> NewtonSolution:
     r"""Minimise :math:`P(w) = \tfrac12 \lVert w \rVert^2 + L(w)`, L convex with a continuous gradient.
 
-    Each step solves the Newton equations by conjugate gradients, which needs products with the curvature only, and goes
-    along it to about the lowest point. For the dual point that belongs to the gradient, :math:`u = -\nabla L(w)`, the
-    Fenchel dual is :math:`L(w) + u \cdot w - \tfrac12 \lVert u \rVert^2`, so
+    Each step solves the Newton equations by conjugate gradients, which needs only products with the curvature, and goes
+    along the solution to about the lowest point. For the dual point that belongs to the gradient,
+    :math:`u = -\nabla L(w)`, the Fenchel dual is :math:`L(w) + u \cdot w - \tfrac12 \lVert u \rVert^2`, so
 
     .. math:: P(w) - \min P \le \tfrac12 \lVert \nabla P(w) \rVert^2 ,
 
@@ -103,7 +103,7 @@ def minimise(
     """
     weights, products = np.zeros(n_features), 0
     scores, moved, slopes = (loss.per_document() for _ in range(3))
-    room = loss.per_document(), loss.per_document()
+    buffers = loss.per_document(), loss.per_document()
     loss.scores(weights, scores)
     primal, dual, n_iter = loss.evaluate(scores, slopes), 0.0, 0
     while True:
@@ -112,13 +112,13 @@ def minimise(
         started = n_iter > 0 or not gradient.any()  # a weak penalty must not pass for a solution: 0 orders nothing
         if (started and primal - dual <= tol * primal) or n_iter == max_iter:
             break
-        step, n = _conjugate_gradients(loss, scores, gradient, moved, room)
+        step, n = _conjugate_gradients(loss, scores, gradient, moved, buffers)
         products += n
-        line = _Line(loss, weights, scores, step, moved, float(gradient @ step), slopes, room[0])
+        line = _Line(loss, weights, scores, step, moved, float(gradient @ step), slopes, buffers[0])
         length = line.search()
         n_iter += 1
         if not line.objective < primal:
-            break  # rounding allows no better
+            break  # rounding prevents further progress
         weights, primal = weights + length * step, line.objective
         moved *= length
         scores += moved
@@ -131,16 +131,16 @@ def minimise(
 
 
 def _conjugate_gradients(
-    loss: ScoreLoss, scores: np.ndarray, gradient: np.ndarray, moved: np.ndarray, room: tuple[np.ndarray, np.ndarray]
+    loss: ScoreLoss, scores: np.ndarray, gradient: np.ndarray, moved: np.ndarray, buffers: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, int]:
     """A step d with (I + curvature) d ≈ −gradient, and the number of products it took.
 
-    How it moves the scores is written to ``moved``; ``room`` is for two more numbers of each document.
+    How it moves the scores is written to ``moved``; ``buffers`` are two more arrays with a number for each document.
     """
     times = loss.curvature(scores)
     step = np.zeros(gradient.size)
     moved[...] = 0.0
-    pushed, bent = room
+    pushed, bent = buffers
     rest, direction = -gradient, -gradient
     square = float(rest @ rest)
     enough = _FORCING**2 * square
@@ -161,9 +161,9 @@ def _conjugate_gradients(
 
 
 class _Line:
-    """The objective along a step; only the loss of moved scores has to be looked at, not the features.
+    """The objective along a step, computed from the moved scores alone, without the features.
 
-    The gradient for the scores at the last length is in ``slopes``; ``room`` is for the moved scores.
+    The gradient for the scores at the last length is in ``slopes``; ``trial_scores`` is a buffer for the moved scores.
     """
 
     def __init__(
@@ -175,19 +175,19 @@ class _Line:
         moved: np.ndarray,
         slope: float,
         slopes: np.ndarray,
-        room: np.ndarray,
+        trial_scores: np.ndarray,
     ) -> None:
         self.loss, self.scores, self.moved = loss, scores, moved
-        self.slopes, self.room = slopes, room
+        self.slopes, self.trial_scores = slopes, trial_scores
         self.square, self.cross, self.bend = float(weights @ weights), float(weights @ step), float(step @ step)
         self.first_slope = slope
         self.objective = np.inf
 
     def slope(self, length: float) -> float:
         """Slope at a length; keeps the objective and the slopes of the scores there."""
-        np.multiply(self.moved, length, out=self.room)
-        self.room += self.scores
-        value = self.loss.evaluate(self.room, self.slopes)
+        np.multiply(self.moved, length, out=self.trial_scores)
+        self.trial_scores += self.scores
+        value = self.loss.evaluate(self.trial_scores, self.slopes)
         self.objective = value + 0.5 * (self.square + 2.0 * length * self.cross + length**2 * self.bend)
         return self.cross + length * self.bend + float(self.slopes @ self.moved)
 

@@ -42,7 +42,7 @@ USERS: dict[str, SimulatedUsers] = {
 LOGGING = {"weak": 0.02, "strong": 0.5, "random": 0.0}
 #: Strengths of regularisation to choose from.
 ALPHAS = (0.1, 1.0, 10.0, 100.0)
-#: Pages that slow methods see at most.
+#: Maximum number of pages for slow methods.
 MOST_PAGES = {"dual learning": 20_000, "PositionBiasLambdaMART": 5_000}
 
 
@@ -55,7 +55,7 @@ class Case:
     users: SimulatedUsers
     n_jobs: int | None
     tuned: bool = False
-    #: What was learned already, by method.
+    #: What has been learned so far, by method.
     done: dict[str, Any] = field(default_factory=dict)
 
 
@@ -85,8 +85,8 @@ def _known(case: Case) -> Any:
 
 
 def _harvested(case: Case) -> Any:
-    found = harvest_propensities(case.log).examination
-    return ips_labels(case.log, np.where(np.isnan(found), np.nanmin(found), found))
+    examination = harvest_propensities(case.log).examination
+    return ips_labels(case.log, np.where(np.isnan(examination), np.nanmin(examination), examination))
 
 
 class _Attraction:
@@ -164,7 +164,7 @@ METHODS: dict[str, Callable[[Case], Any]] = {
 
 
 def learn(case: Case, method: str) -> Any:
-    """The ranker that a method learns; once for each case."""
+    """The ranker that a method learns, fitted once for each case."""
     if method not in case.done:
         case.done[method] = METHODS[method](case)
     return case.done[method]

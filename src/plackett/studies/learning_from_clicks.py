@@ -51,10 +51,10 @@ SIZES: dict[str, dict[str, Any]] = {
     "whole": {"users": tuple(USERS), "pages": (1_000, 10_000, 100_000, 1_000_000), "logging": ("weak", "strong")}
     | {"seeds": 5},
 }
-#: Not a method that learns from clicks, but the one they are compared with.
+#: The baseline that learns from grades, with which the methods are compared.
 GRADES = "all grades"
 
-#: Dataset, logging ranker, users, pages and method; and the values of the seeds.
+#: From dataset, logging ranker, users, pages and method to the value for each seed.
 _Values = dict[tuple[str, str, str, int, str], dict[int, float]]
 
 
@@ -87,10 +87,10 @@ def learning_from_clicks(
     Parameters
     ----------
     data
-        Datasets with grades, in any form that `plackett.experiment` accepts; None generates one. A seed takes a fold.
+        Datasets with grades, in any form that `plackett.experiment` accepts; None generates one. Each seed uses a fold.
     size
         ``small`` (three kinds of users, 1,000 and 10,000 pages, weak logging ranker, 3 seeds) or ``whole`` (all kinds,
-        1,000 to 1,000,000 pages, weak and strong, 5 seeds). What follows overrides parts of it.
+        1,000 to 1,000,000 pages, weak and strong, 5 seeds). The next parameters override parts of it.
     users
         Kinds of users: ``position .5``, ``position 1``, ``position 2``, ``trust``, ``cascade``.
     pages
@@ -157,7 +157,7 @@ def _plan(size: str, given: dict[str, Any], methods: Sequence[str] | None) -> tu
 
 @contextlib.contextmanager
 def _opened(path: str | os.PathLike[str] | None) -> Iterator[CellFolder | None]:
-    """The folder of the results, locked against other studies; None if there is none."""
+    """The folder of the results, locked against other studies; None without a folder."""
     if path is None:
         yield None
         return
@@ -192,7 +192,7 @@ class _Logs:
         fold = self.splits[name][number]
         if (name, number) not in self.of_grades:
             self.of_grades[name, number] = self._of_grades(name, number, fold)
-        found = {GRADES: self.of_grades[name, number]}
+        quality_by_method = {GRADES: self.of_grades[name, number]}
         cases: list[Case] = []
 
         def ranker(method: str) -> Any:
@@ -205,57 +205,59 @@ class _Logs:
         for method in self.methods:
             if method == "known propensities" and not isinstance(USERS[who], PositionUsers):
                 continue
-            place = {"dataset": name, "fold": number, "seed": seed, "method": method, "users": repr(USERS[who])}
-            place |= {"logging": [kind, LOGGING[kind]], "pages": n_pages, "temperature": self.settings["temperature"]}
+            setting = {"dataset": name, "fold": number, "seed": seed, "method": method, "users": repr(USERS[who])}
+            setting |= {"logging": [kind, LOGGING[kind]], "pages": n_pages, "temperature": self.settings["temperature"]}
             try:
-                found[method] = self._quality(place, fold, partial(ranker, method))
-            except DataError:  # there are logs that a method cannot learn from
+                quality_by_method[method] = self._quality(setting, fold, partial(ranker, method))
+            except DataError:  # some methods cannot learn from some logs
                 if method == "naive":
                     raise
-        return found
+        return quality_by_method
 
     def _of_grades(self, name: str, number: int, fold: Fold) -> float:
-        place = {"dataset": name, "fold": number, "seed": number, "method": GRADES}
+        setting = {"dataset": name, "fold": number, "seed": number, "method": GRADES}
         if self.tuned:
-            place["measure"] = self.measure
-        return self._quality(place, fold, lambda: learn_from_grades(fold.train, self.measure, self.n_jobs, self.tuned))
+            setting["measure"] = self.measure
+        return self._quality(
+            setting, fold, lambda: learn_from_grades(fold.train, self.measure, self.n_jobs, self.tuned)
+        )
 
     def _log(self, fold: Fold, kind: str, seed: int, n_pages: int, who: str) -> ClickLog:
-        seeds, place = (self.settings["random_state"], seed), (id(fold), kind, seed, n_pages)
-        if not self.pages or self.pages[0] != place:
-            self.pages = ()  # makes room
+        seeds, pages_key = (self.settings["random_state"], seed), (id(fold), kind, seed, n_pages)
+        if not self.pages or self.pages[0] != pages_key:
+            self.pages = ()  # frees memory first
             train = fold.train.replace(docids=np.arange(fold.train.n_rows))  # type: ignore[union-attr]
             scores, rng = logging_scores(train, kind, np.random.default_rng(seeds)), np.random.default_rng(seeds)
             shown = ShownPages.draw(
                 train, scores, rng, n_pages=n_pages, temperature=self.settings["temperature"], n_jobs=self.n_jobs
             )
-            self.pages = place, shown, rng
+            self.pages = pages_key, shown, rng
         _, shown, rng = self.pages
         return shown.clicked(USERS[who], deepcopy(rng))
 
     # ------------------------------------------------------------------------------------------------ what is known
 
-    def _quality(self, place: dict[str, Any], fold: Fold, ranker: Callable[[], Any]) -> float:
+    def _quality(self, setting: dict[str, Any], fold: Fold, ranker: Callable[[], Any]) -> float:
         """Quality of a ranker, which is fitted if the folder does not have its scores."""
         test: Any = fold.test
         if self.folder is None:
             scores = ranker().predict(test)
         else:
-            key = self._key(place, fold)
+            key = self._key(setting, fold)
             cell = self.folder.finished(key)
             if cell is None:
                 start = time.perf_counter()
                 scores = np.asarray(ranker().predict(test), np.float64)
-                cell = _cell(key, place, test.qids, scores, self.measure, time.perf_counter() - start)
+                cell = _cell(key, setting, test.qids, scores, self.measure, time.perf_counter() - start)
                 self.folder.write(cell)
             scores = cell.scores
         return float(evaluate(test, scores, [self.measure]).mean[self.measure])
 
-    def _key(self, place: dict[str, Any], fold: Fold) -> str:
-        """Hash of all that a result depends on."""
+    def _key(self, setting: dict[str, Any], fold: Fold) -> str:
+        """Hash of everything that a result depends on."""
         known = {"parts": _digests(fold.train, fold.test), "versions": versions(), "sources": _stamp()}
         known |= {name: self.settings[name] for name in ("tuned", "random_state")}
-        return hashlib.blake2b(json.dumps(known | place, sort_keys=True).encode(), digest_size=12).hexdigest()
+        return hashlib.blake2b(json.dumps(known | setting, sort_keys=True).encode(), digest_size=12).hexdigest()
 
 
 @cache
@@ -268,15 +270,15 @@ def _stamp() -> str:
     return source_stamp(("plackett.studies._click_learners",))
 
 
-def _cell(key: str, place: dict[str, Any], qids: Any, scores: np.ndarray, measure: str, seconds: float) -> Cell:
-    """A result in the form of those of experiments."""
+def _cell(key: str, setting: dict[str, Any], qids: Any, scores: np.ndarray, measure: str, seconds: float) -> Cell:
+    """A result in the format of experiments."""
     return Cell(
-        dataset=place["dataset"],
-        fold=place["fold"],
-        ranker=place["method"],
+        dataset=setting["dataset"],
+        fold=setting["fold"],
+        ranker=setting["method"],
         key=key,
-        setting=place,
-        trials=(CellTrial(place, None, seconds, selected=True),),
+        setting=setting,
+        trials=(CellTrial(setting, None, seconds, selected=True),),
         select=measure,
         chosen_by={},
         qids=np.asarray(qids),
@@ -295,11 +297,11 @@ def _cell(key: str, place: dict[str, Any], qids: Any, scores: np.ndarray, measur
 
 def _row(key: tuple[str, str, str, int, str], values: _Values, measure: str) -> dict[str, Any]:
     data, logging, users, pages, method = key
-    found, naive, top = (values[(*key[:4], other)] for other in (method, "naive", GRADES))
-    gain = np.array([value - naive[seed] for seed, value in found.items()])
-    gap = float(np.mean([top[seed] - naive[seed] for seed in found]))
+    by_seed, naive, top = (values[(*key[:4], other)] for other in (method, "naive", GRADES))
+    gain = np.array([value - naive[seed] for seed, value in by_seed.items()])
+    gap = float(np.mean([top[seed] - naive[seed] for seed in by_seed]))
     row: dict[str, Any] = {"data": data, "logging": logging, "users": users, "pages": pages, "method": method}
-    row |= {measure: float(np.mean(list(found.values()))), "gain": float(gain.mean()), "±": _half(gain)}
+    row |= {measure: float(np.mean(list(by_seed.values()))), "gain": float(gain.mean()), "±": _half(gain)}
     return row | {"closed": float(gain.mean()) / gap if gap > 0.002 and method != "naive" else None, "seeds": gain.size}
 
 
@@ -314,10 +316,10 @@ def _half(values: np.ndarray) -> float | None:
 def _chart(values: _Values, measure: str) -> str:
     """The measure against the number of pages: a panel for each dataset, logging ranker and kind of users."""
     panels: dict[tuple[str, str, str], dict[str, tuple[list[float], list[float]]]] = {}
-    for (data, logging, users, pages, method), found in values.items():
+    for (data, logging, users, pages, method), by_seed in values.items():
         line = panels.setdefault((data, logging, users), {}).setdefault(method, ([], []))
         line[0].append(float(pages))
-        line[1].append(float(np.mean(list(found.values()))))
+        line[1].append(float(np.mean(list(by_seed.values()))))
     charts = [
         line_chart(
             lines,
@@ -332,7 +334,7 @@ def _chart(values: _Values, measure: str) -> str:
 
 
 def _grid(charts: Sequence[str], columns: int) -> str:
-    """Charts side by side, in rows of so many columns."""
+    """Charts in a grid with this many columns."""
     if len(charts) == 1:
         return charts[0]
     sizes = [re.search(r'viewBox="0 0 (\d+) (\d+)"', chart).groups() for chart in charts]  # type: ignore[union-attr]

@@ -59,11 +59,12 @@ def online(
 ) -> Study:
     """Which ranker learns best from live clicks, and how many pages does a comparison on live traffic need?
 
-    The first table: rankers serve simulated users; nDCG@10 of their own order on the test queries at the end, and the
-    mean nDCG@10 of the pages that users saw, averaged over folds, with half-widths of 95 % intervals over runs.
+    In the first table, rankers serve simulated users. It has the nDCG@10 of their own order on the test queries at the
+    end and the mean nDCG@10 of the pages that users saw, averaged over folds, with half-widths of 95 % intervals over
+    runs.
     ``folds behind`` counts the folds in which the final model is worse than that of the first learner.
 
-    The second: all pairs of some linear rankers are compared by interleaving and by A/B tests of two measures.
+    In the second, all pairs of some linear rankers are compared by interleaving and by A/B tests of two measures.
     Agreement is the share of pairs in which the sign is that of the difference of their true nDCG@10. ``pages needed``
     is the median over pairs for a power of 80 % at the 5 % level, by the effect seen on all pages, and ``of A/B`` the
     median over pairs of the ratio to the pages of the A/B test of first clicks, with a 95 % interval (bootstrap over
@@ -78,7 +79,7 @@ def online(
     users
         Kinds of users, see `plackett.online.user_model`.
     folds
-        Folds of the first table; None for all. The second has the first fold.
+        Folds of the first table; None for all. The second table uses the first fold.
     learners
         Of the first table.
     n_interactions, runs
@@ -118,11 +119,11 @@ def online(
     sample, scores, truth, pairs = _rankers(parts[0][0], rankers, queries, random_state)
     compared, lines = [], dict[str, list[np.ndarray]]()
     for kind in progress(users, "comparisons", len(users), verbose=verbose):
-        found = simulate_comparisons(
+        comparisons = simulate_comparisons(
             sample, scores, pairs, users=kind, pages=pages, marks=13, random_state=random_state, n_jobs=n_jobs
         )
-        compared += _figures(kind, found, truth, pairs, random_state)
-        for name, curve in found.agreement(truth).items():
+        compared += _figures(kind, comparisons, truth, pairs, random_state)
+        for name, curve in comparisons.agreement(truth).items():
             lines.setdefault(name, []).append(curve)
     gap = np.abs(truth)
     part = Study(
@@ -134,7 +135,7 @@ def online(
         ),
     )
     chart = line_chart(
-        {name: (found.marks.tolist(), np.mean(each, axis=0).tolist()) for name, each in lines.items()},
+        {name: (comparisons.marks.tolist(), np.mean(each, axis=0).tolist()) for name, each in lines.items()},
         title="Agreement with the true difference of nDCG@10",
         x_label="pages",
         y_label="share of pairs with the right sign",
@@ -145,7 +146,7 @@ def online(
 
 
 def _half_width(values: np.ndarray) -> float:
-    """Of the 95 % interval of the mean over runs, for these folds (rows)."""
+    """Half-width of the 95 % interval of the mean over runs, for these folds (rows)."""
     from scipy.stats import t
 
     n_folds, runs = values.shape
@@ -181,9 +182,11 @@ def _rankers(
     return sample, scores, np.array([quality[a] - quality[b] for a, b in pairs]), pairs
 
 
-def _figures(kind: str, found: Comparisons, truth: np.ndarray, pairs: list[Any], seed: int) -> list[dict[str, Any]]:
-    agreement, needed = found.agreement(truth), {name: found.pages_needed(name) for name in found.mean}
-    columns = {f"{n:,}": found.marks.tolist().index(n) for n in _SHOWN if n in found.marks}
+def _figures(
+    kind: str, comparisons: Comparisons, truth: np.ndarray, pairs: list[Any], seed: int
+) -> list[dict[str, Any]]:
+    agreement, needed = comparisons.agreement(truth), {n: comparisons.pages_needed(n) for n in comparisons.mean}
+    columns = {f"{n:,}": comparisons.marks.tolist().index(n) for n in _SHOWN if n in comparisons.marks}
     rows = []
     for name, curve in agreement.items():
         ratio = needed[name] / needed["A/B, first click"]

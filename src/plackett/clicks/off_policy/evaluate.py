@@ -24,7 +24,7 @@ __all__ = ["METHODS", "OffPolicyEstimate", "compare_off_policy", "evaluate_off_p
 
 #: An answer from fewer effective pages should not be trusted.
 FEW_PAGES = 100
-#: Fewest resamples whose spread is worth something.
+#: Minimum number of resamples for a meaningful spread.
 FEW_RESAMPLES = 20
 
 
@@ -155,7 +155,7 @@ def _new_rewards(case: _Case) -> np.ndarray:
     sizes = np.diff(new.offsets)[queries]
     documents = np.append(log.documents, _unknown_id(log.documents))
     names = documents[new.document]
-    # several documents that the log never showed may stand on one page: each of them is only "unknown"
+    # a page may have several documents that the log never showed: each of them is just "unknown"
     pages = ClickLog(
         offsets=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         query=queries.astype(np.int32),
@@ -214,9 +214,9 @@ def evaluate_off_policy(
         ``"item-position"``: a click depends on the document and its rank alone; a shown document counts
         :math:`1 / P(\text{document at rank})` where the new ranker would show it there too. ``"cascade"``: it depends
         on the documents above as well; the weight is the running product of conditional probabilities. ``"list"``: it
-        may depend on the whole page, which must match: no assumption, most variance. ``"doubly-robust"`` and
+        may depend on the whole page, which must match: no assumptions, but high variance. ``"doubly-robust"`` and
         ``"cascade-doubly-robust"``: a click model predicts, and the weighted log corrects it. ``"model"``: the click
-        model alone; no propensities, and no defence if the model is wrong.
+        model alone, without propensities, and without protection if the model is wrong.
     model
         Fitted click model for the last three.
     k
@@ -229,15 +229,15 @@ def evaluate_off_policy(
     level
         Probability that the interval has the true value; normal approximation over pages. The interval of ``"model"``
         takes the click model as given: it says how queries vary, not how wrong the model may be, and is too short
-        (``n_bootstrap`` mends the part that is due to the number of pages).
+        (``n_bootstrap`` corrects the part that is due to the number of pages).
     reward
         ``"clicks"``, or ``"actions"`` for the weights of other actions.
     warn
         Warn when the log cannot answer; the reasons are in ``doubts`` in any case.
     n_bootstrap
-        For the methods with a click model: draw the pages of the log anew this many times, with replacement, fit the
-        model again to each draw, and take the error from the spread of the estimates. So the error of the model's
-        parameters counts too, but not that of its assumptions. 100 is enough; 0 does not.
+        For the methods with a click model: resample the pages of the log this many times with replacement, fit the
+        model again to each sample, and take the error from the spread of the estimates. It then includes the error of
+        the model's parameters, but not that of its assumptions. 100 is enough; 0 means no resampling.
     random_state
         Seed of the draws.
 
@@ -259,12 +259,14 @@ def evaluate_off_policy(
     2018. McInerney, Brost, Chandar, Mehrotra, Carterette: Counterfactual evaluation of slate recommendations with
     sequential reward interactions. KDD 2020.
     """
-    found, case = _estimate(log, run, method, model, k, normalise, clip, level, reward)
+    estimate, case = _estimate(log, run, method, model, k, normalise, clip, level, reward)
     if n_bootstrap:
-        found = _with_error(found, _resampled(log, case, found.pages, method, n_bootstrap, random_state), level)
-    if warn and found.doubts:
-        warnings.warn("this log cannot answer well: " + "; ".join(found.doubts), PlackettWarning, stacklevel=2)
-    return found
+        estimate = _with_error(
+            estimate, _resampled(log, case, estimate.pages, method, n_bootstrap, random_state), level
+        )
+    if warn and estimate.doubts:
+        warnings.warn("this log cannot answer well: " + "; ".join(estimate.doubts), PlackettWarning, stacklevel=2)
+    return estimate
 
 
 def _estimate(
@@ -340,20 +342,20 @@ def _resampled(
         times = rng.multinomial(round(total), log.page_weight / total).astype(np.float64)
         seen = times > 0
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PlackettWarning)  # the first fit has said it
+            warnings.simplefilter("ignore", PlackettWarning)  # the first fit has warned already
             model = copy(case.model).fit(log.select(seen).replace(weight=times[seen]))  # type: ignore[union-attr]
         share = times[pages] / max(times[pages].sum(), 1.0)
         estimates[i] = (share * METHODS[method](replace(case, model=model))[0]).sum()
     return estimates
 
 
-def _with_error(found: OffPolicyEstimate, draws: np.ndarray, level: float) -> OffPolicyEstimate:
+def _with_error(estimate: OffPolicyEstimate, draws: np.ndarray, level: float) -> OffPolicyEstimate:
     """The estimate with the error of its resamples."""
     from scipy.special import ndtri
 
     error = float(draws.std(ddof=1))
     half = float(ndtri((1 + level) / 2)) * error
-    return replace(found, error=error, lower=found.value - half, upper=found.value + half, resampled=draws)
+    return replace(estimate, error=error, lower=estimate.value - half, upper=estimate.value + half, resampled=draws)
 
 
 def _error(values: np.ndarray, weight: np.ndarray) -> float:
@@ -448,7 +450,7 @@ def compare_off_policy(
     for name, each in estimates.items():
         gap = each.page_values - first.page_values
         mean = float((weight * gap).sum() / weight.sum())
-        # resamples have the same seed, hence the same pages for all
+        # resamples have the same seed, so all use the same pages
         error = float(np.std(each.resampled - first.resampled, ddof=1)) if each.resampled.size else _error(gap, weight)
         rows.append(
             {
@@ -474,13 +476,13 @@ def safe_choices(
     """Decide per query whether the new ranker may replace the logged one: query, pages, difference, lower, new.
 
     The new list of a query is taken only if the lower end of a one-sided interval of its gain in clicks per page is
-    above 0. Queries with little exposure of the new order have wide intervals, and stay as they are. Intervals are per
-    query; with many queries some of those that change will be wrong by chance, at most the share 1 − ``confidence``.
+    above 0. Queries with little exposure of the new order have wide intervals and keep their old list. Intervals are
+    per query: with many queries, some changes will be wrong by chance, at most a share of 1 − ``confidence``.
 
     Parameters
     ----------
     confidence
-        Probability with which the gain of a query is real.
+        Probability that the gain of a query is real.
     """
     import polars as pl
     from scipy.special import stdtrit
@@ -502,7 +504,7 @@ def safe_choices(
     mean = per_query(gap)[asked] / n
     square = per_query(gap**2)[asked] / n
     spread = np.sqrt(np.maximum(square - mean**2, 0.0) / np.maximum(n - 1, 1))
-    # without a single page that supports the new order the spread is 0 by chance: no evidence
+    # if no page supports the new order, the spread is 0 by chance, which is not evidence
     support = per_query(estimate.page_values != 0)[asked]
     lower = np.where((n > 1) & (support > 1), mean - stdtrit(np.maximum(n - 1, 1), confidence) * spread, -np.inf)
     return pl.DataFrame(

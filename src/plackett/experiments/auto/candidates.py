@@ -32,7 +32,7 @@ LARGE_STEP = 0.1
 ROUNDS, MANY_ROWS = 240, 15_000
 #: Fractions of the trees that are candidates of their own: the number of rounds is chosen among them.
 STAGES = (0.0625, 0.125, 0.25, 0.5, 1.0)
-#: Rankers of which random settings are tried, in turn.
+#: Rankers whose random settings are tried in turn.
 DRAWN = ("LambdaMART", "XENDCG", "ListNet", "ObliviousLambdaMART", "MART", "RankSVM", "YetiRank", "LambdaLossMART")
 #: Minimum number of seconds and maximum number of documents for which a network is worth its time.
 NETWORK_SECONDS, NETWORK_ROWS = 240.0, 100_000
@@ -63,7 +63,7 @@ class Candidate:
     def of(cls, ranker: Ranker, name: str = "") -> Candidate:
         """The candidate for a ranker: boosted trees are tried at several numbers of rounds."""
         stages: tuple[int | None, ...] = (None,)
-        # the first trees of bags are not smaller bags
+        # the first trees of a bagged ensemble are not a smaller bagged ensemble
         plain = isinstance(ranker, Trees) and ranker.boosting == "gbdt" and ranker.n_bags == type(ranker)().n_bags
         if (plain or isinstance(ranker, Oblivious)) and ranker.effort == "n_estimators":
             stages = tuple(sorted({max(1, round(share * (ranker.full_effort() or 1))) for share in STAGES}))
@@ -71,7 +71,7 @@ class Candidate:
 
     @property
     def linear(self) -> bool:
-        """Whether the ranker is linear: cheap, and different enough from trees to be worth a place in a blend."""
+        """Whether the ranker is linear: cheap, and different enough from trees to be worth including in a blend."""
         return isinstance(self.ranker, Linear | LinearPairSVM)
 
     def grown(self, steps: int = 1) -> Candidate:
@@ -96,13 +96,13 @@ def given(rankers: Sequence[Any]) -> list[Candidate]:
     """Candidates that the user named: rankers, or names of rankers."""
     if isinstance(rankers, str) or len(rankers) == 0:
         raise DataError(f"candidates={rankers!r}; give a list of rankers, such as [RankSVM(), 'LambdaMART'], or None")
-    found = []
+    candidates = []
     for ranker in rankers:
         made = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker
         if not isinstance(made, Ranker):
             raise DataError(f"candidates: {ranker!r} is not a ranker of plackett")
-        found.append(Candidate.of(made, ranker if isinstance(ranker, str) else ""))
-    return found
+        candidates.append(Candidate.of(made, ranker if isinstance(ranker, str) else ""))
+    return candidates
 
 
 def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
@@ -175,7 +175,7 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
 
 
 def with_categories(candidates: Iterable[Candidate], names: tuple[str, ...]) -> Iterator[Candidate]:
-    """The candidates that can learn from columns of categories, told which they are."""
+    """The candidates that can learn from categorical columns, with these columns set."""
     for candidate in candidates:
         if hasattr(candidate.ranker, "categorical_features"):
             known = candidate.ranker.categorical_features or ()
@@ -184,16 +184,19 @@ def with_categories(candidates: Iterable[Candidate], names: tuple[str, ...]) -> 
 
 
 def rounds_for(n_rows: int) -> int:
-    """Most trees of an ensemble for this many documents."""
+    """Maximum number of trees of an ensemble for this many documents."""
     return ROUNDS if n_rows <= MANY_ROWS else 2 * ROUNDS
 
 
 def _drawn(ranker: Ranker, settings: Iterator[dict[str, Any]], rounds: int) -> Iterator[Candidate]:
     fixed = {"n_estimators": rounds} if isinstance(ranker, Trees | Oblivious) else {}
     for setting in settings:
-        words = ", ".join(f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
-                          for key, value in setting.items())  # fmt: skip
-        candidate = Candidate.of(clone(ranker).set_params(**fixed, **setting), f"{type(ranker).__name__}({words})")
+        parameters_text = ", ".join(
+            f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}" for key, value in setting.items()
+        )
+        candidate = Candidate.of(
+            clone(ranker).set_params(**fixed, **setting), f"{type(ranker).__name__}({parameters_text})"
+        )
         yield replace(candidate, may_grow=bool(fixed))
 
 
@@ -202,13 +205,13 @@ def _named(name: str) -> Candidate:
 
 
 def _trees(name: str, leaves: int, *, n_estimators: int, **parameters: Any) -> Candidate:
-    words = "".join(f", {key}={value}" for key, value in parameters.items())
+    parameters_text = "".join(f", {key}={value}" for key, value in parameters.items())
     shape = {"num_leaves": leaves, "n_estimators": n_estimators}
     ranker = ranker_named(name)[0].set_params(**(TREES | shape | parameters))
-    return replace(Candidate.of(ranker, f"{name}(num_leaves={leaves}{words})"), may_grow=True)
+    return replace(Candidate.of(ranker, f"{name}(num_leaves={leaves}{parameters_text})"), may_grow=True)
 
 
 def _oblivious(name: str, *, n_estimators: int, **parameters: Any) -> Candidate:
     ranker = ranker_named(name)[0].set_params(**(TREES | {"n_estimators": n_estimators} | parameters))
-    words = ", ".join(f"{key}={value}" for key, value in parameters.items())
-    return replace(Candidate.of(ranker, f"{name}({words})"), may_grow=True)
+    parameters_text = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return replace(Candidate.of(ranker, f"{name}({parameters_text})"), may_grow=True)

@@ -40,8 +40,8 @@ class TrialFolder:
     def key(self, ranker: Any, stages: tuple[int | None, ...], split: int) -> str:
         """Hash of everything that an outcome depends on."""
         held_out = hashlib.blake2b(self.splits.held_out[split].astype(np.int64).tobytes(), digest_size=12).hexdigest()
-        words = [self.data, held_out, describe(ranker), list(stages), versions()]
-        text = json.dumps(words, sort_keys=True, ensure_ascii=False)
+        ingredients = [self.data, held_out, describe(ranker), list(stages), versions()]
+        text = json.dumps(ingredients, sort_keys=True, ensure_ascii=False)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
     def read(self, key: str) -> Outcome | None:

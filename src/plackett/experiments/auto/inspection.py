@@ -31,7 +31,7 @@ class Facts:
     profile
         Sizes, labels, missing values and the like.
     twins
-        For each query, the first query with the same documents: copies must not be both trained on and tested on.
+        For each query, the first query with the same documents: copies must stay on the same side of a split.
     suspects
         Features that alone order the documents almost as their labels do.
     """
@@ -109,9 +109,9 @@ def _suspects(data: RankingDataset, measure: Measure) -> tuple[str, ...]:
     ideal, random = value(part.labels), value(np.zeros(part.n_rows))
     if not abs(ideal - random) > 1e-9 or part.n_queries < 2:
         return ()
-    found = []
+    suspects = []
     for j, name in enumerate(feature_names(part)):
         reached = [(value(feature_scores(part, j, sign)) - random) / (ideal - random) for sign in (1, -1)]
         if max(reached) > _GIVEN_AWAY:
-            found.append(name)
-    return tuple(found)
+            suspects.append(name)
+    return tuple(suspects)

@@ -29,8 +29,8 @@ def plan(
 ) -> Splits:  # fmt: skip
     """The splits that there is time for, estimated from a short training on part of the data.
 
-    At least three candidates like the first should be finished; linear ones cost next to nothing. Where there is no
-    time for that on one split, a part of the queries is searched on, and only the chosen rankers are trained on all.
+    At least three candidates like the first should be finished; linear ones cost next to nothing. If time is too short
+    for that on one split, the search uses part of the queries, and only the chosen rankers are trained on all.
     """
     assert budget.seconds is not None
     seconds = _training_seconds(splits.train(0), ranker, budget, n_jobs)

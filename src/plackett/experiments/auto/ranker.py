@@ -184,7 +184,7 @@ class AutoRanker(Ranker):
                 document_seconds=self.max_score_time,
                 random_state=self.random_state or 0,
             )
-            # a limit leaves no time for scoring the same ranker with several seeds
+            # with a limit on the scoring time, several seeds of the same ranker would be too slow
             seeds = self.n_seeds if self.max_score_time is None else 1
             latest = trials.deadline + LATE * (self.time_budget or 0.0)
             self.scorer_, short = refit(trials, chosen, data, n_seeds=seeds, deadline=trials.deadline, latest=latest)
@@ -202,7 +202,7 @@ class AutoRanker(Ranker):
         return categories_of(X)
 
     def _only(self, candidates: Any, data: RankingDataset, monitor: Monitor, facts: Facts) -> None:
-        """Use the first candidate that can be trained: a single query allows no comparison."""
+        """Use the first candidate that can be trained: with a single query, nothing can be compared."""
         error: Exception | None = None
         for candidate in candidates:
             ranker = candidate.ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
@@ -210,8 +210,8 @@ class AutoRanker(Ranker):
                 ranker._check_missing(data, "X")
                 with quietly():
                     fit(ranker, data)
-            except (ValueError, ArithmeticError) as found:
-                error = error or found
+            except (ValueError, ArithmeticError) as failure:
+                error = error or failure
                 continue
             monitor.update()
             self.scorer_ = BlendScorer((ranker,), np.ones(1))

@@ -93,7 +93,7 @@ def folds(
     rounds = (repeats_for(facts.n_lists) if n_repeats is None else n_repeats) if n_folds > 1 else 0
     for number in range(rounds):
         cut = QueryKFold(n_folds, shuffle=True, random_state=random_state + number)
-        # queries stand for rows, and copies of a query for a query
+        # here each query is a row, and the copies of a query form a query
         parts += [test for _, test in cut.split(np.empty((data.n_queries, 0)), qid=facts.twins)]
     order = np.concatenate(parts) if parts else np.empty(0, np.int64)
     return Splits(data, tuple(parts), rounds, facts.twins[order], _judged(data).select(order))

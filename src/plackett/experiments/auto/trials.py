@@ -102,7 +102,7 @@ class Trials:
         return len(self.candidates) - 1
 
     def replace(self, number: int, candidate: Candidate) -> None:
-        """Put another candidate in the place of one, whose outcomes are dropped."""
+        """Replace a candidate by another one, and drop its outcomes."""
         self.candidates[number] = candidate
         for split in range(len(self.splits)):
             self.outcomes.pop((number, split), None)

@@ -31,7 +31,7 @@ class LinearPairSVM(Ranker):
         ``"squared_hinge"`` (ξ², truncated Newton) or ``"hinge"`` (ξ, cutting planes).
     margin
         Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
-        preference with a margin of its own uses that instead.
+        preference that has its own margin uses that instead.
     standardize
         Divide each feature by its standard deviation while training, so that one penalty fits all. The resulting
         weights apply to the original features.
@@ -76,7 +76,7 @@ class LinearPairSVM(Ranker):
         scale = np.ones(data.n_features)
         if self.standardize:
             scale = spread(data.X, weight_of_rows(data), self.n_jobs)
-        found = train(
+        trained = train(
             data.X,
             scale,
             self.make_pairs(data),
@@ -88,5 +88,5 @@ class LinearPairSVM(Ranker):
             what=type(self).__name__,
             n_jobs=self.n_jobs,
         )
-        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
-        self.scorer_ = LinearScorer((found.weights / scale)[:, None], np.zeros(1))
+        self.objective_, self.gap_, self.n_iter_ = trained.objective, trained.gap, trained.n_iter
+        self.scorer_ = LinearScorer((trained.weights / scale)[:, None], np.zeros(1))

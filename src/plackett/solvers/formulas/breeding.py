@@ -14,7 +14,7 @@ __all__ = ["Breeder"]
 
 #: Attempts to breed a child within the limits before a parent is used instead.
 _TRIES = 8
-#: Inner nodes are chosen this often as places of crossover (Koza): most nodes are leaves, and swap little.
+#: Probability of choosing an inner node for crossover (Koza): most nodes are leaves, and swapping them changes little.
 _INNER = 0.9
 _DEEPEST = 100
 #: Deepest new tree in a mutation.
@@ -32,7 +32,7 @@ class Breeder:
     functions
         Names of operations.
     max_depth, max_size
-        Edges from the root to a leaf, and nodes, at most.
+        Maximum number of edges from the root to a leaf, and maximum number of nodes.
     constant_share
         Share of the leaves that are constants.
     constant_range
@@ -59,7 +59,7 @@ class Breeder:
             raise DataError(f"constant_range={self.constant_range}; give two numbers, the smaller one first")
 
     def fits(self, program: Program) -> bool:
-        """Whether a formula is inside the limits."""
+        """Whether a formula is within the limits."""
         return program.size <= self.max_size and program.depth <= self.max_depth
 
     def leaf(self, rng: np.random.Generator) -> Program:
@@ -75,26 +75,28 @@ class Breeder:
             return self.leaf(rng)
         number = numbers[int(rng.integers(len(numbers)))]
         arguments, left = [], size - 1
-        for later in range(OPERATIONS[number].arity - 1, -1, -1):  # an equal share of what is left, so that both grow
+        for later in range(
+            OPERATIONS[number].arity - 1, -1, -1
+        ):  # an equal share of the remaining nodes, so that all arguments can grow
             arguments.append(self.grown(rng, depth - 1, left // (later + 1), full))
             left -= arguments[-1].size
         return Program.of(number, *arguments)
 
     def first(self, rng: np.random.Generator, n: int) -> list[Program]:
         """A first population: ramped half-and-half (depths 1, 2, … and full or not in turn), duplicates redrawn."""
-        found: dict[Program, None] = {}
+        distinct: dict[Program, None] = {}
         depths = range(1, self.max_depth + 1)
         for i in range(n * _TRIES):
-            found[self.grown(rng, depths[i // 2 % len(depths)], self.max_size, i % 2 == 0)] = None
-            if len(found) == n:
-                return list(found)
-        programs = list(found)  # there are fewer formulas than that
+            distinct[self.grown(rng, depths[i // 2 % len(depths)], self.max_size, i % 2 == 0)] = None
+            if len(distinct) == n:
+                return list(distinct)
+        programs = list(distinct)  # fewer different formulas than requested: repeat them
         return [programs[i % len(programs)] for i in range(n)]
 
     def crossover(self, a: Program, b: Program, rng: np.random.Generator) -> Program:
         """``a`` with one of its trees replaced by one of ``b``'s."""
         for _ in range(_TRIES):
-            child = a.replaced(_place(a, rng), b.part(_place(b, rng)))
+            child = a.replaced(_random_node(a, rng), b.part(_random_node(b, rng)))
             if self.fits(child):
                 return child
         return a
@@ -109,7 +111,7 @@ class Breeder:
         return a
 
     def _new_tree(self, a: Program, rng: np.random.Generator) -> Program:
-        return a.replaced(_place(a, rng), self.grown(rng, min(_NEW_DEPTH, self.max_depth), self.max_size, False))
+        return a.replaced(_random_node(a, rng), self.grown(rng, min(_NEW_DEPTH, self.max_depth), self.max_size, False))
 
     def _other_node(self, a: Program, rng: np.random.Generator) -> Program:
         i = int(rng.integers(a.size))
@@ -120,10 +122,10 @@ class Breeder:
         return Program((*a.code[:i], code, *a.code[i + 1 :]), a.constants)
 
     def _moved_constant(self, a: Program, rng: np.random.Generator) -> Program:
-        places = [i for i, code in enumerate(a.code) if code == CONSTANT]
-        if not places:
+        constant_nodes = [i for i, code in enumerate(a.code) if code == CONSTANT]
+        if not constant_nodes:
             return self._other_node(a, rng)
-        i = places[int(rng.integers(len(places)))]
+        i = constant_nodes[int(rng.integers(len(constant_nodes)))]
         value = a.constants[i] + 0.2 * (self.constant_range[1] - self.constant_range[0]) * rng.normal()
         return a.replaced(i, Program.constant(self._constant(value)))
 
@@ -132,8 +134,8 @@ class Breeder:
         return round(float(value), 3) + 0.0  # no -0
 
 
-def _place(program: Program, rng: np.random.Generator) -> int:
-    """A node, an inner one mostly."""
+def _random_node(program: Program, rng: np.random.Generator) -> int:
+    """Index of a random node, usually an inner one."""
     inner = [i for i, code in enumerate(program.code) if code < CONSTANT]
     if inner and rng.random() < _INNER:
         return inner[int(rng.integers(len(inner)))]

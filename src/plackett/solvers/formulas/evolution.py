@@ -17,7 +17,7 @@ __all__ = ["Evolution", "Fitness"]
 
 #: Scores of programs computed together.
 _SCORES_AT_ONCE = 1 << 20
-#: Digits of a fitness that count: a sum over queries in another order must not turn a selection.
+#: Number of digits of a fitness that count: the order of summation over queries must not change a selection.
 _DIGITS = 12
 
 

@@ -61,12 +61,14 @@ def _copy(source, target):  # type: ignore[no-untyped-def]
 @kernel
 def _run(lo, hi, work, code, constants, sizes, features, out):  # type: ignore[no-untyped-def]
     stack = np.empty((code.shape[1] // 2 + 3, _BLOCK))
-    row = np.arange(stack.shape[0])  # row of the table that each place of the stack has; the one above the top is free
+    row = np.arange(
+        stack.shape[0]
+    )  # row of the table that holds each level of the stack; the one above the top is free
     for start in range(0, features.shape[1], _BLOCK):
         n = min(_BLOCK, features.shape[1] - start)
         for p in range(lo, hi):
             top = -1
-            for t in range(sizes[p] - 1, -1, -1):  # from the right: arguments come before their operation
+            for t in range(sizes[p] - 1, -1, -1):  # from the right, so that arguments come before their operation
                 c = code[p, t]
                 if c >= 0:
                     top += 1

@@ -26,7 +26,7 @@ class Operation(NamedTuple):
     definition: str
 
 
-#: Their places are stored with models: add at the end only.
+#: Saved models store indices into this tuple, so add new operations only at the end.
 OPERATIONS = (
     Operation("+", 2, "a + b"),
     Operation("-", 2, "a − b"),
@@ -41,12 +41,12 @@ OPERATIONS = (
     Operation("abs", 1, "|a|"),
 )
 
-#: Place of each operation by name.
+#: Index of each operation by name.
 BY_NAME = {operation.name: number for number, operation in enumerate(OPERATIONS)}
 
 
 def operation_numbers(names: tuple[str, ...]) -> list[int]:
-    """Places of operations given by name, in the order of `OPERATIONS` and each once.
+    """Indices of operations given by name, in the order of `OPERATIONS` and without duplicates.
 
     >>> operation_numbers(("*", "+"))
     [0, 2]
@@ -66,9 +66,9 @@ def _cut(value):  # type: ignore[no-untyped-def]
 
 @kernel
 def apply(operation, a, b, out):  # type: ignore[no-untyped-def]
-    """Apply an operation to whole vectors; ``b`` is looked at by those of two arguments only.
+    """Apply an operation to whole vectors; operations with one argument ignore ``b``.
 
-    ``out`` must be neither of the others: loops over vectors that overlap do not use vector registers.
+    ``out`` must not overlap ``a`` or ``b``: loops over overlapping vectors are not vectorised.
     """
     n = out.size
     if operation == 0:

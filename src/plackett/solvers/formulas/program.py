@@ -12,14 +12,14 @@ from plackett.solvers.formulas.operations import LIMIT, OPERATIONS
 
 __all__ = ["CONSTANT", "MAX_SIZE", "Program", "arity", "operation_code"]
 
-#: Codes of nodes: 0 and more is a feature, -1 a constant, -2 and below an operation.
+#: Codes of nodes: 0 or more for a feature, -1 for a constant, -2 or less for an operation.
 CONSTANT = -1
 #: Longer programs are rejected: nobody reads them, and their stack takes memory.
 MAX_SIZE = 4096
 
 
 def operation_code(number: int) -> int:
-    """Code of the operation at a place of `OPERATIONS`."""
+    """Code of the operation with this index in `OPERATIONS`."""
     return -2 - number
 
 
@@ -35,7 +35,7 @@ class Program:
     Attributes
     ----------
     code
-        Node by node: number of a feature, -1 for a constant, -2 − place in `OPERATIONS` for an operation.
+        Node by node: number of a feature, -1 for a constant, -2 − index in `OPERATIONS` for an operation.
     constants
         The constant of each node that is one, 0 elsewhere.
 
@@ -89,7 +89,7 @@ class Program:
         return parts
 
     def replaced(self, start: int, part: Program) -> Program:
-        """The program with another tree in place of the one that begins at a node."""
+        """The program with the tree that begins at a node replaced by another one."""
         end = self.end(start)
         return Program(
             self.code[:start] + part.code + self.code[end:],
@@ -97,7 +97,7 @@ class Program:
         )
 
     def filled(self, leaves: list[Program]) -> Program:
-        """The program with the formula ``leaves[j]`` in place of feature j."""
+        """The program with each feature j replaced by the formula ``leaves[j]``."""
         code: list[int] = []
         constants: list[float] = []
         for c, value in zip(self.code, self.constants, strict=True):
@@ -108,7 +108,7 @@ class Program:
 
     @classmethod
     def of(cls, number: int, *arguments: Program) -> Program:
-        """An operation, by its place, applied to formulas."""
+        """An operation, given by its index, applied to formulas."""
         code: tuple[int, ...] = (operation_code(number),)
         constants: tuple[float, ...] = (0.0,)
         for argument in arguments:

@@ -16,11 +16,11 @@ _LOG, _SQRT, _NEG, _ABS = (BY_NAME[name] for name in ("log", "sqrt", "neg", "abs
 
 
 def simplify(program: Program) -> Program:
-    """A formula of equal value for every document, with constant parts computed and idle ones left out.
+    """A formula of equal value for every document, with constant parts computed and parts without effect removed.
 
-    Rules: operations on constants alone; x + 0, x − 0, x · 1, x / 1; x · 0 and x − x are 0; x / x and x / 0 are 1 (as
-    division is defined here); max and min of x and x; signs inside abs, log and √. Only rules that keep every bit of
-    the result are used (up to the sign of 0), so x / y · y stays.
+    Operations on constants are computed. x + 0, x − 0, x · 1 and x / 1 become x, as do max and min of x and x. x · 0
+    and x − x become 0. x / x and x / 0 become 1 (as division is defined here). Signs inside abs, log and √ are
+    dropped. Only rules that keep every bit of the result are used (up to the sign of 0), so x / y · y stays.
 
     >>> from plackett.solvers.formulas.text import from_text, to_text
     >>> to_text(simplify(from_text("x1 * (2 - 1) + (x2 - x2)", ["x1", "x2"])), ["x1", "x2"])
@@ -68,6 +68,6 @@ def _one(number: int, whole: Program, a: Program) -> Program:
     inner = -2 - a.code[0]
     if number == _NEG and inner == _NEG:
         return a.part(1)
-    if number in (_ABS, _LOG, _SQRT) and inner in (_NEG, _ABS):  # these look at |a| only
+    if number in (_ABS, _LOG, _SQRT) and inner in (_NEG, _ABS):  # these depend on |a| only
         return _made(number, [a.part(1)])
     return whole

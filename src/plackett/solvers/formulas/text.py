@@ -87,14 +87,14 @@ class _Reader:
     """A formula read from left to right, one token ahead."""
 
     def __init__(self, text: str, names: dict[str, int]) -> None:
-        self.text, self.names, self.place, self.nested = text, names, 0, 0
+        self.text, self.names, self.next_start, self.nested = text, names, 0, 0
         self.advance()
 
     def advance(self) -> None:
-        match = _TOKEN.match(self.text, self.place)
-        assert match is not None and match.lastgroup is not None  # the last two choices match anything
+        match = _TOKEN.match(self.text, self.next_start)
+        assert match is not None and match.lastgroup is not None  # the last two alternatives match anything
         self.kind, self.value, self.start = match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)
-        self.place = match.end()
+        self.next_start = match.end()
 
     def fail(self, wanted: str) -> NoReturn:
         got = repr(self.value) if self.value else "the end"

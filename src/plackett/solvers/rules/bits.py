@@ -11,7 +11,7 @@ __all__ = ["count_bits", "lowest_bit"]
 
 @kernel(inline=True)
 def lowest_bit(word):  # type: ignore[no-untyped-def]
-    """Place of the lowest bit that is set, by halves; the word must not be 0."""
+    """Index of the lowest bit that is set, by bisection; the word must not be 0."""
     low = word & (~word + np.uint64(1))
     position = 0
     if not low & np.uint64(0xFFFFFFFF):
@@ -31,7 +31,7 @@ def lowest_bit(word):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def count_bits(word):  # type: ignore[no-untyped-def]
-    """Number of bits that are set; compilers know this form and use the processor's instruction."""
+    """Number of bits that are set; compilers recognise this form and use the processor's instruction."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

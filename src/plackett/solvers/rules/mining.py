@@ -15,7 +15,7 @@ __all__ = ["Conjunctions", "mine", "preorder_ends"]
 
 #: A share this small of a threshold is rounding.
 _ROUNDING = 1e-12
-#: Words of sets that are worth a thread.
+#: Number of words of sets per thread.
 _WORDS_PER_THREAD = 100_000
 
 
@@ -66,7 +66,7 @@ def mine(
     """
     feature, code = _items(codes)
     later = np.searchsorted(feature, feature, side="right")  # two ranges of one feature never hold together
-    # documents class by class, each class in words of its own
+    # documents class by class; no word is shared by two classes
     sizes = np.bincount(classes, minlength=n_classes)
     edges = np.concatenate(([0], np.cumsum(-(-sizes // 64))))
     bit = np.empty(classes.size, np.int64)
@@ -83,7 +83,7 @@ def mine(
     def part(lo: int, hi: int, work: np.ndarray) -> None:
         mined[lo] = _mine(lo, hi, documents, limits)
 
-    # what a first item costs is about the number of items after it
+    # the cost of a first item is roughly the number of items after it
     work = np.concatenate(([0], np.cumsum((feature.size - later + 1) * max(int(edges[-1]), 1))))
     over_queries(part, work, n_jobs=n_jobs, rows_per_thread=_WORDS_PER_THREAD)
     item, depth, counts, weights = (
@@ -98,7 +98,7 @@ def mine(
 
 
 def _items(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Features and codes of the ranges that occur; a feature with a single one says nothing and is left out."""
+    """Features and codes of the ranges that occur; features with a single range are left out."""
     features, codes_present = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for j, row in enumerate(codes):
         present = np.flatnonzero(np.bincount(row, minlength=MISSING + 1))
@@ -109,7 +109,7 @@ def _items(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sets(codes: np.ndarray, feature: np.ndarray, code: np.ndarray, bit: np.ndarray, n_words: int) -> np.ndarray:
-    """The documents of each item, at their places, as bits of 64-bit words."""
+    """The documents of each item as bits of 64-bit words, in the order of ``bit``."""
     out = np.empty((feature.size, n_words * 8), np.uint8)
     inside = np.zeros(n_words * 64, np.bool_)
     for row, j, c in zip(out, feature, code, strict=True):
@@ -152,7 +152,7 @@ def _longer(old, n):  # type: ignore[no-untyped-def]
 def _mine(lo, hi, documents, limits):  # type: ignore[no-untyped-def]
     """Depth first over the conjunctions that begin with items lo … hi − 1: items, depths, counts and weights.
 
-    Ends once there are more than the most that are allowed.
+    Stops as soon as there are more than allowed.
     """
     bits, later, edges, mass, equal = documents
     least, max_items, most = limits

@@ -22,13 +22,13 @@ def find_cuts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Cuts of all features (those of feature j from ``first[j]`` to ``first[j + 1]``), and which features have NaN.
 
-    Range number r of a feature has the values above r of its cuts; cuts lie in the middle between values of the data.
+    Range r of a feature holds the values above exactly r of its cuts. Cuts lie halfway between values of the data.
     """
     if discretization not in DISCRETIZATIONS:
         raise DataError(f"discretization={discretization!r}; the kinds are {', '.join(DISCRETIZATIONS)}")
     if not 2 <= n_bins <= MISSING:
         raise DataError(f"n_bins={n_bins}; give a number from 2 to {MISSING}")
-    places = DISCRETIZATIONS[discretization]
+    find_starts = DISCRETIZATIONS[discretization]
     table = X if isinstance(X, np.ndarray) else X.tocsc()
     cuts, missing = [], np.zeros(X.shape[1], np.bool_)
     for j in range(X.shape[1]):
@@ -37,16 +37,16 @@ def find_cuts(
         missing[j] = not known.all()
         order = np.flatnonzero(known)[np.argsort(x[known], kind="stable")]
         x = np.ascontiguousarray(x[order], np.float32)
-        cut = places(x, classes[order], weight[order], n_classes, n_bins)
+        cut = find_starts(x, classes[order], weight[order], n_classes, n_bins)
         below, above = x[cut - 1], x[cut]
         middle = (0.5 * (below.astype(np.float64) + above)).astype(np.float32)
-        cuts.append(np.where(middle < above, middle, below))  # between neighbouring floats there is no middle
+        cuts.append(np.where(middle < above, middle, below))  # neighbouring floats have nothing between them
     first = np.concatenate(([0], np.cumsum([part.size for part in cuts])))
     return np.concatenate([np.empty(0, np.float32), *cuts]), first, missing
 
 
-def _quantile_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
-    """Places in ascending values where ranges begin that hold about equal weights; equal values stay together."""
+def _quantile_starts(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
+    """Indices into the sorted values where ranges of about equal weight begin; equal values stay together."""
     changes = np.flatnonzero(x[1:] != x[:-1]) + 1
     if not changes.size:
         return changes
@@ -55,14 +55,14 @@ def _quantile_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_c
     return changes[np.unique(np.searchsorted(total[changes - 1], targets).clip(max=changes.size - 1))]
 
 
-def _entropy_places(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
-    """Places where ranges begin that separate grades: the most informative cuts worth their description length."""
+def _entropy_starts(x: np.ndarray, classes: np.ndarray, weight: np.ndarray, n_classes: int, n_bins: int) -> np.ndarray:
+    """Indices where ranges that separate grades begin: the most informative cuts worth their description length."""
     out = np.empty(n_bins - 1, np.int64)
     return np.sort(out[: _split(x, classes, weight, n_classes, out)])
 
 
 #: How features are cut.
-DISCRETIZATIONS: dict[str, Callable[..., np.ndarray]] = {"entropy": _entropy_places, "quantile": _quantile_places}
+DISCRETIZATIONS: dict[str, Callable[..., np.ndarray]] = {"entropy": _entropy_starts, "quantile": _quantile_starts}
 
 
 @kernel
@@ -79,7 +79,7 @@ def _bits(counts):  # type: ignore[no-untyped-def]
 
 @kernel
 def _best_split(x, classes, weight, lo, hi, left, right):  # type: ignore[no-untyped-def]
-    """Place of the cut of most information in a segment, and its gain in bits, 0 where that does not pay for it."""
+    """Index of the most informative cut of a segment, and its gain in bits, or 0 if the cut is not worth its cost."""
     for y in range(left.size):
         left[y], right[y] = 0.0, 0.0
     total = 0.0
@@ -108,7 +108,7 @@ def _best_split(x, classes, weight, lo, hi, left, right):  # type: ignore[no-unt
 
 @kernel
 def _split(x, classes, weight, n_classes, out):  # type: ignore[no-untyped-def]
-    """Cut the segment whose best cut has the most information, again and again; number of cuts, places into ``out``."""
+    """Repeatedly cut the segment with the most informative cut; indices go to ``out``, their number is returned."""
     left, right = np.zeros(n_classes), np.zeros(n_classes)
     edges = np.empty((out.size + 1, 2), np.int64)
     position, gain = np.empty(out.size + 1, np.int64), np.empty(out.size + 1)

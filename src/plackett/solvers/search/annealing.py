@@ -75,12 +75,12 @@ class Annealing:
         best, highest = here[0].copy(), float(value[0])
         for heat in np.geomspace(self.temperature, self.final_temperature, self.max_iter):
             size = self.step * np.sqrt(heat / self.temperature)
-            there = problem.normalised(here + size * rng.normal(size=here.shape))
-            found = problem.values(there)
-            gain = np.minimum((found - value) / heat, 0.0)
+            proposals = problem.normalised(here + size * rng.normal(size=here.shape))
+            proposal_values = problem.values(proposals)
+            gain = np.minimum((proposal_values - value) / heat, 0.0)
             taken = rng.random(self.n_chains) < np.exp(gain)
-            here[taken], value[taken] = there[taken], found[taken]
-            top = int(np.argmax(found))
-            if found[top] > highest:
-                best, highest = there[top].copy(), float(found[top])
+            here[taken], value[taken] = proposals[taken], proposal_values[taken]
+            top = int(np.argmax(proposal_values))
+            if proposal_values[top] > highest:
+                best, highest = proposals[top].copy(), float(proposal_values[top])
             yield best.copy()

@@ -17,14 +17,14 @@ from plackett.solvers.search.point_sort import order_of_points
 
 __all__ = ["crossings", "n_pairs"]
 
-#: Crossings of three and more documents at once come apart by rounding; within this they are one.
+#: Rounding separates the crossings of three or more documents at one point; within this they count as one.
 _TOGETHER = 1e-9
-#: Points, and the sizes they are compared with, stay inside the range of numbers.
+#: Limits that keep points, and the sizes they are compared with, within the range of floats.
 _FARTHEST, _LEAST_UNIT = 1e300, 1e-300
 
 
 def n_pairs(offsets: np.ndarray) -> int:
-    """Number of pairs of documents, the most crossings there can be."""
+    """Number of pairs of documents, which is the maximum number of crossings."""
     sizes = np.diff(offsets)
     return int((sizes * (sizes - 1) // 2).sum())
 
@@ -34,14 +34,14 @@ def crossings(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points t at which the mean of the measure changes, in ascending order, and by how much it changes there.
 
-    Documents that are equal on the whole line stand with the lower gain first.
+    Documents with equal scores on the whole line are ordered with the lower gain first.
     """
     data = lists.lists
     if lists.rows is not None:
         scores, slope = scores[lists.rows], slope[lists.rows]
     sizes = data.group
     pairs = np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
-    places, changes = np.full(pairs[-1], np.inf), np.zeros(pairs[-1])
+    change_points, changes = np.full(pairs[-1], np.inf), np.zeros(pairs[-1])
     gain = form.gain * (lists.sign * lists.weight)[data.query_of_row]
     over_queries(
         _sweep,
@@ -53,17 +53,19 @@ def crossings(
         form.addend,
         form.worth,
         pairs,
-        places,
+        change_points,
         changes,
         n_jobs=lists.n_jobs,
         rows_per_thread=2_000,
     )
-    finite = places < np.inf
-    places, changes = places[finite], changes[finite]
-    order = np.empty(places.size, np.int64)
-    unit = float(np.median(np.abs(places))) if places.size else 1.0
-    order_of_points(places, places.size, max(unit, _LEAST_UNIT), order, np.empty(places.size + 1, np.int64))
-    return places[order], changes[order]
+    finite = change_points < np.inf
+    change_points, changes = change_points[finite], changes[finite]
+    order = np.empty(change_points.size, np.int64)
+    unit = float(np.median(np.abs(change_points))) if change_points.size else 1.0
+    order_of_points(
+        change_points, change_points.size, max(unit, _LEAST_UNIT), order, np.empty(change_points.size + 1, np.int64)
+    )
+    return change_points[order], changes[order]
 
 
 @kernel(inline=True)
@@ -83,7 +85,7 @@ def _before(scores, slope, gain, i, j):  # type: ignore[no-untyped-def]
 
 @kernel
 def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order):  # type: ignore[no-untyped-def]
-    """Rows of a query in their order at t = −∞; blocks of equal slope are short, and sorted by insertion."""
+    """Rows of a query in their order at t = −∞; blocks of equal slope are short, so they are sorted by insertion."""
     for i in range(n):
         keys[i] = -slope[a + i]
     argsort_descending(keys, rows, spare_keys, spare_rows, n)
@@ -98,7 +100,7 @@ def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, 
 
 @kernel
 def _exchange(p, order, position, context, gain, factor, addend, worth):  # type: ignore[no-untyped-def]
-    """The documents at places p and p + 1 exchange them; the change of the measure."""
+    """Exchange the documents at positions p and p + 1; returns the change of the measure."""
     i = order[p]
     j = order[p + 1]
     order[p] = j
@@ -112,7 +114,7 @@ def _exchange(p, order, position, context, gain, factor, addend, worth):  # type
 
 @kernel
 def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, places, changes
+    lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, change_points, changes
 ):
     n_max = longest(lo, hi, offsets)
     most_pairs = longest(lo, hi, pairs)
@@ -174,7 +176,7 @@ def _sweep(  # type: ignore[no-untyped-def]
             change = 0.0
             if last == first + 1:
                 change = _exchange(first, order, position, context, g, f, e, w)
-            else:  # several meet at one point: all of them turn round
+            else:  # several documents meet at one point: their order is reversed
                 limit = t + _TOGETHER * abs(t)
                 for p in range(first + 1, last + 1):
                     r = p
@@ -186,6 +188,6 @@ def _sweep(  # type: ignore[no-untyped-def]
                         change += _exchange(r - 1, order, position, context, g, f, e, w)
                         r -= 1
             if change != 0.0:
-                places[out] = t
+                change_points[out] = t
                 changes[out] = change
                 out += 1

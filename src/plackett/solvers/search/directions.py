@@ -20,8 +20,8 @@ class Directions:
     """Line searches along promising directions, instead of one feature after the other.
 
     A round searches along the steepest descent of the logistic pair loss at the current scores, along random
-    directions, and along the total move of the round. A random direction costs as much as a coordinate, and
-    there need not be as many as there are features: this is for many features.
+    directions, and along the total move of the round. A random direction costs as much as a coordinate, but far
+    fewer of them than features are needed, so this suits data with many features.
 
     Parameters
     ----------

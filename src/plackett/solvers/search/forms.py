@@ -1,13 +1,13 @@
-"""Measures in the form that a sweep along a line needs: the change when two neighbours in a list exchange their places.
+"""Measures in the form that a sweep along a line needs: the change when two neighbours in a list are exchanged.
 
-When document j overtakes document i, which stood at place p directly above it, the measure changes by
+When document j overtakes document i, which was at position p directly above it, the measure changes by
 
     (g_j − g_i) · (w_p − w_{p+1}) · c_p
 
-where g depends on the document, w on the place, and c on what stands above, one document after the other:
-c_{p+1} = c_p · f + e of the document at place p. Sums of gains times discounts have f = 1 and e = 0; average precision
-counts the relevant documents above (f = 1, e = 1 for relevant ones); reciprocal rank and ERR have the chance to come
-so far (e = 0, f = 1 minus the chance to stop).
+where g depends on the document, w on the position, and c on the documents above. It follows the recursion
+c_{p+1} = c_p · f + e, with f and e of the document at position p. Sums of gains times discounts have f = 1 and e = 0.
+Average precision counts the relevant documents above (f = 1, and e = 1 for relevant ones). For reciprocal rank and ERR,
+c is the probability of reaching position p (e = 0, f = 1 minus the probability of stopping).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["NeighbourForm", "neighbour_form"]
 
 
 class NeighbourForm(NamedTuple):
-    """Gain g, factor f and addend e of each document; worth w of each place, flat over the queries."""
+    """Gain g, factor f and addend e of each document; worth w of each position, flat over the queries."""
 
     gain: np.ndarray
     factor: np.ndarray
@@ -40,13 +40,13 @@ class NeighbourForm(NamedTuple):
 
 
 def neighbour_form(measure: Measure, data: RankingDataset) -> NeighbourForm | None:
-    """The form of a measure on a dataset; None where it has none."""
+    """The form of a measure on a dataset; None if it has no such form."""
     make = _FORMS.get(type(measure), _linear if measure.linear_swaps else None)
     return None if make is None else make(measure, data)
 
 
 def _linear(measure: Any, data: RankingDataset) -> NeighbourForm:
-    """The worth of a place is in the swap state of any order."""
+    """The worth of a position is in the swap state of any order."""
     ranking = Scored(data, np.zeros(data.n_rows)).ranking("stable")
     state = measure.swap_state(ranking)
     gain = np.empty(data.n_rows)
@@ -57,7 +57,9 @@ def _linear(measure: Any, data: RankingDataset) -> NeighbourForm:
 def _average_precision(measure: Any, data: RankingDataset) -> NeighbourForm:
     if measure.over == "all":
         form = _linear(measure, data)
-        return form._replace(worth=-form.worth)  # a swap has no sign, and its state counts what a late rank loses
+        return form._replace(
+            worth=-form.worth
+        )  # swap states are unsigned, and hold the loss of a late rank instead of its worth
     relevant = (data.labels >= measure.rel).astype(np.float64)
     total = n_relevant(Scored(data, np.zeros(data.n_rows)).ranking("stable"), measure.rel)
     if measure.divisor == "reachable":

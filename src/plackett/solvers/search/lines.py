@@ -18,7 +18,7 @@ Line = Callable[[np.ndarray, np.ndarray], tuple[float, float]]
 
 #: Beyond this many pairs of documents ``"auto"`` takes steps: a sweep needs 16 bytes for each, and sorts them.
 _MOST_PAIRS = 20_000_000
-#: Steps to each side: this one, doubled and doubled again.
+#: Steps to each side: this one, then repeatedly doubled.
 _FIRST_STEP, _N_STEPS = 0.001, 20
 #: Smallest difference that counts as an improvement.
 _ROUNDING = 1e-12
@@ -52,9 +52,9 @@ def _exact(lists: MeasureObjective, form: NeighbourForm | None) -> Line:
 
 
 def _middles(points: np.ndarray, changes: np.ndarray, unit: float) -> np.ndarray:
-    """Middles of the widest intervals with the best value, as angles: the ends of the line are no further than others.
+    """Middles of the widest intervals with the best value, as angles, so that the ends of the line are finite too.
 
-    The value to the left of the first point is the yardstick; sums of changes decide up to rounding.
+    Values are relative to the one left of the first point. Sums of changes are compared up to rounding.
     """
     angles = np.concatenate(([-np.pi / 2], np.arctan(points / unit), [np.pi / 2]))
     width = np.diff(angles)

@@ -1,4 +1,4 @@
-"""Sorting the points of a line where documents cross: linear time for how such points usually lie."""
+"""Sorting the points of a line where documents cross: linear time for typical data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _bucket(t, unit, n):  # type: ignore[no-untyped-def]
 def order_of_points(points, n, unit, sequence, ends):  # type: ignore[no-untyped-def]
     """Numbers of ``points[:n]`` in ascending order of the points into ``sequence[:n]``.
 
-    Points go into n buckets by t / (unit + |t|), which spreads them about evenly where ``unit`` is their usual size,
+    Points go into n buckets by t / (unit + |t|), which spreads them about evenly if ``unit`` is their typical size,
     and buckets are sorted by insertion. ``ends`` is scratch of at least n + 1 numbers. Points must be finite.
     """
     for b in range(n + 1):

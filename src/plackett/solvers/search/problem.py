@@ -23,7 +23,7 @@ _SIGMOID_RANGE = 6.0
 
 
 class LinearProblem:
-    """The problem as a solver sees it: weights of standardised features, and the value of many at once.
+    """The problem as a solver sees it: weights of standardised features, and the values of many of them at once.
 
     The value is the weighted mean of the measure over the queries, negated where smaller is better (see
     `plackett.solvers.measure_objective.MeasureObjective`). It does not change when all weights are multiplied by a

@@ -55,11 +55,11 @@ class RandomOptimisation:
         best, size = problem.normalised(np.array(start, np.float64)), self.step
         highest = float(problem.values(best[None])[0])
         for _ in range(self.max_iter):
-            there = problem.normalised(best + size * rng.normal(size=(self.n_candidates, best.size)))
-            found = problem.values(there)
-            top = int(np.argmax(found))
-            better = found[top] > highest
+            proposals = problem.normalised(best + size * rng.normal(size=(self.n_candidates, best.size)))
+            proposal_values = problem.values(proposals)
+            top = int(np.argmax(proposal_values))
+            better = proposal_values[top] > highest
             if better:
-                best, highest = there[top], float(found[top])
+                best, highest = proposals[top], float(proposal_values[top])
             size = max(size * (_GROW if better else _SHRINK), _LEAST * self.step)
             yield best.copy()

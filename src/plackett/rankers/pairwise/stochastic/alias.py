@@ -25,7 +25,7 @@ class Alias(NamedTuple):
 def alias_table(weights: np.ndarray, X: Any = None) -> Alias:
     """Table that draws entry i with probability ``weights[i] / weights.sum()``; empty where all weights are 0.
 
-    Probabilities are exact up to 2^-32. The table is on the disk if the features ``X`` are (`row_array`).
+    Probabilities are exact up to 2^-32. The table is on disk if the features ``X`` are (`row_array`).
 
     >>> table = alias_table(np.array([1.0, 3.0]))
     >>> table.keep.tolist(), table.other.tolist()
@@ -49,7 +49,7 @@ def alias_table(weights: np.ndarray, X: Any = None) -> Alias:
 
 @kernel
 def _level(keep, other, low, high):  # type: ignore[no-untyped-def]
-    """Let every place below the mean be filled up by one above it, and so on; ``low`` and ``high`` are scratch."""
+    """Fill up every slot below the mean from one above it, until all are level; ``low`` and ``high`` are scratch."""
     n = keep.size
     n_low = 0
     n_high = 0

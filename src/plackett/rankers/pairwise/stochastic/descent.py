@@ -12,10 +12,11 @@ from plackett.solvers.training_vectors import Rows, ask_for, difference, measure
 
 __all__ = ["EXTRA", "NORM", "PENALTY", "Descent", "move", "parameters", "take"]
 
-#: Places in the numbers of a descent: factor of the weights, their squared length, sum of the factors, steps taken.
+#: Indices into the numbers of a descent: factor of the weights, their squared length, sum of the factors, steps taken.
 FACTOR, NORM, SUM, STEP = 0, 1, 2, 3
-#: Places in the parameters of a learner: λ; rate RATE / (BASE + PER_STEP · t); one of its own; most squared
-#: length; the constant feature of single documents; whether steps look at the length of an example.
+#: Indices into the parameters of a learner: λ, the rate RATE / (BASE + PER_STEP · t), a parameter specific to the
+#: learner, the maximum squared length, the constant feature of single documents, and whether steps use the length of an
+#: example.
 PENALTY, RATE, BASE, PER_STEP, EXTRA, LIMIT, CONSTANT, NEEDS_LENGTH = 0, 1, 2, 3, 4, 5, 6, 7
 
 _LEAST_FACTOR = 1e-9
@@ -37,8 +38,8 @@ def parameters(
 class Descent:
     r"""Weights :math:`w = a v` with a factor a, and the sum of all weights so far; moving both takes O(entries).
 
-    Where :math:`v` moves by δ, the sum :math:`S = \beta v - U` (β the sum of the factors) stays right with
-    :math:`U \leftarrow U + \beta \delta`; the mean over all steps costs no more than the steps.
+    When :math:`v` moves by δ, the update :math:`U \leftarrow U + \beta \delta` keeps the sum
+    :math:`S = \beta v - U` correct (β is the sum of the factors), so averaging costs no more than the steps.
     """
 
     def __init__(self, n_features: int, scale: np.ndarray, seed: int) -> None:
@@ -54,11 +55,11 @@ class Descent:
         return int(self.numbers[STEP])
 
     def run(self, kernel: Any, rows: Rows, draws: Draws, settings: np.ndarray, n: int) -> None:
-        """Take n steps. Wherever the number of steps is a power of two, the sum of the weights is noted."""
+        """Take n steps. Whenever the number of steps is a power of two, the sum of the weights is recorded."""
         if draws.empty:
             return
-        room = np.empty(2 * int(np.diff(rows.pointers).max()) + 1 if rows.columns.size else self.v.size)
-        places = np.empty(room.size if rows.columns.size else 0, np.uint32)
+        example = np.empty(2 * int(np.diff(rows.pointers).max()) + 1 if rows.columns.size else self.v.size)
+        indices = np.empty(example.size if rows.columns.size else 0, np.uint32)
         scratch = np.zeros(self.v.size if rows.columns.size else 0)
         examples = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE)
         end = self.steps + n
@@ -67,7 +68,7 @@ class Descent:
             n_now = min(end, mark) - self.steps
             first, second, margin = (part[:n_now] for part in examples)
             draw(np.uint64(self.seed + self.steps), first, second, margin, draws)
-            kernel(first, second, margin, *rows, settings, self.v, self.u, self.numbers, room, places, scratch)
+            kernel(first, second, margin, *rows, settings, self.v, self.u, self.numbers, example, indices, scratch)
             if self.steps == mark:
                 self.marks = [self.marks[1], (mark, self._sum())]
 
@@ -75,7 +76,7 @@ class Descent:
         return self.numbers[SUM] * self.v - self.u
 
     def weights(self, average: bool) -> tuple[np.ndarray, float]:
-        """Weights for the features as they are, and the constant.
+        """Weights for the unscaled features, and the constant.
 
         Averaged: over the steps since the last power of two but one, which is the last half to three quarters.
         """
@@ -87,7 +88,7 @@ class Descent:
 
 
 @kernel(inline=True)
-def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, room, indices, scratch):  # type: ignore[no-untyped-def]
+def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, example, indices, scratch):  # type: ignore[no-untyped-def]
     """Begin a step: number of entries of example i, its score and squared length, the rate."""
     soon = min(i + _AHEAD, first.size - 1)
     ask_for(values, columns, pointers, first[soon])
@@ -95,11 +96,11 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
     u = first[i]
     v = second[i]
     if v >= 0:
-        n = difference(values, columns, pointers, inverse, u, v, room, indices)
+        n = difference(values, columns, pointers, inverse, u, v, example, indices)
     else:
         side = 1.0 if v == RELEVANT else -1.0
-        n = signed(values, columns, pointers, inverse, u, side, settings[CONSTANT], room, indices)
-    product, square = measure(room, n, indices, columns.size == 0, weights)
+        n = signed(values, columns, pointers, inverse, u, side, settings[CONSTANT], example, indices)
+    product, square = measure(example, n, indices, columns.size == 0, weights)
     if v >= 0 and columns.size and settings[NEEDS_LENGTH]:
         square = squared_length(square, values, columns, pointers, inverse, u, v, scratch)
     numbers[STEP] += 1.0
@@ -108,25 +109,25 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
 
 
 @kernel(inline=True)
-def _add(v, u, room, n, indices, dense, delta, weighted):  # type: ignore[no-untyped-def]
-    """Add delta x to v and weighted x to u; by how much |v|² grew, where sparse."""
+def _add(v, u, example, n, indices, dense, delta, weighted):  # type: ignore[no-untyped-def]
+    """Add delta x to v and weighted x to u; returns the growth of |v|² if sparse, otherwise 0."""
     grown = 0.0
     if dense:
         for k in range(n):
-            v[k] += delta * room[k]
-            u[k] += weighted * room[k]
+            v[k] += delta * example[k]
+            u[k] += weighted * example[k]
     else:
         for k in range(n):
             old = v[indices[k]]
-            step = delta * room[k]
+            step = delta * example[k]
             grown += step * (2.0 * old + step)
             v[indices[k]] = old + step
-            u[indices[k]] += weighted * room[k]
+            u[indices[k]] += weighted * example[k]
     return grown
 
 
 @kernel(inline=True)
-def move(shrink, add, n, product, square, dense, settings, v, u, numbers, room, indices):  # type: ignore[no-untyped-def]
+def move(shrink, add, n, product, square, dense, settings, v, u, numbers, example, indices):  # type: ignore[no-untyped-def]
     """End a step: w ← shrink · w + add · x, and back into the ball."""
     factor = numbers[FACTOR] * shrink
     if abs(factor) < _LEAST_FACTOR:  # the factor goes into the weights, and the sum of the factors into the drift
@@ -138,7 +139,7 @@ def move(shrink, add, n, product, square, dense, settings, v, u, numbers, room, 
     norm = shrink * shrink * numbers[NORM]
     if add != 0.0:
         delta = add / factor
-        grown = _add(v, u, room, n, indices, dense, delta, numbers[SUM] * delta)
+        grown = _add(v, u, example, n, indices, dense, delta, numbers[SUM] * delta)
         norm += 2.0 * shrink * add * product + add * add * square if dense else factor * factor * grown
     if np.int64(numbers[STEP]) % _REFRESH == 0:  # before rounding adds up
         norm = 0.0

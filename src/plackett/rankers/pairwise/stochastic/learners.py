@@ -11,9 +11,9 @@ __all__ = ["LEARNERS", "RATES", "Learner"]
 
 
 class Learner(NamedTuple):
-    """What a learner is: its kernel, the margin it wants, whether weights stay in the ball of radius 1/√λ, its rate.
+    """What a learner is: its kernel, its target margin, whether weights stay in the ball of radius 1/√λ, its rate.
 
-    ``needs_length``: whether a step looks at the length of an example, which takes a while for sparse pairs.
+    ``needs_length``: whether a step uses the length of an example, which takes time to compute for sparse pairs.
     """
 
     run: Callable[..., None]

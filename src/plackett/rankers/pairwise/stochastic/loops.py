@@ -18,7 +18,7 @@ from plackett.rankers.pairwise.stochastic.alias import Alias, alias_table, draw_
 
 __all__ = ["IRRELEVANT", "LOOPS", "RELEVANT", "Draws", "Loop", "Pairs", "Singles", "draw", "make_draws"]
 
-#: In place of the second row of a pair: a single document, and its side.
+#: Stored instead of the second row of a pair: a single document, by its side.
 RELEVANT, IRRELEVANT = -1, -2
 
 _UNIT = 2.0**-32
@@ -27,8 +27,8 @@ _UNIT = 2.0**-32
 class Pairs(NamedTuple):
     """Pairs to draw: entry i has the better document ``first[i]`` and the others ``order[low[i]:high[i]]``.
 
-    ``cumulative`` are running sums of the weights of ``order``, empty where they are equal. ``margin`` has one number
-    per entry, or is empty where that of the learner counts. ``mass`` is what all pairs weigh together.
+    ``cumulative`` are running sums of the weights of ``order``, empty if these are equal. ``margin`` has one number
+    per entry, or is empty if the learner's margin applies. ``mass`` is the total weight of all pairs.
     """
 
     alias: Alias
@@ -42,7 +42,7 @@ class Pairs(NamedTuple):
 
 
 class Singles(NamedTuple):
-    """Documents to draw, with their side (1 relevant, −1 not), and what they weigh together."""
+    """Documents to draw, with their side (1 relevant, −1 not), and their total weight."""
 
     alias: Alias
     side: np.ndarray
@@ -52,7 +52,7 @@ class Singles(NamedTuple):
 class Draws(NamedTuple):
     """Draw a pair with this probability, otherwise a document; if one kind is empty, always the other.
 
-    ``margin`` is what an example should reach that has no margin of its own.
+    ``margin`` is the target for examples without their own margin.
     """
 
     pair_probability: float
@@ -81,7 +81,7 @@ def label_pairs(data: RankingDataset, rel: float, *, by_query: bool) -> Pairs:
 
 
 def _masses(data: RankingDataset, entries: Entries, sums: np.ndarray, by_query: bool) -> np.ndarray:
-    """What the pairs of each entry weigh together."""
+    """Total weight of the pairs of each entry."""
     mass = entries.weight * (sums[entries.high] - sums[entries.low])
     if by_query:
         total = np.bincount(entries.query, mass, data.n_queries)[entries.query]
@@ -92,7 +92,7 @@ def _masses(data: RankingDataset, entries: Entries, sums: np.ndarray, by_query: 
 
 
 def _label_pairs_on_disk(data: RankingDataset, by_query: bool) -> Pairs:
-    """The same for data that are on the disk: tables are written there, block by block."""
+    """The same for data on disk: tables are written there, block by block."""
     order, first, low, high = (row_array(data.X, (data.n_rows,), np.int64) for _ in range(4))
     mass = row_array(data.X, (data.n_rows,))
     cumulative = np.empty(0) if data.sample_weight is None else row_array(data.X, (data.n_rows + 1,))
@@ -145,7 +145,7 @@ def _pairs(
     sums: np.ndarray | None,
     margin: np.ndarray | None = None,
 ) -> Pairs:
-    some = mass > 0.0  # documents with nothing below them need no place in the table
+    some = mass > 0.0  # documents with nothing below them are left out of the table
     cumulative = np.empty(0) if sums is None else sums
     own = np.empty(0) if margin is None else margin[some]
     mass, first, low, high = mass[some], first[some], low[some], high[some]
@@ -234,8 +234,8 @@ def make_draws(loop: Loop, data: RankingDataset, *, rel: float, margin: float, p
 
 
 @kernel(inline=True)
-def _place(order_low, order_high, cumulative, bits):  # type: ignore[no-untyped-def]
-    """A place between two others: all alike, or by running sums of weights."""
+def _draw_position(order_low, order_high, cumulative, bits):  # type: ignore[no-untyped-def]
+    """A random position from ``order_low`` up to ``order_high``: uniform, or by running sums of weights."""
     if cumulative.size == 0:
         return order_low + below(bits, order_high - order_low)
     share = np.float64(bits & np.uint64(0xFFFFFFFF)) * _UNIT
@@ -266,7 +266,7 @@ def draw(start, first, second, margin, draws):  # type: ignore[no-untyped-def]
         if np.float64(more >> np.uint64(32)) * _UNIT < draws.pair_probability:
             entry = draw_entry(bits, pairs.alias.keep, pairs.alias.other)
             first[i] = pairs.first[entry]
-            second[i] = pairs.order[_place(pairs.low[entry], pairs.high[entry], pairs.cumulative, more)]
+            second[i] = pairs.order[_draw_position(pairs.low[entry], pairs.high[entry], pairs.cumulative, more)]
             if pairs.margin.size:
                 margin[i] = pairs.margin[entry]
         else:

@@ -20,11 +20,11 @@ def step(product, margin, square, norm, rate, settings):  # type: ignore[no-unty
 
 
 @kernel
-def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, room, indices, scratch):  # type: ignore[no-untyped-def]
+def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):  # type: ignore[no-untyped-def]
     """A step for each example."""
     for i in range(first.size):
         n, product, square, rate = take(
-            i, first, second, values, columns, pointers, inverse, settings, v, numbers, room, indices, scratch
+            i, first, second, values, columns, pointers, inverse, settings, v, numbers, example, indices, scratch
         )
         shrink, add = step(product, margin[i], square, numbers[NORM], rate, settings)
-        move(shrink, add, n, product, square, columns.size == 0, settings, v, u, numbers, room, indices)
+        move(shrink, add, n, product, square, columns.size == 0, settings, v, u, numbers, example, indices)

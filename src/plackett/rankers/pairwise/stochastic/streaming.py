@@ -16,7 +16,7 @@ __all__ = ["Survey"]
 
 @dataclass
 class Survey:
-    """What the first pass over a file finds out: how the features spread, what there is to draw in each block."""
+    """What the first pass over a file collects: the spread of the features, and what each block has to draw from."""
 
     pair_mass: list[float] = field(default_factory=list)
     single_mass: list[float] = field(default_factory=list)
@@ -25,13 +25,13 @@ class Survey:
     _moments: tuple[float, np.ndarray, np.ndarray] | None = None
 
     def add(self, block: RankingDataset, draws: Draws, n_jobs: int | None) -> None:
-        """Look at one more block."""
+        """Add one more block."""
         self.pair_mass.append(draws.pairs.mass)
         self.single_mass.append(draws.singles.mass)
         self.n_queries += block.n_queries
         self.n_rows += block.n_rows
-        found = moments(block.X, np.ones(block.n_rows), n_jobs)
-        self._moments = found if self._moments is None else _merged(self._moments, found)
+        block_moments = moments(block.X, np.ones(block.n_rows), n_jobs)
+        self._moments = block_moments if self._moments is None else _merged(self._moments, block_moments)
 
     @property
     def scale(self) -> np.ndarray:
@@ -42,8 +42,8 @@ class Survey:
     def shares(self, pair_probability: float) -> tuple[np.ndarray, np.ndarray]:
         """Share of the steps that each block gets, and the probability of a pair in it.
 
-        Blocks get steps as their pairs (or documents) weigh, so that over a pass each pair of a block is as likely as
-        if it had been drawn from the whole file.
+        Steps are shared out by the weight of each block's pairs (or documents), so that over a pass each pair is as
+        likely as if it had been drawn from the whole file.
         """
         pairs, singles = np.array(self.pair_mass), np.array(self.single_mass)
         if not pairs.any() or not singles.any():
