@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property, lru_cache, update_wrapper
+from functools import cache, lru_cache, update_wrapper
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -22,6 +22,7 @@ from zlib import crc32
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._cores import n_threads
 from plackett._kernel_folder import cache_folder
 

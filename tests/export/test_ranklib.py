@@ -89,6 +89,13 @@ def test_thresholds_are_float32_as_in_java(tmp_path):
     assert read_ranklib(path).predict(np.array([[-1.0, above]], np.float32)).tolist() == [4.25]
 
 
+def test_numbers_next_to_zero_are_not_zero(tmp_path):
+    """LightGBM takes them for 0, RankLib does not."""
+    path = written(tmp_path, LAMBDAMART.replace("1.5", "0.0"))
+    rows = np.array([[-1.0, -1e-44], [-1.0, 0.0], [-1.0, 1e-44]], np.float32)
+    assert read_ranklib(path).predict(rows).tolist() == [2.25, 2.25, 4.25]
+
+
 @pytest.mark.spec("peers.ranklib")
 def test_lines_by_hand(tmp_path):
     rows = np.array([[2.0, 0.0, 1.0], [0.5, 3.0, -1.0]], np.float32)

@@ -230,3 +230,18 @@ def test_splits_by_category_are_xgboosts(tmp_path, suffix, one_hot):
             with pytest.raises(DataError):
                 read_xgboost(path)
             tree[name] = before
+
+
+def test_numbers_next_to_zero_are_not_zero(tmp_path):
+    """LightGBM takes them for 0, XGBoost does not."""
+    path = tmp_path / "m.json"
+    parameters = {"max_depth": 1, "nthread": 1, "min_child_weight": 0, "base_score": 0.0}
+    train = xgboost.DMatrix(np.array([[-1.0], [1.0]]), [0.0, 1.0])
+    xgboost.train(parameters, train, 1).save_model(path)
+    model = json.loads(path.read_text())
+    model["learner"]["gradient_booster"]["model"]["trees"][0]["split_conditions"][0] = 0.0
+    path.write_text(json.dumps(model))
+    X = np.array([[-1e-36], [-1e-44], [-0.0], [0.0], [1e-44]], np.float32)
+    expected = xgboost.Booster(model_file=path).predict(xgboost.DMatrix(X))
+    assert np.unique(expected).size == 2
+    np.testing.assert_array_equal(read_xgboost(path).predict(X).astype(np.float32), expected)

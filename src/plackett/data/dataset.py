@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from dataclasses import replace as dataclass_replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError
 from plackett._names import plural
 from plackett._optional import optional

@@ -79,6 +79,7 @@ def tree_scorer_of(tables: Sequence[NodeTable], n_features: int) -> TreeScorer:
         feature_names=" ".join(f"Column_{j}" for j in range(n_features)),
         feature_infos=" ".join(["none"] * n_features),
         monotone_constraints=np.zeros(0, np.int8),
+        tiny=0.0,  # only LightGBM takes numbers next to 0 for 0
         **columns,
     )
     arrays.check()

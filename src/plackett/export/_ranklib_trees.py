@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from plackett._errors import DataError
 from plackett.export._lines import ModelText, below32
 from plackett.export._tags import Tags
 from plackett.scorers.trees.scorer import TreeScorer
-from plackett.scorers.trees.text import join_trees, new_head, split_trees
+from plackett.scorers.trees.text import join_trees, new_head, parse_trees, split_trees
 
 __all__ = ["ensemble_trees", "float32", "read_trees", "tree_scorer", "write_trees"]
 
@@ -46,7 +47,8 @@ def tree_scorer(model: ModelText, trees: list[tuple[float, Node]], n_features: i
     size = max(last + 1, 1) if n_features is None else n_features
     if size <= last:
         raise DataError(f"{model.path}: the model uses feature {last + 1}, and n_features={n_features}")
-    return TreeScorer(join_trees(new_head(size), sections)), size
+    # only LightGBM takes numbers next to 0 for 0
+    return TreeScorer.of(replace(parse_trees(join_trees(new_head(size), sections)), tiny=0.0)), size
 
 
 def _ensembles(model: ModelText) -> Iterator[list[tuple[float, Node]]]:

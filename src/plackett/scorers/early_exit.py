@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError
 from plackett.models._torch import load_torch, pick_device, threads
 from plackett.models.networks import NETWORKS, Network

@@ -150,6 +150,15 @@ def test_another_number_of_features_is_refused():
         TreeKernels(trees).predict(np.zeros((2, 4)))
 
 
+@pytest.mark.parametrize("kind", [">f8", ">f4", "f2", "i4", ">i4", "?", "g"])
+def test_numbers_of_any_kind_are_read_by_value(kind):
+    _, trees = grown(rounds=3)
+    X = (4 * np.nan_to_num(table(70, 6))).round().astype(kind)
+    expected = TreeKernels(trees).predict(X.astype(np.float64))
+    for some in (X[:1], X):
+        np.testing.assert_array_equal(TreeKernels(trees).predict(some), expected[: len(some)])
+
+
 def test_scorer_needs_lightgbm_for_linear_leaves_only(monkeypatch):
     booster, trees = grown()
     X = table(50, 8)
@@ -232,3 +241,12 @@ def test_offsets_that_wrap_around_are_refused():
         offsets[1:4] = big.max, big.min, -1
         with pytest.raises(DataError, match="offsets"):
             TreeArrays.from_arrays(arrays | {name: offsets})
+
+
+@pytest.mark.parametrize("n_outputs", [2, 10**9, 2**62])
+def test_no_trees_give_no_more_than_one_output(n_outputs):
+    """Nothing else in the file has as many entries as there are outputs: the scores would fill the memory."""
+    arrays = build_trees(2, [], [], [], [], [], []).to_arrays()
+    assert TreeKernels(TreeArrays.from_arrays(arrays)).predict(np.ones((3, 2))).tolist() == [0.0] * 3
+    with pytest.raises(DataError, match="0 trees cannot give"):
+        TreeArrays.from_arrays(arrays | {"n_outputs": np.array([n_outputs])})

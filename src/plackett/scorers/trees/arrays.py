@@ -154,7 +154,8 @@ class TreeArrays:
 
     def check(self) -> None:
         """Raise an error unless the arrays are valid trees, so that no kernel reads out of bounds or runs forever."""
-        if self.leaf_offsets.size == 0 or self.n_outputs < 1 or self.n_trees % self.n_outputs:
+        rounds, rest = divmod(self.n_trees, max(self.n_outputs, 1))
+        if self.leaf_offsets.size == 0 or rest or self.n_outputs < 1 or (rounds == 0 and self.n_outputs > 1):
             raise DataError(f"{self.n_trees} trees cannot give {self.n_outputs} outputs each round")
         _check_offsets(self.split_offsets, self.feature.size, "splits")
         _check_offsets(self.leaf_offsets, self.leaf_value.size, "leaves")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scoring import TreeKernels
 from plackett.scorers.trees.text import parse_trees, write_text

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError
 from plackett._kernel import n_threads, over_queries
 from plackett.scorers.trees.arrays import TreeArrays
@@ -68,7 +68,7 @@ class TreeKernels:
             raise DataError(f"a table of {X.shape[1]} features, but the trees were grown on {self.trees.n_features}")
         if not isinstance(X, np.ndarray):
             return self._predict_sparse(X, n_jobs, start)
-        if X.dtype.char not in "fd":
+        if X.dtype.char not in "fd" or not X.dtype.isnative:
             X = X.astype(np.float64)
         out = np.zeros((X.shape[0], self.trees.n_outputs))
         if start is not None:
