@@ -141,3 +141,12 @@ def test_a_star_import_brings_what_is_public(package):
     assert set(module.__all__) == set(names)
     assert len(module.__all__) == len(set(module.__all__))
     assert not {"annotations", "open_package", "TYPE_CHECKING"} & set(names)
+
+
+def test_cached_properties_have_no_lock():
+    """Those of Python 3.11's functools have one per class, which a fork may leave closed."""
+    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path.name != "_cached.py"}
+    users = {path: text for path, text in texts.items() if "@cached_property" in text}
+    assert users
+    for path, text in users.items():
+        assert "from plackett._cached import cached_property" in text, path

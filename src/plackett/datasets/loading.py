@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plackett._cached import cached_property
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.concat import concat

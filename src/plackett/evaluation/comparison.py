@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._names import plural
 from plackett.evaluation.significance.corrections import CORRECTIONS
 from plackett.evaluation.tables import Renderable, Table, TableCell

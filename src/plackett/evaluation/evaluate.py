@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError, PlackettWarning
 from plackett._names import plural
 from plackett._provenance import fulfils

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett.evaluation.evaluate import Evaluation
 from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure

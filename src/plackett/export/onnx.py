@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._atomic import replacing
+from plackett._cached import cached_property
 from plackett._optional import optional
 from plackett._provenance import fulfils
 from plackett.export._forest import Forest

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError, reading
 from plackett._files import check_regular
 from plackett._kernel import kernel, over_queries

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError, MeasureError
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix

@@ -6,12 +6,12 @@ import copy
 import time
 import warnings
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.data.transformer import QueryTransformer

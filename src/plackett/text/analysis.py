@@ -7,9 +7,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Literal
 
+from plackett._cached import cached_property
 from plackett._errors import DataError
 from plackett._names import nearest, question
 from plackett._optional import optional

@@ -7,10 +7,10 @@ of pages.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._kernel import kernel, over_queries
 from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog

@@ -8,11 +8,11 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from plackett._atomic import being_written, replacing
+from plackett._cached import cached_property
 from plackett._errors import DataError, PlackettWarning
 from plackett._lock import lock
 from plackett.data.dataset import RankingDataset

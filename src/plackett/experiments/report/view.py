@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 from typing import Any
 
+from plackett._cached import cached_property
 from plackett.experiments.result import Experiment
 from plackett.measures.language import parse
 

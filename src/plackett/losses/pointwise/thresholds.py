@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, query_blocks, row_array

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.losses.base import BoundLoss

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett.text.features.transforms import TRANSFORMS, transform_name
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index

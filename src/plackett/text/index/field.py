@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.index.inverting import forward, invert

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from plackett import _storage
+from plackett._cached import cached_property
 from plackett._errors import DataError
 from plackett.data.strings import Strings
 from plackett.text.index.checking import check_field, check_table
