@@ -143,7 +143,7 @@ def parameter_problem(name: str, value: Any, annotation: Any) -> str | None:
     return f"{name}={value!r:.80}; give {', '.join(others) + ' or ' if others else ''}{last}"
 
 
-def _range_problem(name: str, value: Any, annotation: Any = "int") -> str | None:
+def _range_problem(name: str, value: Any, annotation: Any) -> str | None:
     if not isinstance(value, Real) or _is_bool(value):
         return None
     if name in _RANGES and not _RANGES[name].fits(value):

@@ -12,23 +12,8 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.cli import main
 from plackett.data.scores import read_scores
 from plackett.rankers import storage
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs ``plackett`` in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture

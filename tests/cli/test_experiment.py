@@ -9,26 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plackett.cli import main
 from plackett.data.letor import write_letor
 from plackett.datasets import make_ranking
 from plackett.experiments.result import Experiment
 
 FAST = ("--trials", "2", "--jobs", "1", "--folds", "3")
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs ``plackett`` in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture

@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.cli import main
 from plackett.data.scores import read_scores
 from plackett.studies.relational import clustered_lists
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs ``plackett`` in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 def write(data, path, docids=True):

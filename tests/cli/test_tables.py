@@ -11,20 +11,16 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.cli import main
 from plackett.cli.app import ALIASES, COMMANDS
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs ``plackett`` in this process: exit code, stdout, stderr."""
+def run(run):
+    """The same with stderr in one line, without the frame."""
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, " ".join(err.replace("│", " ").split())
+        code, out, err = run(*arguments)
+        return code, out, " ".join(err.replace("│", " ").split())
 
     return call
 

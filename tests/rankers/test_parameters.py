@@ -87,9 +87,9 @@ def test_types(annotation, good, bad):
     ],
 )
 def test_ranges(name, good, bad):
-    assert all(_range_problem(name, value) is None for value in good)
+    assert all(_range_problem(name, value, "int") is None for value in good)
     for value in bad:
-        assert (_range_problem(name, value) or "").startswith(f"{name}={value!r}; give ")
+        assert (_range_problem(name, value, "int") or "").startswith(f"{name}={value!r}; give ")
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)

@@ -1,0 +1,23 @@
+"""The command line, run as a user runs it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from plackett.cli import main
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs ``plackett`` in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
