@@ -68,13 +68,13 @@ def test_every_ranker_is_public():
     assert not missing
 
 
-@pytest.mark.parametrize("room", sorted(PACKAGES))
-def test_sub_packages_open_alike(room):
+@pytest.mark.parametrize("package_name", sorted(PACKAGES))
+def test_sub_packages_open_alike(package_name):
     """Each public name can be had from its sub-package, and modules of the same name do not hide it."""
-    package = getattr(plackett, room)
-    for name, module in PACKAGES[room].items():
+    package = getattr(plackett, package_name)
+    for name, module in PACKAGES[package_name].items():
         import_module(module)
-        assert not isinstance(getattr(package, name), ModuleType), f"plackett.{room}.{name}"
+        assert not isinstance(getattr(package, name), ModuleType), f"plackett.{package_name}.{name}"
         assert name in dir(package)
 
 

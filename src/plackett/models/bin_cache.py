@@ -137,8 +137,8 @@ def _read(lgb: Any, path: Path, data: RankingDataset, parameters: dict[str, Any]
 def _write(lgb: Any, made: Any, path: Path, data: RankingDataset) -> None:
     made.construct()
     try:
-        room = min(shutil.disk_usage(folder).free for folder in (path.parent, tempfile.gettempdir()))
-        if room < 2 * data.X.nbytes:
+        free_bytes = min(shutil.disk_usage(folder).free for folder in (path.parent, tempfile.gettempdir()))
+        if free_bytes < 2 * data.X.nbytes:
             _log.info("%s is not written: the disk is nearly full", path)
             return
         with tempfile.TemporaryDirectory(prefix="plackett-bins-") as folder:

@@ -77,9 +77,11 @@ class RuleScorer:
             raise DataError(f"rules of {self.first.size - 1} features for a table of {X.shape[1]}")
         out = np.empty(X.shape[0])
         steps = np.diff(self.first)
-        room = self.first[:-1] + 2 * np.arange(steps.size)  # each feature has its ranges, and one for missing values
-        item = room[self.feature] + np.where(self.code == MISSING, steps[self.feature] + 1, self.code)
-        features = self.cuts, self.first, room, np.unique(self.feature)
+        first_set = self.first[:-1] + 2 * np.arange(
+            steps.size
+        )  # a feature has its ranges, and one for missing values
+        item = first_set[self.feature] + np.where(self.code == MISSING, steps[self.feature] + 1, self.code)
+        features = self.cuts, self.first, first_set, np.unique(self.feature)
         # what a match adds to the sums of each grade: confidences, and how many
         terms = np.hstack([self.confidence, self.confidence > 0])
         rules = item, self.depth, self.after, terms, self.grades, float(self.grades @ self.prior)
@@ -175,7 +177,7 @@ class RuleScorer:
 @kernel
 def _score(lo, hi, blocks, X, features, rules, out):  # type: ignore[no-untyped-def]
     """Rule by rule for blocks of documents: the documents that have all conditions so far are a set of bits."""
-    cuts, first, room, used = features
+    cuts, first, first_set, used = features
     item, depth, after, terms, grades, prior = rules
     k = grades.size
     sets = np.zeros((cuts.size + 2 * X.shape[1], _WORDS), np.uint64)
@@ -190,7 +192,7 @@ def _score(lo, hi, blocks, X, features, rules, out):  # type: ignore[no-untyped-
             for j in used:
                 code = range_code(X[start + i, j], cuts, first[j], first[j + 1])
                 code = first[j + 1] - first[j] + 1 if code == MISSING else code
-                sets[room[j] + code, i >> 6] |= bit
+                sets[first_set[j] + code, i >> 6] |= bit
         node = 0
         while node < item.size:
             level = depth[node] - 1

@@ -54,9 +54,9 @@ def proportional(total: int, mass: np.ndarray, low: np.ndarray, high: np.ndarray
     given = np.clip(np.floor(total * mass / mass.sum()).astype(np.int64), low, high)
     while given.sum() != total:
         step = 1 if given.sum() < total else -1
-        room = given < high if step > 0 else given > low
-        if not room.any():
+        adjustable = given < high if step > 0 else given > low
+        if not adjustable.any():
             raise DataError(f"{total} cannot be spread within the bounds")
         lack = step * (total * mass / mass.sum() - given)
-        given[np.argmax(np.where(room, lack, -np.inf))] += step
+        given[np.argmax(np.where(adjustable, lack, -np.inf))] += step
     return given

@@ -83,11 +83,11 @@ def test_ties_against_a_quadratic_program(ties):
             continue
         tied = [(i, j) for i in range(n) for j in range(i) if labels[i] == labels[j]]
         margins = [labels[i] - labels[j] for i, j in pairs]
-        delta, zeta, room = least_moves(scores, weights, pairs, margins, slack, tied, ties)
+        delta, zeta, tie_gap = least_moves(scores, weights, pairs, margins, slack, tied, ties)
         update = isotonic_update(scores, one_query(labels, sample_weight=weights), slack=slack, ties=ties)
         size = max(1, np.abs(scores).max())
         np.testing.assert_allclose(update.delta, delta, atol=1e-9 * size)
-        np.testing.assert_allclose(update.room, room, atol=1e-9 * size)
+        np.testing.assert_allclose(update.tie_gap, tie_gap, atol=1e-9 * size)
         np.testing.assert_allclose(update.slack, zeta, atol=1e-9)
         if ties == np.inf:
             moved = scores + update.delta
@@ -101,8 +101,8 @@ def test_ties_fade():
     data = one_query(labels)
     plain = isotonic_update(scores, data, slack=1.0).delta
     np.testing.assert_allclose(isotonic_update(scores, data, slack=1.0, ties=1e-9).delta, plain, atol=1e-6)
-    rooms = [isotonic_update(scores, data, slack=1.0, ties=price).room[0] for price in (1e-3, 0.1, 10.0, 1e6)]
-    assert rooms == sorted(rooms, reverse=True) and rooms[-1] < 1e-5 < 0.1 < rooms[0]
+    gaps = [isotonic_update(scores, data, slack=1.0, ties=price).tie_gap[0] for price in (1e-3, 0.1, 10.0, 1e6)]
+    assert gaps == sorted(gaps, reverse=True) and gaps[-1] < 1e-5 < 0.1 < gaps[0]
 
 
 @pytest.mark.spec("isorank.update")

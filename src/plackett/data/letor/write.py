@@ -87,7 +87,7 @@ def write_letor(
         columns, pointers = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
     if np.isinf(values).any():
         raise DataError("a feature is infinite; a feature is a finite number or NaN for a missing value")
-    room = _room(pointers, texts.lengths[label_of_row], names.lengths[data.query_of_row], tails)
+    text_offsets = _text_offsets(pointers, texts.lengths[label_of_row], names.lengths[data.query_of_row], tails)
     arrays = (
         texts.data, texts.offsets, label_of_row, names.data, names.offsets, data.query_of_row,
         tails.data, tails.offsets, values, columns, pointers,
@@ -95,12 +95,12 @@ def write_letor(
     arguments = (dense, *map(frozen, arrays))
 
     def text(rows: tuple[int, int]) -> memoryview:
-        out = np.empty(int(room[rows[1]] - room[rows[0]]), np.uint8)
+        out = np.empty(int(text_offsets[rows[1]] - text_offsets[rows[0]]), np.uint8)
         return out[: _format(rows[0], rows[1], out, *arguments)].data
 
     threads = n_threads(n_jobs)
     with replacing_compressed(path) as file, ThreadPoolExecutor(threads) as pool:
-        for batch in _batches(room, threads):
+        for batch in _batches(text_offsets, threads):
             for part in pool.map(text, batch):
                 file.write(part)
 
@@ -174,7 +174,7 @@ def _tails(data: RankingDataset) -> Strings:
     return tails
 
 
-def _room(pointers: np.ndarray, *lengths: Any) -> np.ndarray:
+def _text_offsets(pointers: np.ndarray, *lengths: Any) -> np.ndarray:
     """Bytes that the rows before each row take at most."""
     *fields, tails = lengths
     size = (LONGEST + 12) * np.diff(pointers) + sum(fields) + 16
@@ -183,12 +183,12 @@ def _room(pointers: np.ndarray, *lengths: Any) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(size)))
 
 
-def _batches(room: np.ndarray, threads: int) -> Iterator[list[tuple[int, int]]]:
+def _batches(text_offsets: np.ndarray, threads: int) -> Iterator[list[tuple[int, int]]]:
     """Ranges of rows whose text fits into a buffer, as many at a time as there are threads."""
     batch: list[tuple[int, int]] = []
-    lo, n_rows = 0, room.size - 1
+    lo, n_rows = 0, text_offsets.size - 1
     while lo < n_rows:
-        hi = max(lo + 1, int(np.searchsorted(room, room[lo] + _BUFFER, "right")) - 1)
+        hi = max(lo + 1, int(np.searchsorted(text_offsets, text_offsets[lo] + _BUFFER, "right")) - 1)
         batch.append((lo, hi))
         lo = hi
         if len(batch) == threads:

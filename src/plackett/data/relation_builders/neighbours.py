@@ -111,8 +111,8 @@ class Neighbours:
     def _collected(self, data: RankingDataset, search: Any, parts: tuple[Any, ...], n_jobs: int | None) -> Relation:
         """Run the search with room for the neighbours of every row, and drop the unused slots."""
         most = np.maximum(data.group - 1, 0)
-        room = most if self.k is None else np.minimum(most, self.k)
-        pointers = np.concatenate(([0], np.cumsum(np.repeat(room, data.group))))
+        capacity = most if self.k is None else np.minimum(most, self.k)
+        pointers = np.concatenate(([0], np.cumsum(np.repeat(capacity, data.group))))
         other, near = np.full(int(pointers[-1]), -1, np.int64), np.zeros(int(pointers[-1]))
         over_queries(
             search, data.offsets, *parts, pointers, self.minimum, other, near,

@@ -9,7 +9,7 @@ from plackett.losses.pairwise._forest import Forest, least_moves, walk
 
 __all__ = ["graph_updates"]
 
-# An arc's bound is margin·t - tie·r: its margin, of which a share 1 - t is given up, and the room r that tied documents
+# An arc's bound is margin·t - tie·r: its margin, of which a share 1 - t is given up, and the gap r that tied documents
 # have. The cost is convex in t and r, and its derivatives are piecewise linear, known from the forces of the arcs and
 # from how the trees follow t and r.
 
@@ -74,7 +74,7 @@ def _between(low, high, x, value, slope):  # type: ignore[no-untyped-def]
 
 @kernel
 def _best_margin(f, margin, tie, price, r, out):  # type: ignore[no-untyped-def]
-    """The best t for a room r, or -1 if there is none; positions and derivatives are left at that t."""
+    """The best t for a gap r, or -1 if there is none; positions and derivatives are left at that t."""
     t = 0.0 if price == 0.0 else 1.0
     low, high = 0.0, 1.0
     for trial in range(200):
@@ -109,12 +109,12 @@ def graph_updates(  # type: ignore[no-untyped-def]
     tie_price,
     moved,
     zeta,
-    room,
+    tie_gap,
     failed,
 ):
     """Least moves that satisfy the arcs of each query: new positions of the nodes into ``moved``.
 
-    ``zeta`` is the share of the margins that is given up at the price ``slack``, ``room`` the distance left to tied
+    ``zeta`` is the share of the margins that is given up at the price ``slack``, ``tie_gap`` the distance left to tied
     documents at the price ``tie_price``. Nodes of weight 0 are free: they stand for the bounds of a set of documents.
     """
     most, most_arcs = 0, 0
@@ -135,7 +135,7 @@ def graph_updates(  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a, first = offsets[q], arc_offsets[q]
         n, m = offsets[q + 1] - a, arc_offsets[q + 1] - first
-        zeta[q] = room[q] = 0.0
+        zeta[q] = tie_gap[q] = 0.0
         failed[q] = False
         f = Forest(
             n, m, win, los, bound, w, h, z, force, tight, head, following, order, up, total, other_order, other_up,
@@ -162,7 +162,7 @@ def graph_updates(  # type: ignore[no-untyped-def]
             tight[e] = False
             force[e] = 0.0
         price = slack * mass if slack > 0.0 else 0.0
-        room_price = tie_price * mass if tie_price > 0.0 else 0.0
+        gap_price = tie_price * mass if tie_price > 0.0 else 0.0
         t, r = 0.0, 0.0
         low, high = 0.0, 0.0
         if tie_price < np.inf and largest > 0.0:
@@ -171,19 +171,19 @@ def graph_updates(  # type: ignore[no-untyped-def]
             t = _best_margin(f, margin, tie, price, r, out)
             if t < 0.0 or high == 0.0:
                 break
-            excess = out[1] + room_price * r
-            small = abs(excess) <= 1e-13 * (room_price * r - out[1])
+            excess = out[1] + gap_price * r
+            small = abs(excess) <= 1e-13 * (gap_price * r - out[1])
             if small or (r == 0.0 and excess >= 0.0) or high - low <= 1e-15 * high:
                 break
             if excess > 0.0:
                 high = r
             else:
                 low = r
-            bend = out[4] + room_price
+            bend = out[4] + gap_price
             if 0.0 < t < 1.0:
                 bend -= out[3] * out[3] / (out[2] + price)
             r = _between(low, high, r, excess, bend)
         failed[q] = t < 0.0
-        zeta[q], room[q] = 1.0 - t, r
+        zeta[q], tie_gap[q] = 1.0 - t, r
         for i in range(n):
             moved[a + i] = z[i] + middle

@@ -94,11 +94,11 @@ class Isotonic(Loss):
 
 
 class Update(NamedTuple):
-    """What brings scores into order: the move of each document, and per query the slack and the room of ties."""
+    """What brings scores into order: the move of each document, and per query the slack and the gap left to ties."""
 
     delta: np.ndarray
     slack: np.ndarray
-    room: np.ndarray
+    tie_gap: np.ndarray
 
 
 @fulfils("isorank.update", "isorank.margin", "isorank.ties", paper="Zheng, Zha, Sun 2008")
@@ -147,7 +147,7 @@ class _Bound(BoundLoss):
         if value:
             losses = np.bincount(data.query_of_row, -0.5 * gradient * update.delta, data.n_queries)
             mass = self.query_weight * np.bincount(data.query_of_row, self.taking_part, data.n_queries)
-            for price, size in ((self.loss.slack, update.slack), (self.loss.ties, update.room)):
+            for price, size in ((self.loss.slack, update.slack), (self.loss.ties, update.tie_gap)):
                 if 0 < price < np.inf:
                     losses += 0.5 * price * mass * size**2
         return losses, gradient, curvature
@@ -211,7 +211,7 @@ class _Graph(_Bound):
         means = np.divide(sums, graph.weight, out=np.zeros_like(sums), where=graph.weight > 0)
         moved = np.empty_like(means)
         queries = self.data.n_queries
-        slack, room, failed = np.empty(queries), np.empty(queries), np.empty(queries, np.bool_)
+        slack, tie_gap, failed = np.empty(queries), np.empty(queries), np.empty(queries, np.bool_)
         over_queries(
             graph_updates,
             graph.offsets,
@@ -226,7 +226,7 @@ class _Graph(_Bound):
             float(self.loss.ties),
             moved,
             slack,
-            room,
+            tie_gap,
             failed,
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
@@ -235,4 +235,4 @@ class _Graph(_Bound):
             raise LossError(f"{self.loss}: the update of query {self.data.qids[np.argmax(failed)]} was not found")
         delta = np.zeros(self.data.n_rows)
         delta[rows] = moved[nodes] - scores[rows]
-        return Update(delta, slack, room)
+        return Update(delta, slack, tie_gap)

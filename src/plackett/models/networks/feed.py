@@ -48,7 +48,7 @@ class Feed:
         self.kept: Any = None
         self.keep = keep
         self.cut(order, sizes)
-        if keep and isinstance(X, np.ndarray) and X.nbytes < 0.4 * _room(device):
+        if keep and isinstance(X, np.ndarray) and X.nbytes < 0.4 * _free_bytes(device):
             self.kept = self._gather_all()
 
     def cut(self, order: np.ndarray, sizes: list[np.ndarray]) -> None:
@@ -88,7 +88,7 @@ class Feed:
         return kept
 
 
-def _room(device: Any) -> float:
+def _free_bytes(device: Any) -> float:
     """Memory of the device in bytes: free memory on CUDA, total memory on the host."""
     if device.type == "cuda":
         return float(load_torch().cuda.mem_get_info(device)[0])

@@ -112,9 +112,9 @@ class SortNetTraining:
         weight = self.truth.weight(winner, loser)
         n = self.data.n_rows
         new = (weight > 0) & ~np.isin(winner * n + loser, self.winner * n + self.loser)
-        chosen, room = np.flatnonzero(new), self.ranker.max_pairs - self.winner.size
-        if chosen.size > room:
-            chosen = np.sort(self.rng.choice(chosen, max(room, 0), replace=False))
+        chosen, free_pairs = np.flatnonzero(new), self.ranker.max_pairs - self.winner.size
+        if chosen.size > free_pairs:
+            chosen = np.sort(self.rng.choice(chosen, max(free_pairs, 0), replace=False))
         self.winner = np.concatenate([self.winner, winner[chosen]])
         self.loser = np.concatenate([self.loser, loser[chosen]])
         self.weight = np.concatenate([self.weight, weight[chosen]])

@@ -135,7 +135,7 @@ def score_by_masks(  # type: ignore[no-untyped-def]
     """
     outputs = out.shape[1]
     n_rows = max(row_feature.size, 1)
-    room = np.empty(n_rows * MOST_ROWS, np.uint8)
+    code_buffer = np.empty(n_rows * MOST_ROWS, np.uint8)
     leaves = np.empty(MOST_ROWS, np.uint8)
     places = np.empty(MOST_ROWS, np.int32)
     values = np.empty(MOST_ROWS, X.dtype)
@@ -145,7 +145,7 @@ def score_by_masks(  # type: ignore[no-untyped-def]
         start = blocks[b]
         n = blocks[b + 1] - start
         width = LANES if n <= LANES else 2 * LANES if n <= 2 * LANES else 4 * LANES
-        codes = room[: n_rows * width].reshape(n_rows, width)
+        codes = code_buffer[: n_rows * width].reshape(n_rows, width)
         encode(X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set,
                set_offsets, set_words, tiny, values[:width], known[:width], places[:width], codes)  # fmt: skip
         sums[:] = 0.0

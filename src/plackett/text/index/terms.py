@@ -176,18 +176,18 @@ class _Words:
         self.n = [n]
 
     @classmethod
-    def empty(cls, room: int, room_bytes: int) -> _Words:
-        keys, numbers = np.zeros(4 * room, np.uint64), np.full(4 * room, -1, np.int32)
-        return cls(keys, numbers, np.zeros(room + 1, np.int64), np.empty(room_bytes, np.uint8), 0)
+    def empty(cls, capacity: int, pool_bytes: int) -> _Words:
+        keys, numbers = np.zeros(4 * capacity, np.uint64), np.full(4 * capacity, -1, np.int32)
+        return cls(keys, numbers, np.zeros(capacity + 1, np.int64), np.empty(pool_bytes, np.uint8), 0)
 
     def grown(self, text_bytes: int) -> _Words:
         """A larger table with the same words, and with room for those of a text of this many bytes."""
         n = self.n[0]
-        room = self.offsets.size - 1
-        while room < 2 * n + text_bytes:
-            room *= 2
+        capacity = self.offsets.size - 1
+        while capacity < 2 * n + text_bytes:
+            capacity *= 2
         used = int(self.offsets[n])
-        new = _Words.empty(room, 2 * used + text_bytes + self.pool.size)
+        new = _Words.empty(capacity, 2 * used + text_bytes + self.pool.size)
         new.offsets[: n + 1] = self.offsets[: n + 1]
         new.pool[:used] = self.pool[:used]
         new.n[0] = n
