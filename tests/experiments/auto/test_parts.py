@@ -288,3 +288,5 @@ def test_a_folder_that_is_a_file(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="folder="):
         trials_of(task(), folder=tmp_path / "file")
+    with pytest.raises(DataError, match="folder=''"):  # not the current folder
+        trials_of(task(), folder="")

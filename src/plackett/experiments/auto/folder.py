@@ -29,6 +29,8 @@ class TrialFolder:
     """
 
     def __init__(self, path: Any, splits: Splits) -> None:
+        if str(path) == "":
+            raise DataError("folder='': give the path of a folder, '.' for the current one, or None")
         self.path = Path(path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)

@@ -38,6 +38,8 @@ class CellFolder:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if str(path) == "":
+            raise DataError("the path of the folder for results is empty; give '.' for the current folder")
         self.path = Path(path)
         self.cells = self.path / "cells"
         self.data = self.path / "data"
