@@ -69,8 +69,8 @@ _POSITIVE = _Kind("a number above 0", lambda value: 0 < value < math.inf)
 _SHARE = _Kind("a number above 0, up to 1", lambda value: 0 < value <= 1)
 #: Ranges of the numbers with these names, the same in every ranker and model.
 _RANGES = {
-    **dict.fromkeys(("batch_size", "max_iter", "n_heads", "n_layers"), _COUNT),
-    **dict.fromkeys(("degree", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
+    **dict.fromkeys(("batch_size", "max_iter", "n_bags", "n_heads", "n_layers"), _COUNT),
+    **dict.fromkeys(("degree", "margin", "max_exact", "min_child_samples", "min_child_weight"), _AMOUNT),
     **dict.fromkeys(("reg_alpha", "reg_lambda", "tol", "weight_decay"), _AMOUNT),
     **dict.fromkeys(("coef0", "noise"), _FINITE),
     **dict.fromkeys(("learning_rate", "prior_variance", "scale"), _POSITIVE),

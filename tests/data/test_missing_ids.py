@@ -14,6 +14,7 @@ from plackett import DataError, RankingDataset
 from plackett.applications import Ratings, read_ratings
 from plackett.clicks import ClickLog, hash_users, read_clicks
 from plackett.data._tables import MISSING_NUMBERS
+from plackett.data.streaming import letor_to_native
 from plackett.data.tables import csv_chunks, parquet_chunks, write_csv
 from plackett.data.trec import as_qrels, as_run, read_qrels, read_run
 
@@ -170,11 +171,17 @@ def test_letor(tmp_path, word, name):
     path = tmp_path / name
     text = f"# qid:{word}\n1 qid:7 1:0.5 # qid:{word}\n\n0 qid:8 1:1\n0  qid:{word}\t1:2\n".encode()
     path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    with pytest.raises(DataError, match=re.escape(f"{path}, line 5, column 4: the query id is missing, among whole")):
-        pk.read_letor(path)
+    target = tmp_path / "a.plackett"
+    for read in (pk.read_letor, lambda source: letor_to_native(source, target, chunk_bytes=1)):
+        with pytest.raises(
+            DataError, match=re.escape(f"{path}, line 5, column 4: the query id is missing, among whole")
+        ):
+            read(path)
+    assert not target.exists()
     path = tmp_path / "b.txt"
     path.write_text(f"1 qid:a 1:0.5\n0 qid:{word} 1:2\n")
     assert pk.read_letor(path).qids.tolist() == ["a", word]
+    assert [str(chunk.qids[0]) for chunk in pk.read_letor_chunks(path, chunk_bytes=1)] == ["a", word]
     data = RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], ["7", word])
     with pytest.raises(DataError, match=f"the query id '{word}' would be read as a missing one"):
         pk.write_letor(data, path)

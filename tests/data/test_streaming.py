@@ -137,3 +137,21 @@ def test_training_from_a_mapped_table_is_the_same(text, tmp_path, monkeypatch, m
     data = letor_to_native(text, tmp_path / "a.plackett")
     here = pk.read_letor(text)
     assert np.array_equal(make().fit(data).predict(here), make().fit(here).predict(here))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 qid:1 1:1 # a\n0 qid:2 1:2\n1 qid:3 1:2 # b\n",
+        "1 qid:1 1:1\n0 qid:2 1:2 # x\n",
+        "1 qid:1 1:1 #docid = 5\n0 qid:2 1:2\n1 qid:3 1:2 # docid = 6\n",
+        "1 qid:1 1:1\n0 qid:2 1:2 #docid = 5\n1 qid:3 1:2 # docid = ab\n",
+    ],
+)
+def test_comments_in_some_chunks_only(text, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    assert len(list(pk.read_letor_chunks(path, chunk_bytes=12))) > 1
+    whole, streamed = pk.read_letor(path), letor_to_native(path, tmp_path / "a.plackett", chunk_bytes=12)
+    assert list(streamed.comments) == list(whole.comments)
+    assert np.array_equal(streamed.docids, whole.docids)

@@ -172,6 +172,8 @@ def test_values_that_ended_in_a_traceback(ranker, said):
         ("ListNet", "max_iter=None", "max_iter=None; give a whole number such as 300"),
         ("ListNet", "max_iter=0", "max_iter=0; give 1 or more"),
         ("ListNet", "tol=", "tol=''; give a number such as 1e-06"),
+        ("OWPC", "margin=-1", "margin=-1; give 0 or more"),
+        ("XDART", "n_bags=0", "n_bags=0; give 1 or more"),
         ("ListNet", "standardize=2", "standardize=2; give True or False"),
         ("RankNet", "hidden=(4, 'a')", "each entry a whole number"),
         ("LambdaMART", "n_estimators=1000000000000", "give at most 2147483647"),

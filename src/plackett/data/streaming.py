@@ -135,21 +135,32 @@ class _Spools:
             raise DataError("sparse features, preferences and relations are converted in memory")
         plain = {name: getattr(chunk, name) for name in ("X", "y", "sample_weight", "positions", "subtopics")}
         plain = {name: value for name, value in plain.items() if value is not None}
-        texts = {} if chunk.comments is None else {"comments": chunk.comments}
-        if chunk.docids is not None and chunk.docids.dtype.kind == "i" and "docids.bytes" not in self.files:
-            plain["docids"] = chunk.docids
-        elif chunk.docids is not None:
-            self._numbers_to_text("docids")
-            texts["docids"] = Strings.from_values(chunk.docids)
-        fields = {*plain, *texts}
-        if self.fields not in (None, fields):
-            raise DataError(f"{', '.join(sorted(fields ^ self.fields))}: some rows have it, others do not")
-        self.fields = fields
+        if self.fields not in (None, set(plain)):
+            raise DataError(f"{', '.join(sorted(set(plain) ^ self.fields))}: some rows have it, others do not")
+        self.fields = set(plain)
         for name, value in plain.items():
             self._write(name, value)
-        for name, strings in texts.items():
-            self._write_text(name, strings)
+        self._add_text("comments", chunk.comments, chunk.n_rows)
+        known = "docids" in self.files or self.rows == 0  # all rows so far have whole numbers
+        if chunk.docids is not None and chunk.docids.dtype.kind == "i" and known:
+            self._write("docids", chunk.docids)
+        else:
+            self._numbers_to_text("docids")
+            self._add_text("docids", None if chunk.docids is None else Strings.from_values(chunk.docids), chunk.n_rows)
         self.rows += chunk.n_rows
+
+    def _add_text(self, name: str, strings: Strings | None, rows: int) -> None:
+        """Add a column of text; rows of chunks without it have an empty text."""
+        if strings is not None and f"{name}.bytes" not in self.files:
+            self._write_empty(name, self.rows)
+        if strings is not None:
+            self._write_text(name, strings)
+        elif f"{name}.bytes" in self.files:
+            self._write_empty(name, rows)
+
+    def _write_empty(self, name: str, rows: int) -> None:
+        for start in range(0, rows, _ROWS):
+            self._write_text(name, Strings.from_values([""] * min(_ROWS, rows - start)))
 
     def _write(self, name: str, values: np.ndarray) -> None:
         kind = values.dtype, values.shape[1:]

@@ -77,9 +77,7 @@ class RuleScorer:
             raise DataError(f"rules of {self.first.size - 1} features for a table of {X.shape[1]}")
         out = np.empty(X.shape[0])
         steps = np.diff(self.first)
-        first_set = self.first[:-1] + 2 * np.arange(
-            steps.size
-        )  # a feature has its ranges, and one for missing values
+        first_set = self.first[:-1] + 2 * np.arange(steps.size)  # a feature has its ranges, and one for missing values
         item = first_set[self.feature] + np.where(self.code == MISSING, steps[self.feature] + 1, self.code)
         features = self.cuts, self.first, first_set, np.unique(self.feature)
         # what a match adds to the sums of each grade: confidences, and how many

@@ -112,10 +112,16 @@ def read_letor(
 
 def _with_ids(data: RankingDataset, path: str) -> RankingDataset:
     """The data, unless a query id is a word such as ``nan`` and all others are whole numbers."""
-    query = first_missing(data.qids)
+    _refuse_missing(data.qids, path)
+    return data
+
+
+def _refuse_missing(qids: np.ndarray, path: str) -> None:
+    """An error, with the line where the path can be read again, if a query id is missing among whole numbers."""
+    query = first_missing(qids)
     if query is None:
-        return data
-    token = b"qid:" + str(data.qids[query]).encode()
+        return
+    token = b"qid:" + str(qids[query]).encode()
     source, lines = LineBlocks(path, _BLOCK_BYTES) if is_regular(path) else None, 0
     while source is not None and not source.ended:
         segment = source.read()
@@ -143,7 +149,7 @@ def read_letor_chunks(
 
     All chunks have the same number of features. Without ``n_features`` the file is read twice, first to find the
     largest feature id, and errors anywhere in it are found before the first chunk. Query ids are integers in a chunk
-    where all ids of that chunk are.
+    where all ids of that chunk are; ``qid:nan`` among integers is an error, raised after the last chunk.
 
     Parameters
     ----------
@@ -209,6 +215,7 @@ def _chunks(options: Options, chunk_bytes: int) -> Iterator[RankingDataset]:
         lines += segment.lines_before(end)
     if not seen:
         raise DataError(f"{options.path}: no rows; the file is empty or holds nothing but comments")
+    _refuse_missing(np.array([qid.decode() for qid in seen], np.dtypes.StringDType()), options.path)
 
 
 def _largest_feature(options: Options) -> int:
