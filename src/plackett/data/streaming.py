@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PartsError
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.read import read_letor_chunks
 from plackett.data.native import save_dataset
 from plackett.data.strings import Strings
-from plackett.data.tables import csv_chunks, parquet_chunks
+from plackett.data.table_chunks import csv_chunks, parquet_chunks
 
 __all__ = ["letor_to_native", "table_to_native"]
 
@@ -86,12 +86,8 @@ def _to_native(chunks: Iterable[RankingDataset], target: str | os.PathLike[str])
     with ExitStack() as stack:
         spool = _Spools(Path(target).resolve().parent, stack)
         for chunk in chunks:
-            if chunk.input_rows is not None:
-                raise DataError("the rows of a query are not contiguous")
             spool.add(chunk)
             parts.append(_queries_only(chunk))
-        if spool.rows == 0:
-            raise DataError("there are no rows")
         whole = concat(parts)
         arrays, strings = spool.arrays()
         offsets = np.zeros(whole.n_queries + 1, np.int64)
@@ -132,7 +128,7 @@ class _Spools:
 
     def add(self, chunk: RankingDataset) -> None:
         if not isinstance(chunk.X, np.ndarray) or chunk.preferences is not None or chunk.relations is not None:
-            raise DataError("sparse features, preferences and relations are converted in memory")
+            raise PartsError("sparse features, preferences and relations are converted in memory")
         plain = {name: getattr(chunk, name) for name in ("X", "y", "sample_weight", "positions", "subtopics")}
         plain = {name: value for name, value in plain.items() if value is not None}
         if self.fields not in (None, set(plain)):
