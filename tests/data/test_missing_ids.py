@@ -189,6 +189,14 @@ def test_letor(tmp_path, word, name):
     assert pk.read_letor(path).n_queries == 2
 
 
+def test_the_first_of_many_missing_ids_of_letor_text(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"0 qid:{qid} 1:1\n" for qid in ("7", *MISSING_NUMBERS)))
+    for read in (pk.read_letor, lambda path: list(pk.read_letor_chunks(path, chunk_bytes=1))):
+        with pytest.raises(DataError, match="line 2, column 3: the query id is missing"):
+            read(path)
+
+
 @pytest.mark.parametrize("gap", [None, NAN, "", pandas.NA])
 def test_runs_and_judgements(gap):
     for read in (as_qrels, as_run):

@@ -189,3 +189,18 @@ def test_comments_in_some_chunks_only(text, tmp_path):
     whole, streamed = pk.read_letor(path), letor_to_native(path, tmp_path / "a.plackett", chunk_bytes=12)
     assert list(streamed.comments) == list(whole.comments)
     assert np.array_equal(streamed.docids, whole.docids)
+
+
+@pytest.mark.parametrize("column", ["x", "subtopics", "query_features"])
+def test_lists_of_another_length_in_a_later_part(tmp_path, column):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"qid": [1, 2], "label": [0, 1], column: [[1.0], [1.0, 2.0]]}).write_parquet(path)
+    with pytest.raises(pk.DataError, match=r"a\.parquet: .*(equal length|different numbers of query features)"):
+        table_to_native(path, tmp_path / "a.plackett", chunk_rows=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_sparse_tables_are_not_converted_in_parts(tmp_path):
+    pk.write(table(), tmp_path / "a.parquet")
+    with pytest.raises(pk.DataError, match=r"a\.parquet: sparse features are converted in memory"):
+        table_to_native(tmp_path / "a.parquet", tmp_path / "a.plackett", sparse=True)
