@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
@@ -204,3 +207,19 @@ def test_sparse_tables_are_not_converted_in_parts(tmp_path):
     pk.write(table(), tmp_path / "a.parquet")
     with pytest.raises(pk.DataError, match=r"a\.parquet: sparse features are converted in memory"):
         table_to_native(tmp_path / "a.parquet", tmp_path / "a.plackett", sparse=True)
+
+
+def test_a_full_disk_is_named(text, tmp_path):
+    """The limit is on the size of a file, in a process of its own; nothing is left behind."""
+    code = (
+        "import resource, signal, sys; from plackett.data.streaming import letor_to_native; "
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
+        "letor_to_native(*sys.argv[1:])"
+    )
+    target = tmp_path / "a.plackett"
+    done = subprocess.run([sys.executable, "-c", code, text, target], capture_output=True, text=True)
+    assert "OSError" in done.stderr and str(target) in done.stderr.splitlines()[-1]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    with pytest.raises(FileNotFoundError) as error:
+        letor_to_native(text, tmp_path / "none" / "a.plackett")
+    assert error.value.filename == str(tmp_path / "none")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from plackett._atomic import naming
 from plackett._errors import DataError, PartsError, reading
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
@@ -85,7 +86,7 @@ def _to_native(source: Any, chunks: Iterable[RankingDataset], target: str | os.P
     from plackett.data.native import open_dataset
 
     parts: list[RankingDataset] = []
-    with ExitStack() as stack:
+    with naming(target), ExitStack() as stack:
         spool = _Spools(source, Path(target).resolve().parent, stack)
         for chunk in chunks:
             spool.add(chunk)
@@ -167,11 +168,15 @@ class _Spools:
         if self.kinds.setdefault(name, kind) != kind:
             width, before = (int(np.prod(shape)) for _, shape in (kind, self.kinds[name]))
             raise DataError(
-                f"{self.source}: after row {self.rows}, {name} has {width} values per row instead of {before}; the lists "
-                "of a column must be of equal length"
+                f"{self.source}: after row {self.rows}, {name} has {width} values per row instead of {before}; the "
+                "lists of a column must be of equal length"
             )
         if name not in self.files:
-            file = tempfile.TemporaryFile(dir=self.folder, prefix=".plackett-")  # noqa: SIM115
+            try:
+                file = tempfile.TemporaryFile(dir=self.folder, prefix=".plackett-")  # noqa: SIM115
+            except OSError as error:
+                error.filename = str(self.folder)  # not the name of a file that nobody knows
+                raise
             self.files[name] = self.stack.enter_context(file)
         self.files[name].write(np.ascontiguousarray(values).data)
 
