@@ -210,7 +210,7 @@ def test_sparse_tables_are_not_converted_in_parts(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device without room")
 def test_a_full_disk_is_named(text, tmp_path, monkeypatch):
-    monkeypatch.setattr(streaming.tempfile, "TemporaryFile", lambda **_: open("/dev/full", "r+b"))
+    monkeypatch.setattr(streaming.tempfile, "TemporaryFile", lambda **_: open("/dev/full", "r+b"))  # noqa: SIM115
     with pytest.raises(OSError, match="No space left") as full:
         letor_to_native(text, tmp_path / "a.plackett")
     assert full.value.filename == str(tmp_path / "a.plackett")
