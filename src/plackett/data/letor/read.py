@@ -166,12 +166,17 @@ def read_letor_chunks(
     >>> [chunk.y.tolist() for chunk in read_letor_chunks(path, chunk_bytes=1)]
     [[2.0, 0.0], [1.0]]
     """
-    if chunk_bytes < 1:
-        raise DataError(f"chunk_bytes must be positive, got {chunk_bytes}")
+    check_chunk_bytes(chunk_bytes)
     options = _options(path, sparse, n_features, missing, n_jobs)
     if not is_regular(options.path) and n_features is None:
         raise DataError(f"{options.path} is not a regular file and can be read only once: give n_features")
     return _chunks(options, chunk_bytes)
+
+
+def check_chunk_bytes(chunk_bytes: Any) -> None:
+    """An error unless this is a number of bytes."""
+    if not isinstance(chunk_bytes, (int, np.integer)) or chunk_bytes < 1:
+        raise DataError(f"chunk_bytes must be a positive whole number, got {chunk_bytes!r}")
 
 
 def _options(path: Any, sparse: bool, n_features: int | None, missing: str, n_jobs: int | None) -> Options:
