@@ -19,8 +19,8 @@ __public__ = ["write_go"]
 
 #: Words of the language, and a package that nobody can import.
 _RESERVED = """
-break case chan const continue default defer else fallthrough for func go goto if import interface main map package range
-return select struct switch type var
+break case chan const continue default defer else fallthrough for func go goto if import interface main map
+package range return select struct switch type var
 """
 
 

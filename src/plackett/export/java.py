@@ -20,10 +20,11 @@ __public__ = ["write_java"]
 
 #: Words of the language, and classes that the code uses.
 _RESERVED = """
-_ abstract assert boolean break byte case catch char class const continue default do double else enum extends false final
-finally float for goto if implements import instanceof int interface long native new null package private protected public
-record return sealed permits short static strictfp super switch synchronized this throw throws transient true try var void
-volatile while yield Base64 Boolean Byte ByteBuffer ByteOrder Character Double Float Integer Long Math Object Short String System
+_ abstract assert boolean break byte case catch char class const continue default do double else enum extends
+false final finally float for goto if implements import instanceof int interface long native new null package
+private protected public record return sealed permits short static strictfp super switch synchronized this
+throw throws transient true try var void volatile while yield Base64 Boolean Byte ByteBuffer ByteOrder
+Character Double Float Integer Long Math Object Short String System
 """
 
 #: Characters of one string constant; javac takes 65,535 bytes.

@@ -19,10 +19,10 @@ __public__ = ["write_javascript"]
 
 #: Words of the language, and names that the code uses.
 _RESERVED = """
-arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally
-for function if implements import in instanceof interface let new null package private protected public return static super
-switch this throw true try typeof var void while with yield undefined NaN Infinity Array Buffer Float32Array Float64Array
-Int32Array Math Number Object Uint8Array exports module require
+arguments await break case catch class const continue debugger default delete do else enum eval export extends
+false finally for function if implements import in instanceof interface let new null package private protected
+public return static super switch this throw true try typeof var void while with yield undefined NaN Infinity
+Array Buffer Float32Array Float64Array Int32Array Math Number Object Uint8Array exports module require
 """
 
 _TYPES = {"float32": "Float32Array", "float64": "Float64Array", "int32": "Int32Array", "uint8": "Uint8Array"}
