@@ -52,9 +52,9 @@ def _streamed(source: Path, target: Path, columns: TableColumns) -> Any:
     from plackett.data.streaming import letor_to_native, table_to_native
 
     format = format_of(source)
-    if format is NATIVE or bare_suffix(target) not in NATIVE.suffixes or columns.relations or columns.query_features:
+    if format is NATIVE or bare_suffix(target) not in NATIVE.suffixes or columns.relations:
         return None
-    if not source.is_file() or source.stat().st_size < LARGE:
+    if not source.is_file() or source.stat().st_size < LARGE or columns.query_features_file:
         return None
     options = columns.options()
     try:
