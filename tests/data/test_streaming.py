@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import plackett as pk
+from plackett._errors import PartsError
 from plackett.data import mapped, streaming, table_chunks
 from plackett.data.streaming import letor_to_native, table_to_native
 from whole_dataset import assert_same
@@ -221,3 +222,11 @@ def test_a_folder_that_is_missing_is_named(text, tmp_path):
     with pytest.raises(FileNotFoundError) as missing:
         letor_to_native(text, tmp_path / "none" / "a.plackett")
     assert missing.value.filename == str(tmp_path / "none")
+
+
+def test_quotes_in_a_name_after_a_line_break_in_another(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('qid,label,"n\nl","a""b"\n1,0,2,3\n')
+    with pytest.raises(PartsError, match="quotes in the names of columns"):
+        table_to_native(path, tmp_path / "a.plackett")
+    assert pk.read(path).feature_names == ("n\nl", 'a"b')

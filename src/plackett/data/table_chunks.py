@@ -64,11 +64,13 @@ def csv_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Itera
     separator = columns.pop("separator", None) or separator_of(path)
     with open(path, "rb") as file:
         raw = file.read(_HEADER)
-    if any(raw.startswith(codec.magic) for codec in CODECS) or b'""' in raw.lstrip().split(b"\n", 1)[0]:
-        raise PartsError(f"{path}: compressed text, and names of columns with quotes, are read as a whole")
+    if any(raw.startswith(codec.magic) for codec in CODECS):
+        raise PartsError(f"{path}: compressed text is read as a whole")
     try:
         check_header(path, raw, separator)
         names = pl.read_csv(raw, n_rows=0, infer_schema=False, separator=separator).columns
+        if any('"' in name for name in names):
+            raise PartsError(f"{path}: a table with quotes in the names of columns is read as a whole")
         text = columns_of_text(names, columns)
         first = pl.read_csv(Path(path), n_rows=_FIRST_ROWS, infer_schema=False, separator=separator)
         alone = without_blank_lines(first).write_csv().encode()  # polars looks at later rows, too, to find the types
