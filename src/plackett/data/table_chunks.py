@@ -231,7 +231,7 @@ def _chunks(
             raise DataError(f"{path}: {where}, column {error.column!r}: {error.problem}") from None
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
-        _refuse_seen(path, data, seen, lambda row, start=before: locate(start + row))
+        _refuse_seen(path, data, seen, before, locate)
         yield data
         before += table.height
     if before == 0:
@@ -265,15 +265,15 @@ class _Words:
         return self.first if self.numbers and not self.texts else None
 
 
-def _refuse_seen(path: Any, data: RankingDataset, seen: set[str], locate: Callable[[int], str]) -> None:
-    """Remember the queries of a chunk; an error where one returns after another."""
+def _refuse_seen(path: Any, data: RankingDataset, seen: set[str], before: int, locate: Callable[[int], str]) -> None:
+    """Remember the queries of a chunk, with ``before`` rows before it; an error where one returns after another."""
     qids = [str(qid) for qid in data.qids.tolist()]
     code = data.to_input_order(data.query_of_row)
     returns = np.flatnonzero(code[1:] < np.maximum.accumulate(code)[:-1]) + 1
     again = [int(data.offsets[i]) for i, qid in enumerate(qids) if qid in seen] if seen else []
     rows = sorted([*again, *returns[:1].tolist()])
     if rows:
-        where, query = locate(rows[0]), qids[code[rows[0]]]
+        where, query = locate(before + rows[0]), qids[code[rows[0]]]
         raise PartsError(
             f"{path}: {where}: the rows of query {query!r} are not contiguous; sort the table by query, or read it as "
             "a whole"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,13 +138,13 @@ def without_blank_lines(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
-def without_ids(table: pl.DataFrame, ids: list[str]) -> pl.DataFrame:
+def without_ids(table: pl.DataFrame, ids: Sequence[str]) -> pl.DataFrame:
     """The table, with null for the ids that are missing because a word such as ``nan`` says so."""
     ids = [name for name in ids if name != "comment"]
     return table.with_columns(table[name].set(missing_ids(table[name]) & (table[name] != ""), None) for name in ids)
 
 
-def whole_ids(table: pl.DataFrame, ids: list[str]) -> pl.DataFrame:
+def whole_ids(table: pl.DataFrame, ids: Sequence[str]) -> pl.DataFrame:
     """Ids of text as whole numbers, if all of them are written as such."""
     import polars as pl
 
