@@ -12,7 +12,7 @@ from plackett.applications.ratings import read_ratings
 from plackett.catalogue import formats
 from plackett.cli.app import app
 from plackett.clicks.readers.columns import read_table
-from plackett.data import tables
+from plackett.data import table_chunks, tables
 from plackett.data.scores import read_scores
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
@@ -22,8 +22,8 @@ TABLES = {
     "read_qrels": pk.read_qrels,
     "read_run": pk.read_run,
     "read_parquet": tables.read_parquet,
-    "parquet_chunks": lambda path: next(tables.parquet_chunks(path, 10)),
-    "csv_chunks": lambda path: next(tables.csv_chunks(path, 10)),
+    "parquet_chunks": lambda path: next(table_chunks.parquet_chunks(path, 10)),
+    "csv_chunks": lambda path: next(table_chunks.csv_chunks(path, 10)),
     "read_table": read_table,
     "read_ratings": read_ratings,
     "read_documents": lambda path: list(pk.read_documents(path, format="table")),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-__all__ = ["being_written", "replacing", "sync_folder"]
+__all__ = ["being_written", "naming", "replacing", "sync_folder"]
 
 #: Temporary files of killed processes are removed after this many seconds without a write: for a process of this
 #: machine that has ended, and for any other (several machines may share a folder).
@@ -37,7 +37,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     b'new'
     """
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # also the pipe of >(command)
-        with _naming(path), open(path, "wb") as special:
+        with naming(path), open(path, "wb") as special:
             yield special
         return
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file that is replaced
@@ -45,7 +45,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     _remove_left_behind(target)
     # not `tempfile`: its files are readable by their owner only, this one gets the permissions of any new file
     try:
-        with _naming(path), open(temporary, "xb") as file:
+        with naming(path), open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -60,7 +60,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Name the file in errors of a full or failing disk, which do not say what was being written."""
     try:
         yield

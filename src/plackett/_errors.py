@@ -13,6 +13,7 @@ __all__ = [
     "LossError",
     "MeasureError",
     "MissingExtraError",
+    "PartsError",
     "PlackettWarning",
     "in_shell",
     "parameter",
@@ -35,6 +36,10 @@ class CellError(DataError):
     def __init__(self, column: str, row: int, problem: str) -> None:
         super().__init__(f"column {column!r}, row {row} (counted from 0): {problem}")
         self.column, self.row, self.problem = column, row, problem
+
+
+class PartsError(DataError):
+    """Data that cannot be read part by part, but perhaps as a whole."""
 
 
 class MeasureError(ValueError):

@@ -239,6 +239,34 @@ def test_convert_streams_large_text(run, folder, monkeypatch):
         assert found.qids.tolist() == expected.qids.tolist()
 
 
+def test_convert_streams_columns_of_queries(run, folder, monkeypatch):
+    from plackett.cli import convert, reading
+
+    monkeypatch.setattr(convert, "LARGE", 0)
+    (folder / "a.csv").write_text("qid,label,x,words\n1,0,2,3\n1,1,2,3\n2,1,2,5\n")
+    (folder / "queries.csv").write_text("qid,words\n1,3\n2,5\n")
+    whole = run("convert", folder / "a.csv", folder / "whole.plackett", "--drop", "words", "--query-features",
+                folder / "queries.csv")  # fmt: skip
+    monkeypatch.setattr(reading, "read", lambda *_, **__: pytest.fail("read as a whole"))
+    parts = run("convert", folder / "a.csv", folder / "parts.plackett", "--query-features", "words")
+    assert whole[0] == parts[0] == 0
+    for name in ("whole", "parts"):
+        assert pk.load(folder / f"{name}.plackett").query_features.tolist() == [[3], [5]]
+
+
+def test_convert_does_not_read_a_bad_large_file_as_a_whole(run, folder, monkeypatch):
+    from plackett.cli import convert, reading
+
+    monkeypatch.setattr(convert, "LARGE", 0)
+    monkeypatch.setattr(reading, "read", lambda *_, **__: pytest.fail("read as a whole"))
+    (folder / "bad.txt").write_text("1 qid:1 1:2\n0 qid:1 1:x\n")
+    (folder / "bad.csv").write_text("qid,label,x\n1,0,2\n1,,2\n")
+    for name, place in (("bad.txt", "line 2, column 11"), ("bad.csv", "line 3, column 'label'")):
+        code, _, err = run("convert", folder / name, folder / "bad.plackett")
+        assert code == 1 and place in err
+        assert not (folder / "bad.plackett").exists()
+
+
 def test_an_output_is_no_other_file_of_the_command(run, folder):
     before = (folder / "train.txt").read_bytes()
     (folder / "link.txt").symlink_to("train.txt")

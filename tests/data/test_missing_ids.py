@@ -15,7 +15,8 @@ from plackett.applications import Ratings, read_ratings
 from plackett.clicks import ClickLog, hash_users, read_clicks
 from plackett.data._tables import MISSING_NUMBERS
 from plackett.data.streaming import letor_to_native
-from plackett.data.tables import csv_chunks, parquet_chunks, write_csv
+from plackett.data.table_chunks import csv_chunks, parquet_chunks
+from plackett.data.tables import write_csv
 from plackett.data.trec import as_qrels, as_run, read_qrels, read_run
 
 NAN = float("nan")
@@ -144,10 +145,9 @@ def test_csv(tmp_path, column, word):
     rows = [{"qid": "1", "docid": f"d{i}", "label": "0", "x": "1.5", column: str(i)} for i in range(3)]
     rows[1][column] = word
     path.write_text("".join(f"{','.join(row)}\n" for row in [[*rows[0]], *(row.values() for row in rows)]))
-    with pytest.raises(DataError, match=re.escape(f"{path}: line 3, column '{column}': the id is missing")):
-        pk.read(path)
-    with pytest.raises(DataError, match=re.escape(f"{path}: row 2, column '{column}': the id is missing")):
-        list(csv_chunks(path, 1))
+    for read in (pk.read, lambda path: list(csv_chunks(path, 1))):
+        with pytest.raises(DataError, match=re.escape(f"{path}: line 3, column '{column}': the id is missing")):
+            read(path)
 
 
 @pytest.mark.parametrize("word", MISSING_NUMBERS)
@@ -187,6 +187,14 @@ def test_letor(tmp_path, word, name):
         pk.write_letor(data, path)
     pk.write_letor(data, path, qids="number")
     assert pk.read_letor(path).n_queries == 2
+
+
+def test_the_first_of_many_missing_ids_of_letor_text(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"0 qid:{qid} 1:1\n" for qid in ("7", *MISSING_NUMBERS)))
+    for read in (pk.read_letor, lambda path: list(pk.read_letor_chunks(path, chunk_bytes=1))):
+        with pytest.raises(DataError, match="line 2, column 3: the query id is missing"):
+            read(path)
 
 
 @pytest.mark.parametrize("gap", [None, NAN, "", pandas.NA])

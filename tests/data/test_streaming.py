@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
+import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.data import mapped, tables
+from plackett._errors import PartsError
+from plackett.data import mapped, streaming, table_chunks
 from plackett.data.streaming import letor_to_native, table_to_native
 from whole_dataset import assert_same
 
@@ -54,7 +58,7 @@ def table(n_queries=30):
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 @pytest.mark.parametrize("rows", [1, 20, 1000])
 def test_tables_in_parts(tmp_path, suffix, rows, monkeypatch):
-    monkeypatch.setattr(tables, "_BLOCK", 50 * rows)
+    monkeypatch.setattr(table_chunks, "_BLOCK", 50 * rows)
     pk.write(table(), tmp_path / f"a.{suffix}")
     found = table_to_native(tmp_path / f"a.{suffix}", tmp_path / "a.plackett", chunk_rows=rows)
     assert_same(found, pk.read(tmp_path / f"a.{suffix}"))
@@ -67,17 +71,46 @@ def test_ids_that_become_text_and_words_for_missing_values(tmp_path, monkeypatch
     lines += ["x1,d7,1,0.5,true", "x1,08,0,2,false"]
     path = tmp_path / "a.csv"
     path.write_text("\n".join(lines) + "\n")
-    monkeypatch.setattr(tables, "_BLOCK", 40)
+    monkeypatch.setattr(table_chunks, "_BLOCK", 40)
     found = table_to_native(path, tmp_path / "a.plackett", chunk_rows=10)
     assert_same(found, pk.read(path))
     assert found.docids[-1] == "08" and found.qids[-1] == "x1"
+
+
+COLUMNS = {
+    "whole numbers, then others": ["1", "2", "0.5"],
+    "words for missing values": ["1", "NA", " ? "],
+    "empty fields": ["1", "", '""'],
+    "true and false": ["true", "false", "True"],
+    "nothing, then numbers": ["", "", "3"],
+}
+
+
+@pytest.mark.parametrize("cells", COLUMNS.values(), ids=COLUMNS)
+@pytest.mark.parametrize("ids", [("1", "2", "3"), ("1", "NA", "x"), ("nan", "a", "7"), ("007", "?", "nan")], ids=str)
+def test_later_rows_of_another_kind(tmp_path, monkeypatch, cells, ids):
+    """The first row (on the second line) decides, and each row is a part; the column left out becomes text."""
+    rows = [f"{q},{q},{i},1,{cell},{i if i < 2 else 'x'}" for i, (q, cell) in enumerate(zip(ids, cells, strict=True))]
+    path = tmp_path / "a.csv"
+    path.write_text("\ufeff\n" + "\n\n".join(["qid,docid,comment,label,x,title", *rows]) + "\n\n")
+    monkeypatch.setattr(table_chunks, "_FIRST_ROWS", 2)
+    monkeypatch.setattr(table_chunks, "_BLOCK", 1)
+    streamed = table_to_native(path, tmp_path / "a.plackett", chunk_rows=1, drop="title")
+    assert_same(streamed, pk.read(path, drop="title"))
+    assert streamed.n_rows == 3 and [*streamed.comments] == [b"0", b"1", b"2"]
+
+
+def test_ids_of_parquet_keep_their_type(tmp_path):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"qid": ["1", "2"], "docid": ["nan", "8"], "label": [0, 1], "x": [1.5, None]}).write_parquet(path)
+    assert_same(table_to_native(path, tmp_path / "a.plackett", chunk_rows=1), pk.read(path))
 
 
 @pytest.mark.parametrize("block", [1, 7, 30, 1000])
 def test_line_breaks_in_quotes(tmp_path, monkeypatch, block):
     path = tmp_path / "a.csv"
     path.write_text('qid,docid,label,x\na,"d\n1",1,2\na,"d, ""2""",0,3\nb,"\n\n",1,4\n')
-    monkeypatch.setattr(tables, "_BLOCK", block)
+    monkeypatch.setattr(table_chunks, "_BLOCK", block)
     found = table_to_native(path, tmp_path / "a.plackett", chunk_rows=1)
     assert_same(found, pk.read(path))
     assert found.docids.tolist() == ["d\n1", 'd, "2"', "\n\n"]
@@ -86,14 +119,18 @@ def test_line_breaks_in_quotes(tmp_path, monkeypatch, block):
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
-        (["1,0,1", "2,0,1", "1,1,2"], "more than one"),
-        (["1,0,1", "2,0,x"], "a.csv"),
-        (["1,0,1", "2,,3"], "label"),
+        (["1,0,1", "2,0,1", "1,1,2"], "a.csv: line 4: the rows of query '1' are not contiguous"),
+        (["1,0,1", "2,0,x"], "a.csv: line 3, column 'x': 'x' is not a number: correct it"),
+        (["1,0,1", "", "2,x,1"], "a.csv: line 4, column 'label': 'x' is not a number"),
+        (["1,0,true", "2,0,1"], "a.csv: line 3, column 'x': '1' is not true or false"),
+        (["1,0,1", "2,,3"], "a.csv: line 3, column 'label': the value is missing"),
+        (["1,0,1", "2,0,1", "3,0,1,2"], "a.csv: line 4 has 4 fields, but there are 3 columns"),
+        (["1,0,1", "nan,0,1", "3,0,1"], "a.csv: line 3, column 'qid': the id is missing"),
         ([], "rows"),
     ],
 )
 def test_tables_that_do_not_stream_are_refused(tmp_path, monkeypatch, lines, problem):
-    monkeypatch.setattr(tables, "_FIRST_ROWS", 1)
+    monkeypatch.setattr(table_chunks, "_FIRST_ROWS", 1)
     path = tmp_path / "a.csv"
     path.write_text("\n".join(["qid,label,x", *lines]) + "\n")
     with pytest.raises(pk.DataError, match=problem):
@@ -155,3 +192,41 @@ def test_comments_in_some_chunks_only(text, tmp_path):
     whole, streamed = pk.read_letor(path), letor_to_native(path, tmp_path / "a.plackett", chunk_bytes=12)
     assert list(streamed.comments) == list(whole.comments)
     assert np.array_equal(streamed.docids, whole.docids)
+
+
+@pytest.mark.parametrize("column", ["x", "subtopics", "query_features"])
+def test_lists_of_another_length_in_a_later_part(tmp_path, column):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"qid": [1, 2], "label": [0, 1], column: [[1.0], [1.0, 2.0]]}).write_parquet(path)
+    with pytest.raises(pk.DataError, match=r"a\.parquet: .*(equal length|different numbers of query features)"):
+        table_to_native(path, tmp_path / "a.plackett", chunk_rows=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_sparse_tables_are_not_converted_in_parts(tmp_path):
+    pk.write(table(), tmp_path / "a.parquet")
+    with pytest.raises(pk.DataError, match=r"a\.parquet: sparse features are converted in memory"):
+        table_to_native(tmp_path / "a.parquet", tmp_path / "a.plackett", sparse=True)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device without room")
+def test_a_full_disk_is_named(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming.tempfile, "TemporaryFile", lambda **_: open("/dev/full", "r+b"))  # noqa: SIM115
+    with pytest.raises(OSError, match="No space left") as full:
+        letor_to_native(text, tmp_path / "a.plackett")
+    assert full.value.filename == str(tmp_path / "a.plackett")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_folder_that_is_missing_is_named(text, tmp_path):
+    with pytest.raises(FileNotFoundError) as missing:
+        letor_to_native(text, tmp_path / "none" / "a.plackett")
+    assert missing.value.filename == str(tmp_path / "none")
+
+
+def test_quotes_in_a_name_after_a_line_break_in_another(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('qid,label,"n\nl","a""b"\n1,0,2,3\n')
+    with pytest.raises(PartsError, match="quotes in the names of columns"):
+        table_to_native(path, tmp_path / "a.plackett")
+    assert pk.read(path).feature_names == ("n\nl", 'a"b')

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from plackett import DataError, RankingDataset
 from plackett.data import files
+from plackett.data.strings import Strings
 from plackett.data.tables import read_csv, read_parquet, write_csv, write_parquet
 from whole_dataset import assert_same, full
 
@@ -156,3 +157,28 @@ def test_damaged_text_is_described_without_the_parameters_of_polars(tmp_path, co
     with pytest.raises(DataError, match=message) as caught:
         read_csv(tmp_path / "a.csv")
     assert "\n" not in str(caught.value) and "schema" not in str(caught.value).lower()
+
+
+def test_comments_and_empty_lines_of_separated_text(tmp_path):
+    data = RankingDataset.from_arrays([[1], [2]], [0, 1], ["a", "a"], comments=Strings.from_values(["007", "1e3"]))
+    path = tmp_path / "a.csv"
+    write_csv(data, path)
+    assert_same(read_csv(path), data.replace(feature_names=("f1",)))
+    path.write_text('\nqid, label ,x\n\n7, 1 ,""\n,,\n7,0, 2.5\n\n')
+    data = read_csv(path)
+    assert data.y.tolist() == [1, 0] and np.isnan(data.X[0, 0]) and data.X[1, 0] == 2.5
+    path.write_text("qid,label,x\n\n7,1,2\n7,0,x\n")
+    with pytest.raises(DataError, match="line 4, column 'x': 'x' is not a number"):
+        read_csv(path)
+
+
+def test_columns_with_the_name_of_an_id_are_numbers_if_named_as_features(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("qid,label,product,comment\n7,1,0.5,3\n7,0,NA,4\n")
+    data = read_csv(path, features=["product", "comment"], docid=None)
+    np.testing.assert_array_equal(data.X, [[0.5, 3], [np.nan, 4]])
+
+
+def test_a_table_without_rows(tmp_path):
+    (tmp_path / "a.csv").write_text("qid,label,query_weight,x\n")
+    assert read_csv(tmp_path / "a.csv").n_rows == 0

@@ -284,6 +284,17 @@ def test_names_of_features_and_files(rankers, tmp_path):
         pk.write_solr(ranker, tmp_path / "model.json", feature_names=list("abca"))
     with pytest.raises(DataError, match="letters, digits"):
         pk.write_c(ranker, tmp_path / "my-model.c")
+    for language, name in (("java", "class"), ("java", "String"), ("javascript", "default"), ("javascript", "Math"),
+                           ("go", "func"), ("go", "main")):  # fmt: skip
+        with pytest.raises(DataError, match=f"'{name}' has a meaning there; use another one"):
+            getattr(pk, f"write_{language}")(ranker, tmp_path / f"{name}.source")
+    for name in ("Model", "model_test"):
+        with pytest.raises(DataError, match="small letters, digits"):
+            pk.write_go(ranker, tmp_path / f"{name}.go")
+    for name in ("\ud800", "a\x85", "\ufffe"):
+        with pytest.raises(DataError, match="cannot be the name of a feature"):
+            pk.write_pmml(ranker, tmp_path / "model.pmml", feature_names=["a", "b", "c", name])
+    assert not list(tmp_path.iterdir())
     with pytest.raises(DataError, match="rank feature"):
         pk.write_vespa(ranker, tmp_path / "model.profile", feature_names=["a", "b", "c", "d{"])
     with pytest.raises(DataError, match="output field"):

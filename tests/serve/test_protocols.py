@@ -208,6 +208,18 @@ def test_invocations_csv_and_arrow(app, X, scores):
     assert answer.status == 400 and "'clicks'" in answer.json["error"]
 
 
+def test_invocations_csv_as_in_files(app):
+    """Empty lines are not documents, but a line of separators is one; words and empty quotes are missing values."""
+    header = "bm25,age,clicks,price,qid\n"
+    missing = post(app, "/invocations?model=trees", f"{header}1,,3,4,a\n,,,,a\n".encode(), content_type="text/csv")
+    assert missing.status == 200 and len(missing.json["predictions"]) == 2
+    for text in ("\n1,NA,3,4,a\n\n,?,,,a\n\n", '1,"",3,4,a\r\n\r\n,,,,a\r\n'):
+        answer = post(app, "/invocations?model=trees", f"{header}{text}".encode(), content_type="text/csv")
+        assert answer.json == missing.json
+    ids = post(app, "/invocations?model=trees", f'{header}1,2,3,4,"a\n\nb"\n'.encode(), content_type="text/csv")
+    assert len(ids.json["predictions"]) == 1
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

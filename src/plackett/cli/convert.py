@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from plackett.cli.arguments import Force, TableColumns, check_out, reads_lists, 
 
 #: Text of this many bytes is converted part by part.
 LARGE = 1 << 27
+_log = logging.getLogger("plackett.data")
 
 
 @reads_lists
@@ -44,20 +46,21 @@ def convert(
 
 def _streamed(source: Path, target: Path, columns: TableColumns) -> Any:
     """Convert a large file to the native format part by part; None if it has to be read as a whole."""
-    from plackett._errors import DataError
+    from plackett._errors import PartsError
     from plackett.data._bytes import bare_suffix
     from plackett.data.files import LETOR, NATIVE, format_of
     from plackett.data.streaming import letor_to_native, table_to_native
 
     format = format_of(source)
-    if format is NATIVE or bare_suffix(target) not in NATIVE.suffixes or columns.relations or columns.query_features:
+    if format is NATIVE or bare_suffix(target) not in NATIVE.suffixes or columns.relations:
         return None
-    if not source.is_file() or source.stat().st_size < LARGE:
+    if not source.is_file() or source.stat().st_size < LARGE or columns.query_features_file:
         return None
     options = columns.options()
     try:
         if format is LETOR:
             return None if options else letor_to_native(source, target)
         return table_to_native(source, target, **options, labels_needed="if there")
-    except DataError:  # rows of a query that are not contiguous can still be grouped; other errors are raised again
+    except PartsError as error:
+        _log.info("%s; it is read as a whole", error)
         return None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MISSING_NUMBERS",
+    "are_whole",
     "as_polars",
     "find_column",
     "first_missing",
@@ -231,7 +232,12 @@ def missing_ids(texts: pl.Series) -> pl.Series:
     empty = texts.is_null() | (texts == "").fill_null(True)
     absent = empty | texts.is_in(MISSING_NUMBERS).fill_null(True)
     others = texts.filter(~absent)
-    return absent if others.len() and others.str.contains(r"^-?[0-9]+(\.0)?$").all() else empty
+    return absent if others.len() and are_whole(others) else empty
+
+
+def are_whole(texts: pl.Series) -> bool:
+    """Whether all texts are whole numbers, perhaps written with a decimal point."""
+    return bool(texts.str.contains(r"^-?[0-9]+(\.0)?$").all())
 
 
 def first_missing(ids: np.ndarray) -> int | None:

@@ -272,7 +272,7 @@ def _of_queries(data: RankingDataset, values: Any, name: str) -> np.ndarray:
     first = values[data.offsets[:-1]]
     repeated = first[data.query_of_row]
     unequal = (values != repeated) & ~(np.isnan(values) & np.isnan(repeated))
-    differs = np.flatnonzero(unequal.reshape(data.n_rows, -1).any(axis=1))
+    differs = np.flatnonzero(unequal.any(axis=tuple(range(1, unequal.ndim))))
     if differs.size:
         raise DataError(f"{name} differs between the rows of query {data.qids[data.query_of_row[differs[0]]]}")
     return first

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._atomic import naming
+from plackett._errors import DataError, PartsError, reading
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.read import read_letor_chunks
 from plackett.data.native import save_dataset
 from plackett.data.strings import Strings
-from plackett.data.tables import csv_chunks, parquet_chunks
+from plackett.data.table_chunks import csv_chunks, parquet_chunks
 
 __all__ = ["letor_to_native", "table_to_native"]
 
@@ -47,7 +48,7 @@ def letor_to_native(
     >>> letor_to_native(folder / "a.txt", folder / "a.plackett", chunk_bytes=1).X.tolist()
     [[0.5, 0.0], [0.0, 1.0], [0.0, 3.0]]
     """
-    return _to_native(read_letor_chunks(source, chunk_bytes=chunk_bytes, n_features=n_features), target)
+    return _to_native(source, read_letor_chunks(source, chunk_bytes=chunk_bytes, n_features=n_features), target)
 
 
 def table_to_native(
@@ -75,24 +76,23 @@ def table_to_native(
     """
     from plackett.data.files import format_of
 
+    if columns.pop("sparse", False):
+        raise PartsError(f"{source}: sparse features are converted in memory")
     chunks = parquet_chunks if format_of(source).name == "parquet" else csv_chunks
-    return _to_native(chunks(source, chunk_rows, **columns), target)
+    return _to_native(source, chunks(source, chunk_rows, **columns), target)
 
 
-def _to_native(chunks: Iterable[RankingDataset], target: str | os.PathLike[str]) -> RankingDataset:
+def _to_native(source: Any, chunks: Iterable[RankingDataset], target: str | os.PathLike[str]) -> RankingDataset:
     from plackett.data.native import open_dataset
 
     parts: list[RankingDataset] = []
-    with ExitStack() as stack:
-        spool = _Spools(Path(target).resolve().parent, stack)
+    with naming(target), ExitStack() as stack:
+        spool = _Spools(source, Path(target).resolve().parent, stack)
         for chunk in chunks:
-            if chunk.input_rows is not None:
-                raise DataError("the rows of a query are not contiguous")
             spool.add(chunk)
             parts.append(_queries_only(chunk))
-        if spool.rows == 0:
-            raise DataError("there are no rows")
-        whole = concat(parts)
+        with reading(source, "the table"):
+            whole = concat(parts)
         arrays, strings = spool.arrays()
         offsets = np.zeros(whole.n_queries + 1, np.int64)
         assert whole.sample_weight is not None
@@ -123,8 +123,8 @@ def _queries_only(chunk: RankingDataset) -> RankingDataset:
 class _Spools:
     """What there is per row, in temporary files."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.folder, self.stack = folder, stack
+    def __init__(self, source: Any, folder: Path, stack: ExitStack) -> None:
+        self.source, self.folder, self.stack = source, folder, stack
         self.files: dict[str, Any] = {}
         self.kinds: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {}
         self.rows = 0
@@ -132,11 +132,12 @@ class _Spools:
 
     def add(self, chunk: RankingDataset) -> None:
         if not isinstance(chunk.X, np.ndarray) or chunk.preferences is not None or chunk.relations is not None:
-            raise DataError("sparse features, preferences and relations are converted in memory")
+            raise PartsError(f"{self.source}: sparse features, preferences and relations are converted in memory")
         plain = {name: getattr(chunk, name) for name in ("X", "y", "sample_weight", "positions", "subtopics")}
         plain = {name: value for name, value in plain.items() if value is not None}
         if self.fields not in (None, set(plain)):
-            raise DataError(f"{', '.join(sorted(set(plain) ^ self.fields))}: some rows have it, others do not")
+            some = ", ".join(sorted(set(plain) ^ self.fields))
+            raise DataError(f"{self.source}: {some}: some rows have it, others do not")
         self.fields = set(plain)
         for name, value in plain.items():
             self._write(name, value)
@@ -165,9 +166,17 @@ class _Spools:
     def _write(self, name: str, values: np.ndarray) -> None:
         kind = values.dtype, values.shape[1:]
         if self.kinds.setdefault(name, kind) != kind:
-            raise DataError(f"{name} has {kind[1]} columns of {kind[0]} after {self.kinds[name]}")
+            width, before = (int(np.prod(shape)) for _, shape in (kind, self.kinds[name]))
+            raise DataError(
+                f"{self.source}: after row {self.rows}, {name} has {width} values per row instead of {before}; the "
+                "lists of a column must be of equal length"
+            )
         if name not in self.files:
-            file = tempfile.TemporaryFile(dir=self.folder, prefix=".plackett-")  # noqa: SIM115
+            try:
+                file = tempfile.TemporaryFile(dir=self.folder, prefix=".plackett-")  # noqa: SIM115
+            except OSError as error:
+                error.filename = str(self.folder)  # not the name of a file that nobody knows
+                raise
             self.files[name] = self.stack.enter_context(file)
         self.files[name].write(np.ascontiguousarray(values).data)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from plackett._atomic import replacing
 from plackett._errors import CellError, DataError
 from plackett._files import check_regular
 from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data._compression import CODECS, replacing_compressed
+from plackett.data._compression import replacing_compressed
 from plackett.data._tables import is_alias, missing_ids
 from plackett.data.columns import choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
@@ -24,18 +24,14 @@ from plackett.data.frames import dataset_of, to_polars
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["csv_chunks", "parquet_chunks", "read_csv", "read_parquet", "write_csv", "write_parquet"]
+__all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
 
 #: Bytes in which the line of column names is looked for.
 _HEADER = 1 << 24
-#: Rows of a table that decide what its columns mean where it is read in parts.
-_FIRST_ROWS = 10_000
 #: An id that is written as a whole number.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
-#: Bytes of a table of text that are read at once.
-_BLOCK = 1 << 23
-#: Words for a missing value, besides an empty field.
-_MISSING = ["NA", "N/A", "NULL", "null", "None", "?"]
+#: Words for a missing value, and the empty field in quotes; polars itself knows the one without quotes.
+_MISSING = ["", "NA", "N/A", "NULL", "null", "None", "?"]
 
 
 def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset:
@@ -99,153 +95,64 @@ def read_csv(path: str | os.PathLike[str], *, separator: str | None = None, **co
     import polars as pl
 
     raw = read_bytes(path).tobytes()
-    options: dict[str, Any] = {"separator": separator or _separator(path)}
+    options: dict[str, Any] = {"separator": separator or separator_of(path)}
     try:
         names = pl.read_csv(raw, n_rows=0, infer_schema=False, **options).columns
-        _check_header(path, raw, options["separator"])
-        ids = {name for name in (columns.get("qid"), columns.get("docid")) if name}
-        ids |= {name for name in names if is_alias(name, "qid") or is_alias(name, "docid")}
-        as_text = {name: pl.String for name in names if name in ids}
-        options["schema_overrides"] = as_text
+        check_header(path, raw, options["separator"])
+        as_text = columns_of_text(names, columns)
+        options["schema_overrides"] = dict.fromkeys(as_text, pl.String)
         try:
             table = pl.read_csv(raw, infer_schema_length=1000, **options)
         except pl.exceptions.ComputeError:  # a column that begins with whole numbers continues with others
             table = pl.read_csv(raw, infer_schema_length=None, **options)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: {what_is_wrong(raw, options['separator'], error)}") from None
-    table = _whole_ids(table, list(as_text))
+    table = without_blank_lines(table)
+    table = whole_ids(without_ids(table, as_text), as_text)
+    table = table.with_columns(
+        without_missing(table[name])
+        for name, dtype in table.schema.items()
+        if dtype == pl.String and name not in as_text
+    )
     table = table.rename(_with_quotes(raw, options["separator"], table.columns))
-    text_columns = [
-        name for name, dtype in table.schema.items() if dtype == pl.String and name not in (*ids, "comment")
-    ]
-    table = table.with_columns(_without_missing(table[name]) for name in text_columns)
-    return _named(path, table, columns, lambda row: f"line {_line(raw, options['separator'], row)}")
+    return _named(path, table, columns, lambda row: f"line {line_of(raw, options['separator'], row + 1)}")
 
 
-def parquet_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Iterator[RankingDataset]:
-    """The datasets of consecutive parts of a parquet file, whole queries each; their rows must be contiguous."""
+def columns_of_text(names: list[str], columns: dict[str, Any]) -> list[str]:
+    """Columns of a text file that are not read as numbers: ids and comments, unless they are named as features."""
+    numbers: set[str] = set()
+    for option in ("features", "query_features"):
+        given = columns.get(option) or ()
+        numbers |= {given} if isinstance(given, str) else set(given) if isinstance(given, Iterable) else set()
+    ids = {columns.get("qid"), columns.get("docid")}
+    usual = {name for name in names if is_alias(name, "qid") or is_alias(name, "docid") or name == "comment"}
+    return [name for name in names if name in ids | (usual - numbers)]
+
+
+def without_blank_lines(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows that have at least one value: for polars an empty line is a row of missing values."""
     import polars as pl
 
-    check_regular(path)
-    try:
-        scan = pl.scan_parquet(Path(path))
-        yield from _chunks(path, _slices(scan, rows), scan.head(_FIRST_ROWS).collect(), rows, columns)
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: not a parquet file, or a damaged one: {error}") from None
+    if table.is_empty() or not all(column.null_count() for column in table):
+        return table
+    return table.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
-def csv_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> Iterator[RankingDataset]:
-    """The datasets of consecutive parts of an uncompressed CSV or TSV file; types are those of the first rows."""
+def without_ids(table: pl.DataFrame, ids: Sequence[str]) -> pl.DataFrame:
+    """The table, with null for the ids that are missing because a word such as ``nan`` says so."""
+    ids = [name for name in ids if name != "comment"]
+    return table.with_columns(table[name].set(missing_ids(table[name]) & (table[name] != ""), None) for name in ids)
+
+
+def whole_ids(table: pl.DataFrame, ids: Sequence[str]) -> pl.DataFrame:
+    """Ids of text as whole numbers, if all of them are written as such."""
     import polars as pl
 
-    check_regular(path)
-    separator = columns.pop("separator", None) or _separator(path)
-    with open(path, "rb") as file:
-        raw = file.read(_HEADER)
-    if any(raw.startswith(codec.magic) for codec in CODECS) or b'""' in raw.split(b"\n", 1)[0]:
-        raise DataError(f"{path}: compressed text, and names of columns with quotes, are read as a whole")
-    try:
-        _check_header(path, raw, separator)
-        names = pl.read_csv(raw, n_rows=0, infer_schema=False, separator=separator).columns
-        ids = {name for name in (columns.get("qid"), columns.get("docid")) if name}
-        ids |= {name for name in names if is_alias(name, "qid") or is_alias(name, "docid")}
-        first = pl.read_csv(
-            Path(path),
-            n_rows=_FIRST_ROWS,
-            separator=separator,
-            schema_overrides={name: pl.String for name in names if name in ids},
-        )
-        text_columns = [
-            name for name, dtype in first.schema.items() if dtype == pl.String and name not in (*ids, "comment")
-        ]
-        first = first.with_columns(_without_missing(first[name]) for name in text_columns)
-        numbers = [name for name, dtype in first.schema.items() if dtype.is_numeric()]
-        options: dict[str, Any] = {
-            "separator": separator,
-            "schema": dict(first.schema) | dict.fromkeys(numbers, pl.Float64),
-            "null_values": _MISSING if text_columns and "comment" not in names else None,
-        }
-        tables = (
-            pl.read_csv(text, has_header=number == 0, **options) for number, text in enumerate(_blocks_of_lines(path))
-        )
-        yield from _chunks(path, tables, first, rows, columns)
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: {str(error).partition(chr(10))[0]}") from None
-
-
-def _blocks_of_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """The text in blocks that end where a row of the table does: a line break inside quotes does not count."""
-    rest = b""
-    with open(path, "rb") as file:
-        while block := file.read(_BLOCK):
-            text = rest + block
-            end = text.rfind(b"\n") + 1
-            while end and text.count(b'"', 0, end) % 2:
-                end = text.rfind(b"\n", 0, end - 1) + 1
-            if end:
-                yield text[:end]
-            rest = text[end:]
-            if len(rest) > _HEADER + _BLOCK:
-                raise DataError(f"{path}: a row of more than {_HEADER} bytes, or a quoted field that does not end")
-    if rest.strip():
-        yield rest
-
-
-def _slices(scan: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
-    import polars as pl
-
-    n = scan.select(pl.len()).collect().item()
-    for start in range(0, n, rows):
-        yield scan.slice(start, rows).collect()
-
-
-def _chunks(
-    path: Any, tables: Iterable[pl.DataFrame], first: pl.DataFrame, rows: int, columns: dict[str, Any]
-) -> Iterator[RankingDataset]:
-    chosen = choose_columns(first, **columns)
-    before = 0
-    for number, table in enumerate(_whole_queries(tables, chosen.roles["qid"], rows)):
-        if number == 0:
-            log_columns(chosen, str(path))
-        ids = [chosen.roles[role] for role in ("qid", "docid") if role in chosen.roles]
-        try:
-            yield dataset_of(_whole_ids(table, ids), chosen)
-        except CellError as error:
-            row = before + error.row + 1
-            raise DataError(f"{path}: row {row}, column {error.column!r}: {error.problem}") from None
-        before += table.height
-
-
-def _whole_ids(table: pl.DataFrame, ids: list[str]) -> pl.DataFrame:
-    """Ids of text as whole numbers, if all of them are written as such; null where a word says that there is none."""
-    import polars as pl
-
-    text = [name for name in ids if table.schema[name] == pl.String]
-    table = table.with_columns(table[name].set(missing_ids(table[name]) & (table[name] != ""), None) for name in text)
-    whole = [name for name in text if table[name].str.contains(_WHOLE).all()]
+    whole = [name for name in ids if name != "comment" and table[name].str.contains(_WHOLE).all()]
     return table.with_columns(pl.col(whole).cast(pl.Int64))
 
 
-def _whole_queries(tables: Iterable[pl.DataFrame], qid: str, rows: int) -> Iterator[pl.DataFrame]:
-    """Tables cut where a query ends, with at least that many rows each but the last."""
-    import polars as pl
-
-    kept: list[pl.DataFrame] = []
-    for table in tables:
-        kept.append(table)
-        if sum(part.height for part in kept) < rows:
-            continue
-        joined = pl.concat(kept)
-        other = joined[qid].ne_missing(joined[qid][-1:].new_from_index(0, joined.height)).reverse()
-        end = joined.height - int(other.arg_max() or 0) if other.any() else 0
-        if end:
-            yield joined[:end]
-        kept = [joined[end:]]
-    if kept:
-        yield pl.concat(kept)
-
-
-def _check_header(path: Any, raw: bytes, separator: str) -> None:
+def check_header(path: Any, raw: bytes, separator: str) -> None:
     """Refuse text of another encoding or separator, and columns of the same name, which polars renames."""
     first = raw[:_HEADER].split(b"\n", 1)[0]
     if first.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in first:
@@ -269,37 +176,40 @@ def _check_header(path: Any, raw: bytes, separator: str) -> None:
 _SEPARATORS = "give separator=… in Python, or save the table with commas (.csv) or tabs (.tsv)"
 
 
-def what_is_wrong(raw: bytes, separator: str, error: Exception) -> str:
-    """The line where a table goes wrong, in our own words: polars writes about its parameters."""
+def what_is_wrong(raw: bytes, separator: str, error: Exception, *, width: int | None = None, lines: int = 0) -> str:
+    """The line where a table goes wrong, in our own words: polars writes about its parameters.
+
+    A part of a file has ``lines`` lines before it, and the number of columns is known (``width``).
+    """
     if not raw.strip():
         return "the file is empty"
     records = csv.reader(io.StringIO(raw.decode("utf-8-sig", "replace"), newline=""), delimiter=separator, strict=True)
-    width, line = None, 1
+    line = lines + 1
     try:
         for record in records:
             width = len(record) if width is None else width
             if len(record) > width:
                 return f"line {line} has {len(record)} fields, but there are {width} columns"
-            line = records.line_num + 1
+            line = lines + records.line_num + 1
     except csv.Error:
         return f"line {line}: a quoted field does not end"
     first = str(error).strip().partition("\n")[0]
     return f"not a table with separator {separator!r}: {first}"
 
 
-def _line(raw: bytes, separator: str, row: int) -> int:
-    """Number of the line, as editors count, on which a row of the table begins: fields in quotes may span lines."""
+def line_of(raw: bytes, separator: str, number: int) -> int:
+    """The line, as editors count, on which a record begins; the header is record 0. Fields in quotes may span lines."""
     lines = io.StringIO(raw.decode("utf-8-sig", "replace"), newline="")
-    records, ended, seen = csv.reader(lines, delimiter=separator), 0, -1
+    records, ended, seen = csv.reader(lines, delimiter=separator), 0, 0
     try:
         for record in records:
-            if record and seen == row:
+            if any(record) and seen == number:
                 return ended + 1
-            seen += bool(record)
+            seen += any(record)
             ended = records.line_num
     except csv.Error:
         pass
-    return row + 2
+    return number + 1
 
 
 def _with_quotes(raw: bytes, separator: str, names: list[str]) -> dict[str, str]:
@@ -315,11 +225,17 @@ def _with_quotes(raw: bytes, separator: str, names: list[str]) -> dict[str, str]
     return {parsed: meant for parsed, meant in pairs if parsed == meant.replace('"', '""')}
 
 
-def _without_missing(column: pl.Series) -> pl.Series:
-    """Numbers, if that is what is left of a column of text without the words for a missing value."""
+def without_words(column: pl.Series) -> pl.Series:
+    """A column of text without blanks around the values, and null for the words for a missing value."""
+    text = column.str.strip_chars()
+    return text.set(text.is_in(_MISSING), None)
+
+
+def without_missing(column: pl.Series) -> pl.Series:
+    """Numbers, if that is what a column of text has besides blanks and the words for a missing value."""
     import polars as pl
 
-    left = column.set(column.is_in(_MISSING), None)
+    left = without_words(column)
     numbers = left.cast(pl.Float64, strict=False)
     return numbers if numbers.null_count() == left.null_count() else column
 
@@ -348,10 +264,10 @@ def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: 
                 ".parquet or .plackett"
             )
     with replacing_compressed(path) as file:
-        table.with_columns(cs.float().fill_nan(None)).write_csv(file, separator=separator or _separator(path))
+        table.with_columns(cs.float().fill_nan(None)).write_csv(file, separator=separator or separator_of(path))
 
 
-def _separator(path: str | os.PathLike[str]) -> str:
+def separator_of(path: str | os.PathLike[str]) -> str:
     return "\t" if bare_suffix(path) in (".tsv", ".tab") else ","
 
 

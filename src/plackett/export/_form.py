@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -145,9 +146,13 @@ def names_of(model: Any, given: Sequence[str] | None = None) -> tuple[str, ...]:
     return names
 
 
+#: Control characters, halves of characters, and code points that are never one.
+_UNUSABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
+
+
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names of features that no tool could hold: empty, with control characters, or given twice."""
-    bad = next((name for name in names if not name.strip() or any(ord(letter) < 32 for letter in name)), None)
+    """Refuse names of features that no tool could hold: empty, with control or undefined characters, or given twice."""
+    bad = next((name for name in names if not name.strip() or _UNUSABLE.search(name)), None)
     if bad is not None:
         raise DataError(f"{bad!r} cannot be the name of a feature")
     if len(set(names)) != len(names):

@@ -64,11 +64,20 @@ class Language:
     fill_rows: str
 
 
-def identifier(path: Path, pattern: str = r"[A-Za-z_][A-Za-z0-9_]*") -> str:
-    """The name of a model in source code: that of its file."""
+def identifier(
+    path: Path,
+    reserved: str = "",
+    *,
+    pattern: str = r"[A-Za-z_][A-Za-z0-9_]*",
+    allowed: str = "letters, digits and _ only",
+) -> str:
+    """The name of a model in source code: that of its file, unless it is one of the ``reserved`` words."""
     name = path.name.split(".")[0]
+    what = f"{path.name}: the name of the file becomes a name in the code"
     if not re.fullmatch(pattern, name):
-        raise DataError(f"{path.name}: the name of the file becomes a name in the code; use letters, digits and _ only")
+        raise DataError(f"{what}; use {allowed}")
+    if name in reserved.split():
+        raise DataError(f"{what}, and {name!r} has a meaning there; use another one")
     return name
 
 

@@ -17,6 +17,12 @@ from plackett.export._tools import run_tool, score_by_program, tool, workshop
 __all__ = ["GoFormat", "write_go"]
 __public__ = ["write_go"]
 
+#: Words of the language, and a package that nobody can import.
+_RESERVED = """
+break case chan const continue default defer else fallthrough for func go goto if import interface main map
+package range return select struct switch type var
+"""
+
 
 def _table(name: str, values: np.ndarray) -> str:
     go_type = values.dtype.name
@@ -290,7 +296,8 @@ def write_go(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequen
 
 
 def _package(path: Path) -> str:
-    return identifier(path, r"[a-z][a-z0-9_]*")
+    allowed = "small letters, digits and _ only, with a letter first and not _test at the end"
+    return identifier(path, _RESERVED, pattern=r"[a-z][a-z0-9_]*(?<!_test)", allowed=allowed)
 
 
 def score_go(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:

@@ -18,6 +18,15 @@ from plackett.export._tools import run_tool, score_by_program, tool, workshop
 __all__ = ["JavaFormat", "write_java"]
 __public__ = ["write_java"]
 
+#: Words of the language, and classes that the code uses.
+_RESERVED = """
+_ abstract assert boolean break byte case catch char class const continue default do double else enum extends
+false final finally float for goto if implements import instanceof int interface long native new null package
+private protected public record return sealed permits short static strictfp super switch synchronized this
+throw throws transient true try var void volatile while yield Base64 Boolean Byte ByteBuffer ByteOrder
+Character Double Float Integer Long Math Object Short String System
+"""
+
 #: Characters of one string constant; javac takes 65,535 bytes.
 _CHUNK = 60_000
 _READERS = {
@@ -272,12 +281,12 @@ def write_java(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequ
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, identifier(path, _RESERVED))
 
 
 def score_java(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Scores by the compiled class."""
-    name = identifier(path)
+    name = identifier(path, _RESERVED)
     with workshop() as folder:
         (folder / f"{name}.java").write_bytes(path.read_bytes())
         (folder / "Driver.java").write_text(_DRIVER.replace("{name}", name))

@@ -17,6 +17,14 @@ from plackett.export._tools import score_by_program, tool, workshop
 __all__ = ["JavaScriptFormat", "write_javascript"]
 __public__ = ["write_javascript"]
 
+#: Words of the language, and names that the code uses.
+_RESERVED = """
+arguments await break case catch class const continue debugger default delete do else enum eval export extends
+false finally for function if implements import in instanceof interface let new null package private protected
+public return static super switch this throw true try typeof var void while with yield undefined NaN Infinity
+Array Buffer Float32Array Float64Array Int32Array Math Number Object Uint8Array exports module require
+"""
+
 _TYPES = {"float32": "Float32Array", "float64": "Float64Array", "int32": "Int32Array", "uint8": "Uint8Array"}
 
 
@@ -222,12 +230,12 @@ def write_javascript(ranker: Any, path: str | os.PathLike[str], *, feature_names
     True
     """
     path = Path(path)
-    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, identifier(path))
+    write_source(form_of(ranker, feature_names, lists=True, fills=True), LANGUAGE, path, identifier(path, _RESERVED))
 
 
 def score_javascript(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Scores by Node."""
-    name = identifier(path)
+    name = identifier(path, _RESERVED)
     with workshop() as folder:
         (folder / f"{name}.js").write_bytes(path.read_bytes())
         (folder / "driver.cjs").write_text(_DRIVER)

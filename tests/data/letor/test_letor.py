@@ -543,7 +543,7 @@ def test_chunk_errors(put):
         list(read_letor_chunks(path, n_features=1))
     with pytest.raises(DataError, match="line 1, column 3: a line without query"):
         list(read_letor_chunks(put("1 1:1\n")))
-    with pytest.raises(DataError, match="chunk_bytes must be positive"):
+    with pytest.raises(DataError, match="chunk_bytes must be a positive whole number"):
         read_letor_chunks(path, chunk_bytes=0)
 
 

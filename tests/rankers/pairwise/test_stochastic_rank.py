@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.stats import chisquare
 
+import plackett as pk
 from plackett import RankingDataset, read_letor, write_letor
 from plackett.data.canonical import canonical_order
 from plackett.data.preferences import Preferences
@@ -408,11 +409,38 @@ def test_files_with_validation_data(letor):
 
 
 def test_files_that_are_refused(letor, tmp_path):
-    with pytest.raises(ValueError, match="passes=0"):
-        StochasticRank().fit_file(letor[0], passes=0)
+    for passes in (0, 1.5):
+        with pytest.raises(ValueError, match=f"passes={passes}; give a whole number"):
+            StochasticRank().fit_file(letor[0], passes=passes)
     broken = tmp_path / "broken.txt"
     broken.write_text("1 qid:1 1:nan\n0 qid:1 1:1\n")
     with pytest.raises(ValueError, match="broken.txt has missing values"):
         StochasticRank().fit_file(broken)
     with pytest.raises(IsADirectoryError):
         StochasticRank().fit_file(tmp_path)
+
+
+def test_weights_of_a_native_file(tmp_path):
+    """One block gives the result of `fit`, with weights too; several have the same spread of the features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)).astype(np.float32)
+    weights = {"sample_weight": rng.random(60), "query_weight": rng.integers(0, 3, 6)}
+    data = RankingDataset.from_arrays(X, np.digitize(X[:, 0], [0.0]), np.repeat(np.arange(6), 10), **weights)
+    path = tmp_path / "a.plackett"
+    pk.write(data, path)
+    ranker = StochasticRank(n_steps=500)
+    whole = ranker.fit(data).descent_.scale
+    weights_of_fit = ranker.coef_
+    assert np.array_equal(ranker.fit_file(path).coef_, weights_of_fit)
+    np.testing.assert_allclose(ranker.fit_file(path, chunk_bytes=1).descent_.scale, whole, rtol=1e-12)
+    for chunk_bytes in (0, "1"):
+        with pytest.raises(pk.DataError, match="chunk_bytes must be a positive whole number"):
+            ranker.fit_file(path, chunk_bytes=chunk_bytes)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_tables_are_converted_first(tmp_path, suffix):
+    path = tmp_path / f"a.{suffix}"
+    pk.write(RankingDataset.from_arrays([[1.0], [2.0]], [0, 1], [1, 1]), path)
+    with pytest.raises(pk.DataError, match=f"convert the table first .plackett convert {path} "):
+        StochasticRank().fit_file(path)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PartsError
 from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor import faults as fault
@@ -166,12 +166,17 @@ def read_letor_chunks(
     >>> [chunk.y.tolist() for chunk in read_letor_chunks(path, chunk_bytes=1)]
     [[2.0, 0.0], [1.0]]
     """
-    if chunk_bytes < 1:
-        raise DataError(f"chunk_bytes must be positive, got {chunk_bytes}")
+    check_chunk_bytes(chunk_bytes)
     options = _options(path, sparse, n_features, missing, n_jobs)
     if not is_regular(options.path) and n_features is None:
         raise DataError(f"{options.path} is not a regular file and can be read only once: give n_features")
     return _chunks(options, chunk_bytes)
+
+
+def check_chunk_bytes(chunk_bytes: Any) -> None:
+    """An error unless this is a number of bytes."""
+    if not isinstance(chunk_bytes, (int, np.integer)) or chunk_bytes < 1:
+        raise DataError(f"chunk_bytes must be a positive whole number, got {chunk_bytes!r}")
 
 
 def _options(path: Any, sparse: bool, n_features: int | None, missing: str, n_jobs: int | None) -> Options:
@@ -190,14 +195,14 @@ def _chunks(options: Options, chunk_bytes: int) -> Iterator[RankingDataset]:
     if options.n_features is None:
         options = replace(options, n_features=_largest_feature(options))
     source = LineBlocks(options.path, chunk_bytes)
-    seen: set[Any] = set()
+    seen: dict[Any, None] = {}  # in the order of the file
     lines = 0
     before = b""
     while not source.ended:
         segment = source.read(before)
         block = parse_block([segment], lines, options)
-        if block.no_query is not None:
-            raise block.no_query
+        if block.no_query is not None:  # their sizes may be in a file of their own
+            raise PartsError(str(block.no_query))
         starts = run_starts(block.qid) if block.qid is not None else np.zeros(1, np.int64)
         if source.ended or block.qid is None:
             cut, end = len(block.y), segment.hi
@@ -230,14 +235,14 @@ def _largest_feature(options: Options) -> int:
     return largest
 
 
-def _refuse_seen(block: Block, starts: np.ndarray, seen: set[Any], error_at: Callable[..., DataError]) -> None:
+def _refuse_seen(block: Block, starts: np.ndarray, seen: dict[Any, None], error_at: Callable[..., DataError]) -> None:
     """Remember the queries that begin in the rows ``starts``; an error where one was seen before."""
     assert block.qid is not None
     for row in starts.tolist():
         qid = block.qid[row] if isinstance(block.qid, Strings) else b"%d" % block.qid[row]
         if qid in seen:
-            raise error_at(int(block.qid_spans[row, 0]), fault.QUERY_AGAIN)
-        seen.add(qid)
+            raise PartsError(str(error_at(int(block.qid_spans[row, 0]), fault.QUERY_AGAIN)))
+        seen[qid] = None
 
 
 def _head(block: Block, n: int) -> Block:

@@ -12,8 +12,8 @@ import numpy as np
 
 from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
-from plackett.data.files import NATIVE, format_of
-from plackett.data.letor.read import read_letor_chunks
+from plackett.data.files import NATIVE, TABLES, format_of
+from plackett.data.letor.read import check_chunk_bytes, read_letor_chunks
 from plackett.data.letor.source import is_regular
 from plackett.data.mapped import query_blocks
 from plackett.data.native import open_dataset
@@ -236,8 +236,9 @@ class StochasticRank(Ranker):
         """
         learner, settings = self._settings()
         name = os.fsdecode(path)
-        if passes < 1:
-            raise DataError(f"passes={passes}; give 1 or more")
+        if not isinstance(passes, (int, np.integer)) or passes < 1:
+            raise DataError(f"passes={passes!r}; give a whole number of 1 or more")
+        check_chunk_bytes(chunk_bytes)
         if not is_regular(name):
             raise DataError(f"{name} can be read only once; read it with read_letor_chunks and use partial_fit")
         if self.validation_fraction is not None or eval_set is None:
@@ -267,6 +268,11 @@ class StochasticRank(Ranker):
         return self
 
     def _blocks(self, path: str, **options: Any) -> Iterator[RankingDataset]:
+        if format_of(path) in TABLES:
+            raise DataError(
+                f"{path}: fit_file reads LETOR text and native files; convert the table first (plackett convert {path} "
+                f"{os.path.splitext(path)[0]}.plackett)"
+            )
         parts = _native_blocks if format_of(path) is NATIVE else partial(read_letor_chunks, n_jobs=self.n_jobs)
         for block in parts(path, **options):
             yield self._prepared(block, path)

@@ -6,6 +6,7 @@ column ``qid`` says which list a document belongs to.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,15 +148,34 @@ def _ids(values: Any, where: str) -> np.ndarray:
     raise RefusedError(400, f"{where}: qid must be a list of strings or of whole numbers")
 
 
+def _without_empty_lines(body: bytes) -> bytes:
+    """The lines that are documents: for polars an empty line is one whose features are all missing."""
+    if not re.search(rb"\n\r?\n|\A\r?\n", body):
+        return body
+    lines, quotes = [], 0
+    for line in body.splitlines(keepends=True):
+        if quotes % 2 or line.strip(b"\r\n"):
+            lines.append(line)
+        quotes += line.count(b'"')
+    return b"".join(lines)
+
+
 def _from_csv(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
     import polars as pl
 
+    from plackett.data.tables import without_missing
+
     try:
-        frame = pl.read_csv(body, infer_schema_length=None, schema_overrides={_QID: pl.String})
+        frame = pl.read_csv(_without_empty_lines(body), infer_schema_length=None, schema_overrides={_QID: pl.String})
     except (pl.exceptions.PolarsError, ValueError) as error:
         raise RefusedError(400, f"the body is not CSV: {str(error).splitlines()[0][:200]}") from None
+    others = [name for name in frame.columns if name != _QID]
+    known = model.feature_names or others
+    categories = {known[j] for j in model.codes if j < len(known)}
+    frame = frame.with_columns(
+        without_missing(frame[name]) for name in others if frame.schema[name] == pl.String and name not in categories
+    )
     if not model.feature_names:
-        others = [name for name in frame.columns if name != _QID]
         if len(others) != model.n_features:
             raise RefusedError(
                 400, f"the CSV has {len(others)} columns besides qid; {model.name} has {model.n_features} features"

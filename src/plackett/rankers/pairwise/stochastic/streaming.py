@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.models.linear import deviation, moments
+from plackett.models.linear import Moments, deviation, merged_moments, moments, weight_of_rows
 from plackett.rankers.pairwise.stochastic.loops import Draws
 
 __all__ = ["Survey"]
@@ -22,7 +22,7 @@ class Survey:
     single_mass: list[float] = field(default_factory=list)
     n_queries: int = 0
     n_rows: int = 0
-    _moments: tuple[float, np.ndarray, np.ndarray] | None = None
+    _moments: Moments | None = None
 
     def add(self, block: RankingDataset, draws: Draws, n_jobs: int | None) -> None:
         """Add one more block."""
@@ -30,8 +30,8 @@ class Survey:
         self.single_mass.append(draws.singles.mass)
         self.n_queries += block.n_queries
         self.n_rows += block.n_rows
-        block_moments = moments(block.X, np.ones(block.n_rows), n_jobs)
-        self._moments = block_moments if self._moments is None else _merged(self._moments, block_moments)
+        block_moments = moments(block.X, weight_of_rows(block), n_jobs)
+        self._moments = block_moments if self._moments is None else merged_moments(self._moments, block_moments)
 
     @property
     def scale(self) -> np.ndarray:
@@ -59,13 +59,3 @@ class Survey:
         steps = np.diff(ends, prepend=0).reshape(passes, -1)
         for row in steps.tolist():
             yield list(zip(row, probability.tolist(), strict=True))
-
-
-def _merged(
-    one: tuple[float, np.ndarray, np.ndarray], two: tuple[float, np.ndarray, np.ndarray]
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """The moments of two parts together."""
-    total = one[0] + two[0]
-    apart = two[1] - one[1]
-    mean = one[1] + apart * (two[0] / total)
-    return total, mean, one[2] + two[2] + apart**2 * (one[0] * two[0] / total)
