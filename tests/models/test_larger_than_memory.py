@@ -13,7 +13,18 @@ from plackett.data import mapped
 from plackett.data.canonical import canonical_order
 from plackett.measures import blocks
 from plackett.models.linear import Linear
-from plackett.rankers import IRSVM, AllThreshold, OnlineRankSVM, PRank, RankSVM, StochasticRank
+from plackett.rankers import (
+    IRSVM,
+    SVMMAP,
+    SVMMRR,
+    SVMNDCG,
+    AllThreshold,
+    OnlineRankSVM,
+    PermuRank,
+    PRank,
+    RankSVM,
+    StochasticRank,
+)
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.pairwise.stochastic.loops import LOOPS
 
@@ -99,6 +110,25 @@ def test_support_vectors_learn_the_same_in_blocks(ranker, weighted, tmp_path, sm
     ids=[*LOOPS, "OnlineRankSVM", "PRank", "AllThreshold"],
 )
 def test_drawn_examples_and_grades_are_the_same_in_blocks(ranker, weighted, tmp_path, small_blocks, monkeypatch):
+    data = in_part(ranking(40), weighted)
+    there = clone(ranker).fit(on_disk(data, tmp_path)).predict(data)
+    monkeypatch.undo()
+    assert np.array_equal(clone(ranker).fit(data).predict(data), there)
+
+
+OTHERS = [
+    SVMMAP(tol=0.1),
+    SVMMRR(tol=0.1),
+    SVMNDCG(tol=0.1),
+    PermuRank(tol=0.1, max_iter=3),
+    PermuRank(tol=0.1, max_iter=3, measure="nDCG"),
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ranker", OTHERS, ids=repr)
+@pytest.mark.filterwarnings("ignore::plackett.PlackettWarning")
+def test_other_linear_rankers_learn_the_same_in_blocks(ranker, weighted, tmp_path, small_blocks, monkeypatch):
     data = in_part(ranking(40), weighted)
     there = clone(ranker).fit(on_disk(data, tmp_path)).predict(data)
     monkeypatch.undo()
