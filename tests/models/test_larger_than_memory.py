@@ -18,7 +18,10 @@ from plackett.rankers import (
     SVMMAP,
     SVMMRR,
     SVMNDCG,
+    AdaRank,
     AllThreshold,
+    CoordinateAscent,
+    MeasureSearch,
     OnlineRankSVM,
     PermuRank,
     PRank,
@@ -27,6 +30,7 @@ from plackett.rankers import (
 )
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.pairwise.stochastic.loops import LOOPS
+from plackett.solvers import measure_objective
 
 LINEAR = [
     ranker for ranker in pk.rankers().values() if issubclass(ranker, GradientTrained) and issubclass(ranker, Linear)
@@ -56,6 +60,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(mapped, "_LEAST_BYTES", 1)
     monkeypatch.setattr(mapped, "BLOCK_ROWS", 100)
     monkeypatch.setattr(blocks, "_MANY_ROWS", 100)
+    monkeypatch.setattr(measure_objective, "_SCORES_AT_ONCE", 100)
 
 
 def on_disk(data, folder, name="data"):
@@ -122,6 +127,11 @@ OTHERS = [
     SVMNDCG(tol=0.1),
     PermuRank(tol=0.1, max_iter=3),
     PermuRank(tol=0.1, max_iter=3, measure="nDCG"),
+    AdaRank(n_estimators=5),
+    CoordinateAscent(max_iter=1),
+    CoordinateAscent(max_iter=1, line_search="steps"),
+    MeasureSearch(max_iter=2, n_restarts=1),
+    MeasureSearch(max_iter=4, solver="annealing"),
 ]
 
 

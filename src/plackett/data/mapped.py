@@ -21,6 +21,7 @@ __all__ = [
     "query_blocks",
     "release_memory",
     "row_array",
+    "row_blocks",
     "source_of",
     "take_rows",
 ]
@@ -85,6 +86,16 @@ def query_blocks(offsets: np.ndarray, rows: int | None = None) -> Iterator[tuple
         stop = min(max(stop, start + 1), end)
         yield start, stop
         start = stop
+
+
+def row_blocks(n_rows: int) -> Iterator[slice]:
+    """Ranges of `BLOCK_ROWS` rows.
+
+    >>> list(row_blocks(5))
+    [slice(0, 5, None)]
+    """
+    for start in range(0, n_rows, BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS, n_rows))
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.data.mapped import is_large, query_blocks, row_array
+from plackett.data.mapped import is_large, row_array
+from plackett.data.parts import per_row
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.models.search_space import Real, SearchSpace
@@ -161,10 +162,7 @@ def weight_of_rows(data: RankingDataset) -> np.ndarray | None:
     """The weight of each row, None where all weigh 1; on the disk if the features are."""
     if data.query_weight is None:
         return data.sample_weight
-    weight = row_array(data.X, (data.n_rows,))
-    for lo, hi in query_blocks(data.offsets):
-        weight[data.offsets[lo] : data.offsets[hi]] = data.select(np.arange(lo, hi)).row_weight
-    return weight
+    return per_row(data, lambda part: part.row_weight)
 
 
 def deviation(total: float, mean: np.ndarray, square: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ _LEAST_SCALE = 1e-9
 #: Rankings of a list are enumerated if their number times the number of documents is at most this.
 _MOST_STEPS = 100_000
 #: Rankings that are in memory at a time.
-_ROWS = 4_096
+_ROWS = 1_024
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
