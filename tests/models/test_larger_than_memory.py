@@ -25,6 +25,7 @@ from plackett.rankers import (
     OnlineRankSVM,
     PermuRank,
     PRank,
+    RankingPerceptron,
     RankSVM,
     StochasticRank,
 )
@@ -132,6 +133,8 @@ OTHERS = [
     CoordinateAscent(max_iter=1, line_search="steps"),
     MeasureSearch(max_iter=2, n_restarts=1),
     MeasureSearch(max_iter=4, solver="annealing"),
+    RankingPerceptron(max_iter=2),
+    RankingPerceptron(max_iter=2, uneven="label", output="voted"),
 ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import copy_rows, query_blocks, row_array
 
-__all__ = ["parts", "per_query", "per_row", "rows_where", "values_at"]
+__all__ = ["all_rows", "parts", "per_query", "per_row", "rows_where", "values_at"]
 
 
 def parts(data: RankingDataset) -> Iterator[tuple[int, int, RankingDataset]]:
@@ -71,6 +71,17 @@ def rows_where(data: RankingDataset, chosen: Callable[[RankingDataset], np.ndarr
         rows[n : n + own.size] = own
         n += own.size
     return rows
+
+
+def all_rows(data: RankingDataset) -> np.ndarray:
+    """The numbers of all rows.
+
+    >>> all_rows(RankingDataset.from_arrays(None, [1, 0, 2])).tolist()
+    [0, 1, 2]
+    """
+    rows = row_array(data.X, (data.n_rows,), np.int64)
+    rows[1:] = 1
+    return np.cumsum(rows, out=rows)
 
 
 def values_at(values: np.ndarray, rows: np.ndarray | None, X: Any) -> np.ndarray:
