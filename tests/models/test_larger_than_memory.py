@@ -24,6 +24,7 @@ from plackett.rankers import (
     MeasureSearch,
     OnlineRankSVM,
     PermuRank,
+    PointwiseSVM,
     PRank,
     RankingPerceptron,
     RankSVM,
@@ -133,6 +134,7 @@ OTHERS = [
     CoordinateAscent(max_iter=1, line_search="steps"),
     MeasureSearch(max_iter=2, n_restarts=1),
     MeasureSearch(max_iter=4, solver="annealing"),
+    PointwiseSVM(),
     RankingPerceptron(max_iter=2),
     RankingPerceptron(max_iter=2, uneven="label", output="voted"),
 ]
