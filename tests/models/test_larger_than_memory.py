@@ -25,9 +25,13 @@ from plackett.rankers import (
     OnlineRankSVM,
     PermuRank,
     PointwiseSVM,
+    PolynomialRegression,
     PRank,
+    RampRank,
     RankingPerceptron,
     RankSVM,
+    RobustSparseRanker,
+    StagedLogistic,
     StochasticRank,
 )
 from plackett.rankers.base import GradientTrained
@@ -135,6 +139,11 @@ OTHERS = [
     MeasureSearch(max_iter=2, n_restarts=1),
     MeasureSearch(max_iter=4, solver="annealing"),
     PointwiseSVM(),
+    PolynomialRegression(max_iter=3),
+    RampRank(max_rounds=2, max_iter=4),
+    RobustSparseRanker(max_iter=6, n_rounds=3),
+    StagedLogistic(max_iter=3),
+    StagedLogistic(max_iter=3, groups=[[0, 2], [1, 3]]),
     RankingPerceptron(max_iter=2),
     RankingPerceptron(max_iter=2, uneven="label", output="voted"),
 ]

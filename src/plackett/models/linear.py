@@ -123,6 +123,12 @@ class _Problem:
             scores += weights[d]
         return scores[:, 0] if self.shape[1] == 1 else scores
 
+    def own_scores(self, weights: np.ndarray) -> np.ndarray:
+        """Scores of the training data; overwritten by the next call."""
+        if self.room is None:
+            self.room = row_array(self.data.X, (self.data.n_rows, self.shape[1]))
+        return self.scores(self.data.X, weights, self.room)
+
     def note(self, monitor: Monitor, weights: np.ndarray) -> tuple[bool, bool]:
         """Report a finished round to the monitor; returns whether to keep these weights and whether to stop."""
         return monitor.judge(lambda valid: self.loss.ranking_scores(self.scores(valid.X, weights)), by_parts=True)
@@ -143,9 +149,7 @@ class _Problem:
 
     def loss_and_slope(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Sum of the losses of all queries, and its gradient for the weights."""
-        if self.room is None:
-            self.room = row_array(self.data.X, (self.data.n_rows, self.shape[1]))
-        losses, gradient, _ = self.bound.evaluate(self.scores(self.data.X, weights, self.room))
+        losses, gradient, _ = self.bound.evaluate(self.own_scores(weights))
         return losses.sum(), self.pull_back(self.data.X, gradient)
 
     def penalised(self, weights: np.ndarray) -> np.ndarray:
