@@ -21,7 +21,9 @@ from plackett.rankers import (
     AdaRank,
     AllThreshold,
     CoordinateAscent,
+    IntentRanker,
     MeasureSearch,
+    MultipleHyperplaneRanker,
     OnlineRankSVM,
     PermuRank,
     PointwiseSVM,
@@ -144,6 +146,8 @@ OTHERS = [
     RobustSparseRanker(max_iter=6, n_rounds=3),
     StagedLogistic(max_iter=3),
     StagedLogistic(max_iter=3, groups=[[0, 2], [1, 3]]),
+    IntentRanker(k=5, n_sweeps=1, model=Linear(max_iter=3)),
+    MultipleHyperplaneRanker(C=1e-3),
     RankingPerceptron(max_iter=2),
     RankingPerceptron(max_iter=2, uneven="label", output="voted"),
 ]

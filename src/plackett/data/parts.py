@@ -13,7 +13,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import copy_rows, query_blocks, row_array
 
-__all__ = ["all_rows", "parts", "per_query", "per_row", "rows_where", "values_at"]
+__all__ = ["all_rows", "labels_that_occur", "parts", "per_query", "per_row", "rows_where", "values_at"]
 
 
 def parts(data: RankingDataset) -> Iterator[tuple[int, int, RankingDataset]]:
@@ -71,6 +71,16 @@ def rows_where(data: RankingDataset, chosen: Callable[[RankingDataset], np.ndarr
         rows[n : n + own.size] = own
         n += own.size
     return rows
+
+
+def labels_that_occur(data: RankingDataset, chosen: Callable[[RankingDataset], np.ndarray]) -> np.ndarray:
+    """The different labels of the documents that a function of a part of the dataset chooses, in ascending order.
+
+    >>> data = RankingDataset.from_arrays(None, [1, -1, 2, 1], qid=[1, 1, 2, 2])
+    >>> labels_that_occur(data, lambda part: part.labels >= 0).tolist()
+    [1.0, 2.0]
+    """
+    return np.unique(np.concatenate([np.unique(part.labels[chosen(part)]) for _, _, part in parts(data)]))
 
 
 def all_rows(data: RankingDataset) -> np.ndarray:
