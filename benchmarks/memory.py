@@ -54,7 +54,7 @@ CONSTANT = {
 #: Scorers that take a sum over the features.
 LINEAR = ("HyperplanesScorer", "LinearScorer", "OrdinalScorer")
 #: Rows and features of the two datasets of a sweep, and the seconds that a ranker may take on one of them.
-SMALL, LARGE, WIDTH, PATIENCE = 100_000, 300_000, 50, 120
+SMALL, LARGE, WIDTH, PATIENCE = 200_000, 600_000, 25, 300
 #: Rounds of training in a sweep: the peak is reached in the first ones.
 FEW = {"max_iter": 3, "max_rounds": 2, "n_estimators": 3, "n_steps": 100_000}
 #: Those whose rounds are long.

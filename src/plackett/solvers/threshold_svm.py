@@ -71,7 +71,7 @@ class ThresholdProblem:
         """Sum of a number per term for each threshold."""
         out = np.zeros(self.linear.size)
         for some in self.blocks():
-            np.add.at(out, self.threshold[some], values(some))
+            out += np.bincount(self.threshold[some], values(some), out.size)
         return out
 
     def per_row(self, values: Callable[[slice], np.ndarray]) -> np.ndarray:
