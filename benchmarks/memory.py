@@ -50,6 +50,10 @@ CONSTANT = {
     "OnlineRankSVM()": lambda data: pk.rankers.OnlineRankSVM(n_jobs=1).fit(data),
     "PRank(max_iter=3)": lambda data: pk.rankers.PRank(max_iter=3, n_jobs=1).fit(data),
     "AllThreshold(max_iter=5)": lambda data: pk.rankers.AllThreshold(max_iter=5, n_jobs=1).fit(data),
+    "SVMMAP(max_iter=20)": lambda data: pk.rankers.SVMMAP(max_iter=20, n_jobs=1).fit(data),
+    "PointwiseSVM(C=1e-5)": lambda data: pk.rankers.PointwiseSVM(C=1e-5, n_jobs=1).fit(data),
+    "AdaRank(n_estimators=5)": lambda data: pk.rankers.AdaRank(n_estimators=5, n_jobs=1).fit(data),
+    "FixedMarginSVM(tol=1e-3)": lambda data: pk.rankers.FixedMarginSVM(tol=1e-3, n_jobs=1).fit(data),
 }
 #: Scorers that take a sum over the features.
 LINEAR = ("HyperplanesScorer", "LinearScorer", "OrdinalScorer")
