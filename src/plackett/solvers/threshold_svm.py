@@ -363,12 +363,8 @@ class _State:
     def _feasible(self) -> np.ndarray:
         """The multipliers with the larger side of each threshold shrunk, so that the dual's equations hold."""
         problem = self.problem
-        above, below = (
-            problem.per_threshold(
-                lambda some, sign=sign: np.where(sign * problem.side[some] > 0, self.alpha[some], 0.0)
-            )
-            for sign in (1.0, -1.0)
-        )
+        above = problem.per_threshold(lambda some: np.where(problem.side[some] > 0, self.alpha[some], 0.0))
+        below = problem.per_threshold(lambda some: np.where(problem.side[some] > 0, 0.0, self.alpha[some]))
         wanted = self.gaps.T @ self.mu - problem.linear  # above − below
         shrunk = np.minimum(above, np.maximum(below + wanted, 0.0))
         ratios = [

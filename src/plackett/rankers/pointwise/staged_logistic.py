@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -74,9 +75,7 @@ class StagedLogistic(Ranker):
         loss = BinaryLogistic(rel=self.rel)
         weights, intercept = np.zeros((data.n_features, 1)), np.zeros(1)
         for group in self._groups(data.n_features):
-            part = model.train(
-                loss, _with_columns(data, lambda X, group=group: X[:, group], len(group)), SilentMonitor()
-            )
+            part = model.train(loss, _with_columns(data, partial(_columns, group), len(group)), SilentMonitor())
             weights[group] += part.weights
             intercept += part.intercept
         evidence = LinearScorer(weights, intercept)
@@ -99,6 +98,10 @@ class StagedLogistic(Ranker):
                 if not 0 <= j < n_features:
                     raise ValueError(f"groups contains feature {j}, but X has {n_features} features")
         return groups
+
+
+def _columns(features: list[int], X: Any) -> Any:
+    return X[:, features]
 
 
 def _with_columns(data: RankingDataset, columns: Callable[[Any], Any], n: int) -> RankingDataset:

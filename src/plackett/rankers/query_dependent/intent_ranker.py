@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -134,7 +135,7 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
         values = []
         for _ in range(self.n_sweeps):
             scorer = model.train(loss, _with_share(data, share), SilentMonitor(), None)
-            scores = per_row(data, lambda part, scorer=scorer: scorer.predict(part.X, part.offsets, self.n_jobs))
+            scores = per_row(data, partial(_scores, scorer, self.n_jobs))
             parts = np.stack([one.evaluate(one.check(scores))[0] for one in bound], axis=1)
             arguments = z, parts, weight, self.prior, self.prior_strength
             optimum = minimize(gate_objective, gate, args=arguments, jac=True, method="L-BFGS-B")
@@ -157,6 +158,10 @@ def gate_objective(
     rise = np.log(a / (1.0 - a)) - np.log(prior / (1.0 - prior))
     slope = a * (1.0 - a) * (losses[:, 0] - losses[:, 1] + strength * weight * rise)
     return float(value), z.T @ slope
+
+
+def _scores(scorer: Any, n_jobs: int | None, data: RankingDataset) -> np.ndarray:
+    return scorer.predict(data.X, data.offsets, n_jobs)
 
 
 def _with_share(data: RankingDataset, share: np.ndarray) -> RankingDataset:
