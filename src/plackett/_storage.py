@@ -48,9 +48,13 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 class MappedFile(mmap_module.mmap):
-    """A file mapped into memory. ``source`` is the path of the dataset whose rows it has, and their number."""
+    """A file mapped into memory. ``source`` is the path of the dataset whose rows it has, and their number.
+
+    ``per_row`` says that it has a number, or several, for each row of a dataset that is kept on the disk.
+    """
 
     source: tuple[str | None, int] = None, -1
+    per_row: bool = False
 
 
 def write(path: str | os.PathLike[str], arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> None:

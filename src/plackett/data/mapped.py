@@ -21,6 +21,7 @@ __all__ = [
     "query_blocks",
     "release_memory",
     "row_array",
+    "row_blocks",
     "source_of",
     "take_rows",
 ]
@@ -46,8 +47,14 @@ def is_mapped(X: Any) -> bool:
 
 
 def is_large(X: Any) -> bool:
-    """Whether a table is mapped and so large that what is computed for each row is kept on the disk too."""
-    return isinstance(X, np.ndarray) and is_mapped(X) and X.nbytes >= _LEAST_BYTES
+    """Whether a table is mapped and so large that what is computed for each row is kept on the disk too.
+
+    A table from `row_array` is large if the one that it was made for is.
+    """
+    if not isinstance(X, np.ndarray) or not is_mapped(X):
+        return False
+    buffer = _buffer(X)
+    return X.nbytes >= _LEAST_BYTES or (getattr(buffer, "per_row", False) and X.nbytes == len(buffer))
 
 
 def source_of(X: Any) -> str | None:
@@ -70,7 +77,10 @@ def row_array(X: Any, shape: tuple[int, ...], dtype: Any = np.float64) -> np.nda
     """
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     out = _on_disk(size) if size and is_large(X) else None
-    return np.zeros(shape, dtype) if out is None else np.frombuffer(out, dtype).reshape(shape)
+    if out is None:
+        return np.zeros(shape, dtype)
+    out.per_row = True
+    return np.frombuffer(out, dtype).reshape(shape)
 
 
 def query_blocks(offsets: np.ndarray, rows: int | None = None) -> Iterator[tuple[int, int]]:
@@ -85,6 +95,17 @@ def query_blocks(offsets: np.ndarray, rows: int | None = None) -> Iterator[tuple
         stop = min(max(stop, start + 1), end)
         yield start, stop
         start = stop
+
+
+def row_blocks(n_rows: int, size: int | None = None) -> Iterator[slice]:
+    """Ranges of `BLOCK_ROWS` rows.
+
+    >>> list(row_blocks(5, 3))
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    size = size or BLOCK_ROWS
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:

@@ -188,7 +188,7 @@ class BoundLoss:
         shape = (self.data.n_rows,) if self.n_outputs == 1 else (self.data.n_rows, self.n_outputs)
         if array.shape != shape:
             raise LossError(f"scores have shape {array.shape}, expected {shape}")
-        if not np.abs(array).max(initial=0.0) <= _FARTHEST:
+        if not (array.min(initial=0.0) >= -_FARTHEST and array.max(initial=0.0) <= _FARTHEST):
             array = np.clip(array, -_FARTHEST, _FARTHEST)  # NaN stays
         return array
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.data.mapped import is_large, query_blocks, row_array
+from plackett.data.mapped import is_large, row_array
+from plackett.data.parts import per_row
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.models.search_space import Real, SearchSpace
@@ -122,6 +123,12 @@ class _Problem:
             scores += weights[d]
         return scores[:, 0] if self.shape[1] == 1 else scores
 
+    def own_scores(self, weights: np.ndarray) -> np.ndarray:
+        """Scores of the training data; overwritten by the next call."""
+        if self.room is None:
+            self.room = row_array(self.data.X, (self.data.n_rows, self.shape[1]))
+        return self.scores(self.data.X, weights, self.room)
+
     def note(self, monitor: Monitor, weights: np.ndarray) -> tuple[bool, bool]:
         """Report a finished round to the monitor; returns whether to keep these weights and whether to stop."""
         return monitor.judge(lambda valid: self.loss.ranking_scores(self.scores(valid.X, weights)), by_parts=True)
@@ -142,9 +149,7 @@ class _Problem:
 
     def loss_and_slope(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Sum of the losses of all queries, and its gradient for the weights."""
-        if self.room is None:
-            self.room = row_array(self.data.X, (self.data.n_rows, self.shape[1]))
-        losses, gradient, _ = self.bound.evaluate(self.scores(self.data.X, weights, self.room))
+        losses, gradient, _ = self.bound.evaluate(self.own_scores(weights))
         return losses.sum(), self.pull_back(self.data.X, gradient)
 
     def penalised(self, weights: np.ndarray) -> np.ndarray:
@@ -161,10 +166,7 @@ def weight_of_rows(data: RankingDataset) -> np.ndarray | None:
     """The weight of each row, None where all weigh 1; on the disk if the features are."""
     if data.query_weight is None:
         return data.sample_weight
-    weight = row_array(data.X, (data.n_rows,))
-    for lo, hi in query_blocks(data.offsets):
-        weight[data.offsets[lo] : data.offsets[hi]] = data.select(np.arange(lo, hi)).row_weight
-    return weight
+    return per_row(data, lambda part: part.row_weight)
 
 
 def deviation(total: float, mean: np.ndarray, square: np.ndarray) -> np.ndarray:

@@ -9,10 +9,15 @@ import numpy as np
 
 from plackett._errors import DataError, in_shell
 from plackett.data.dense import dense
+from plackett.data.mapped import query_blocks
 
 __all__ = ["QueryMap", "list_statistics"]
 
 _SOURCES = ("given", "columns", "computed")
+
+
+#: Rows that are in memory at a time.
+_ROWS = 8_192
 
 
 def list_statistics(X: Any, offsets: np.ndarray, reference: int = -1, top: int = 0) -> np.ndarray:
@@ -21,6 +26,15 @@ def list_statistics(X: Any, offsets: np.ndarray, reference: int = -1, top: int =
     The best documents are the ``top`` ones by the column ``reference``; all of them if either is not given. Missing
     values are left out. Sums are rounded to float32, so that the order of documents hardly matters.
     """
+    blocks = list(query_blocks(offsets, _ROWS)) or [(0, 0)]
+    tables = []
+    for lo, hi in blocks:
+        rows = slice(int(offsets[lo]), int(offsets[hi]))
+        tables.append(_statistics(X[rows], offsets[lo : hi + 1] - rows.start, reference, top))
+    return np.concatenate(tables)
+
+
+def _statistics(X: Any, offsets: np.ndarray, reference: int, top: int) -> np.ndarray:
     from scipy.sparse import csr_matrix
 
     from plackett.scorers.nested import best_rows

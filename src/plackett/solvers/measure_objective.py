@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from plackett._cached import cached_property
 from plackett._errors import DataError, MeasureError
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import query_blocks, row_array
+from plackett.data.parts import per_query, rows_where, values_at
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
+from plackett.models.linear import weight_of_rows
 
 __all__ = ["MeasureObjective"]
 
-#: Score vectors are ranked together up to this many scores; more would only cost memory.
-_SCORES_AT_ONCE = 1 << 20
+#: Score vectors are ranked together up to this many scores; more would only cost memory. A dataset with more rows is
+#: ranked in blocks of queries.
+_SCORES_AT_ONCE = 1 << 18
+
+#: ``scores(vectors, rows)``: the scores of some rows of the dataset, one row for each of some vectors.
+Scores = Callable[[slice, Any], np.ndarray]
 
 
 class MeasureObjective:
@@ -33,7 +44,7 @@ class MeasureObjective:
     weight
         Weight of each query, summing to 1; 0 for queries that the measure skips.
     row_weight
-        Weight of each row of the dataset: of the document times that of its query.
+        Weight of each row of the dataset: of the document times that of its query; None if all weigh 1.
 
     Examples
     --------
@@ -52,47 +63,69 @@ class MeasureObjective:
                 f"no label is relevant to {measure}: the largest is {largest:g}; give another least relevant label, "
                 f'such as "{measure(rel=largest)}"'
             )
-        self.measure, self.n_jobs = measure, n_jobs
+        self.measure, self.n_jobs, self.X = measure, n_jobs, data.X
         self.sign = float(measure.worth(1.0))
         self.rows: np.ndarray | None = None
         self.lists = data.replace(X=np.empty((data.n_rows, 0), np.float32), preferences=None, comments=None)
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
-        self.row_weight = data.row_weight
+        self.row_weight = weight_of_rows(data)
         if data.sample_weight is not None:
-            sums = np.bincount(data.query_of_row, data.sample_weight, data.n_queries)
+            sums = per_query(data, lambda part: np.bincount(part.query_of_row, part.sample_weight, part.n_queries))
             weight = weight * sums / np.maximum(data.group, 1)
-            if not data.sample_weight.all():
-                self.rows = np.flatnonzero(data.sample_weight > 0)
-                self.lists = _some_rows(self.lists, self.rows)
-        weight = weight[self._kept_queries(data)]
+            self.rows = rows_where(data, lambda part: part.sample_weight > 0)
+        if self.rows is not None:
+            sizes = per_query(data, lambda part: np.bincount(part.query_of_row, part.sample_weight > 0, part.n_queries))
+            self.lists = _some_rows(self.lists, self.rows, sizes.astype(np.int64), data.X)
+            weight = weight[sizes > 0]
         self._tiles: dict[int, RankingDataset] = {1: self.lists}
-        skipped = np.isnan(self._measured(np.zeros((1, self.lists.n_rows))))[0]
+        skipped = np.isnan(self._measured(1, lambda vectors, rows: np.zeros((1, _count(rows)))))[0]
         weight = np.where(skipped, 0.0, weight)
         self.weight = weight / max(float(weight.sum()), np.finfo(float).tiny)
 
-    def _kept_queries(self, data: RankingDataset) -> np.ndarray:
-        if self.rows is None:
-            return np.arange(data.n_queries)
-        return np.unique(data.query_of_row[self.rows])
+    @cached_property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Ranges of queries that are ranked together: all, or blocks of them if there are many documents.
 
-    def per_query(self, scores: np.ndarray) -> np.ndarray:
-        """Value of each query, ``(vectors, queries)``, 0 if skipped; each row of scores is a vector."""
-        scores = np.atleast_2d(scores)
-        if self.rows is not None:
-            scores = scores[:, self.rows]
-        step = max(1, _SCORES_AT_ONCE // max(self.lists.n_rows, 1))
-        parts = [self._measured(scores[i : i + step]) for i in range(0, len(scores), step)]
-        return self.sign * np.nan_to_num(np.concatenate(parts), nan=0.0)
+        Labels that are not grades are ranked as a whole, because gains of some measures depend on the largest label.
+        """
+        if self.lists.n_rows <= _SCORES_AT_ONCE or self.lists.max_grade is None:
+            return [(0, self.lists.n_queries)]
+        return list(query_blocks(self.lists.offsets))
 
-    def values(self, scores: np.ndarray) -> np.ndarray:
-        """Weighted mean over queries for each vector of scores."""
-        return (self.per_query(scores) * self.weight).sum(
-            axis=1
-        )  # with BLAS, rounding would depend on the number of vectors
+    def part(self, lo: int, hi: int) -> RankingDataset:
+        """The lists of some queries."""
+        if hi - lo == self.lists.n_queries:
+            return self.lists
+        part = self.lists.select(np.arange(lo, hi))
+        vars(part)["max_grade"] = self.lists.max_grade  # measures are asked about all of the data
+        return part
+
+    def per_query(self, scores: np.ndarray | Scores, n: int = 1) -> np.ndarray:
+        """Value of each query, ``(vectors, queries)``, 0 if skipped.
+
+        Each row of the scores is a vector; or a function returns those of some rows for some of n vectors.
+        """
+        if not callable(scores):
+            vectors = np.atleast_2d(scores)
+            scores, n = lambda some, rows: vectors[some, rows], len(vectors)
+        values = self._measured(n, scores)
+        np.nan_to_num(values, copy=False, nan=0.0)
+        values *= self.sign
+        return values
+
+    def values(self, scores: np.ndarray | Scores, n: int = 1) -> np.ndarray:
+        """Weighted mean over queries for each vector of scores; see `per_query`."""
+        values = self.per_query(scores, n)
+        values *= self.weight
+        return values.sum(axis=1)  # with BLAS, rounding would depend on the number of vectors
 
     def value(self, scores: np.ndarray) -> float:
         """Weighted mean over queries for one vector of scores."""
         return float(self.values(scores)[0])
+
+    def along(self, scores: np.ndarray, slope: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Weighted mean over queries for ``scores + t * slope`` at each point t."""
+        return self.values(lambda some, rows: scores[rows] + points[some, None] * slope[rows], points.size)
 
     def check_bounds(self, who: str) -> None:
         """Reject a measure with values outside −1…1."""
@@ -103,26 +136,44 @@ class MeasureObjective:
                 "use a normalised one such as nDCG or AP"
             )
 
-    def _measured(self, scores: np.ndarray) -> np.ndarray:
+    def _measured(self, n: int, scores: Scores) -> np.ndarray:
+        """Values of n vectors, NaN if skipped; on the disk if the features are."""
+        out = row_array(self.X, (n, self.lists.n_queries))
+        for lo, hi in self.blocks:
+            part = self.part(lo, hi)
+            inside = slice(int(self.lists.offsets[lo]), int(self.lists.offsets[hi]))
+            rows = inside if self.rows is None else self.rows[inside]
+            step = max(1, _SCORES_AT_ONCE // max(part.n_rows, 1)) if part is self.lists else 1
+            for start in range(0, n, step):
+                some = slice(start, min(start + step, n))
+                tiled = self._tiled(some.stop - start) if step > 1 else part
+                scored = Scored(tiled, scores(some, rows).ravel(), n_jobs=self.n_jobs)
+                out[some, lo:hi] = self.measure.per_query(scored).reshape(some.stop - start, -1)
+        return out
+
+    def _tiled(self, n: int) -> RankingDataset:
         """Several score vectors as one dataset, in which every list occurs once for each vector."""
-        n = len(scores)
         if n not in self._tiles:
             tiled = self.lists.select(np.tile(np.arange(self.lists.n_queries), n))
             self._tiles = {1: self.lists, n: tiled}
-        tiled = self._tiles[n]
-        return self.measure.per_query(Scored(tiled, scores.ravel(), n_jobs=self.n_jobs)).reshape(n, -1)
+        return self._tiles[n]
 
 
-def _some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
+def _count(rows: Any) -> int:
+    return rows.stop - rows.start if isinstance(rows, slice) else rows.size
+
+
+def _some_rows(data: RankingDataset, rows: np.ndarray, sizes: np.ndarray, X: Any) -> RankingDataset:
     """The dataset with only these rows, and the queries that have any."""
-    queries, sizes = np.unique(data.query_of_row[rows], return_counts=True)
+    queries = np.flatnonzero(sizes)
     per_row = {
-        name: None if (value := getattr(data, name)) is None else value[rows]
-        for name in ("X", "y", "docids", "positions", "subtopics")
+        name: None if (value := getattr(data, name)) is None else values_at(value, rows, X)
+        for name in ("y", "docids", "positions", "subtopics")
     }
     return RankingDataset(
         **per_row,
-        offsets=np.concatenate(([0], np.cumsum(sizes))),
+        X=np.empty((rows.size, 0), np.float32),
+        offsets=np.concatenate(([0], np.cumsum(sizes[queries]))),
         qids=data.qids[queries],
         subtopic_weight=None if data.subtopic_weight is None else data.subtopic_weight[queries],
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
+from scipy.sparse import csr_array
+from sklearn.svm import SVC, LinearSVC
 
+from plackett import PlackettWarning
 from plackett.rankers.pointwise.kernel_svm import KernelSVM
 from plackett.rankers.pointwise.pointwise_svm import PointwiseSVM
 
@@ -45,6 +47,25 @@ def test_primal_and_dual_meet():
         # complementary slackness: outside the margin nothing pulls, inside it everything at full price
         margin = side * (X @ v)
         assert (alpha[margin > 1 + 1e-4] == 0).all() and np.allclose(alpha[margin < 1 - 1e-4], C)
+
+
+@pytest.mark.spec("pointwise.svm")
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_same_weights_as_scikit_learn(sparse):
+    X, y, qid = task(400)
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, y.size)
+    table = csr_array(np.where(np.abs(X) > 0.5, X, 0.0)) if sparse else X
+    ranker = PointwiseSVM(C=0.1, balance=False, standardize=False, tol=1e-8, max_iter=100_000)
+    ranker.fit(table, y, qid=qid, sample_weight=weight)
+    reference = LinearSVC(loss="hinge", C=0.1, tol=1e-8, max_iter=1_000_000).fit(table, y, sample_weight=weight)
+    np.testing.assert_allclose(ranker.coef_, reference.coef_[0], atol=1e-6)
+    np.testing.assert_allclose(ranker.scorer_.intercept, reference.intercept_, atol=1e-6)
+
+
+def test_too_few_passes_are_reported():
+    X, y, qid = task()
+    with pytest.warns(PlackettWarning, match="max_iter=1 passes"):
+        PointwiseSVM(C=100.0, max_iter=1).fit(X, y, qid=qid)
 
 
 def test_weights_are_copies():

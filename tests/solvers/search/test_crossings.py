@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plackett import DataError, RankingDataset
 from plackett.measures import parse
 from plackett.solvers.measure_objective import MeasureObjective
-from plackett.solvers.search.crossings import crossings, n_pairs
+from plackett.solvers.search.crossings import Crossings, n_pairs
 from plackett.solvers.search.forms import neighbour_form
 from plackett.solvers.search.lines import make_line
 from plackett.solvers.search.point_sort import order_of_points
@@ -60,7 +60,7 @@ def test_changes_add_up_to_the_measure_in_every_interval(name):
         for levels in (None, 3, 1):  # levels: many documents meet at once, or are equal on the whole line
             data, scores, slope = random_line(seed, levels)
             lists = MeasureObjective(data, measure, 1)
-            points, changes = crossings(lists, neighbour_form(measure, lists.lists), scores, slope)
+            points, changes = Crossings(lists, neighbour_form(lists))(scores, slope)
             assert (np.diff(points) >= 0).all() and points.size <= n_pairs(data.offsets)
             t = inside(np.unique(points))
             expected = MeasureObjective(data, low_first, 1).values(scores + t[:, None] * slope)
@@ -98,7 +98,7 @@ def test_scores_that_move_along_themselves():
     data = RankingDataset.from_arrays(None, rng.integers(0, 3, 80), np.zeros(80, int))
     scores = rng.normal(size=80)
     lists = MeasureObjective(data, parse("nDCG"), 1)
-    points, changes = crossings(lists, neighbour_form(lists.measure, lists.lists), 3.0 * scores, scores)
+    points, changes = Crossings(lists, neighbour_form(lists))(3.0 * scores, scores)
     np.testing.assert_allclose(points, -3.0, rtol=1e-9)
     np.testing.assert_allclose(changes.sum(), lists.value(scores) - lists.value(-scores), atol=1e-12)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_array
 from plackett.measures.language import parse
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
@@ -74,7 +75,7 @@ class Searched(Ranker):
         what = f"{type(self).__name__} · {problem.lists.measure}"
         with monitor.training(solver.max_iter * (1 + self.n_restarts), what):
             for weights in self._path(solver, problem, rng):
-                better, stop = monitor.judge(partial(_valid_scores, problem, weights))
+                better, stop = monitor.judge(partial(_valid_scores, problem, weights), by_parts=True)
                 value = float(problem.values(weights[None])[0])
                 if value > highest if monitor.valid is None else better:
                     best, highest = weights, value
@@ -85,7 +86,7 @@ class Searched(Ranker):
 
     def _path(self, solver: Any, problem: LinearProblem, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """The weights after each round of each search."""
-        yield from solver.rounds(problem, problem.promising(np.zeros(problem.data.n_rows)), rng)
+        yield from solver.rounds(problem, problem.promising(row_array(problem.data.X, (problem.data.n_rows,))), rng)
         for _ in range(self.n_restarts):
             yield from solver.rounds(problem, rng.normal(size=problem.size), rng)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from plackett._kernel import over_queries
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import is_large, query_blocks, row_array, take_rows
+from plackett.data.parts import per_query, rows_where, values_at
 from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
@@ -38,16 +40,20 @@ class Lists:
     @classmethod
     def of(cls, data: RankingDataset) -> Lists:
         """The judged documents with non-zero weight; their mean weight is the weight of the list."""
-        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
-        rows = np.flatnonzero((data.labels >= 0) & (weight > 0))
-        offsets = np.searchsorted(rows, data.offsets)
-        query = data.query_of_row[rows]
-        share = np.bincount(query, weight[rows], data.n_queries) / np.maximum(np.diff(offsets), 1)
+        rows = rows_where(data, used)
+        lengths = per_query(data, lambda part: np.bincount(part.query_of_row[used(part)], minlength=part.n_queries))
+        share = per_query(data, _total_weight) / np.maximum(lengths, 1.0)
         if data.query_weight is not None:
             share *= data.query_weight
         share /= max(share.sum(), np.finfo(float).tiny)
-        X = data.X if rows.size == data.n_rows else data.X[rows]
-        return cls(X, data.labels[rows], offsets, share)
+        X = data.X if rows is None else take_rows(data.X, rows)
+        offsets = np.concatenate(([0], np.cumsum(lengths.astype(np.int64))))
+        return cls(X, values_at(data.labels, rows, data.X), offsets, share)
+
+    def part(self, lo: int, hi: int) -> Lists:
+        """Some lists that follow each other."""
+        rows = slice(self.offsets[lo], self.offsets[hi])
+        return Lists(self.X[rows], self.labels[rows], self.offsets[lo : hi + 1] - rows.start, self.share[lo:hi])
 
     @property
     def longest(self) -> int:
@@ -61,24 +67,62 @@ class Lists:
         return error, slope
 
 
-class Problem:
-    """The risk of weights for scaled features."""
+def used(data: RankingDataset) -> np.ndarray:
+    """Which documents are judged and have a weight."""
+    judged = data.labels >= 0
+    return judged if data.sample_weight is None else judged & (data.sample_weight > 0)
 
-    def __init__(self, lists: Lists, violations: Any, standardize: bool, n_jobs: int | None) -> None:
-        self.lists, self.violations, self.n_jobs = lists, violations, n_jobs
-        self.row_share = np.repeat(lists.share, np.diff(lists.offsets))
+
+def _total_weight(data: RankingDataset) -> np.ndarray:
+    rows = used(data)
+    weight = None if data.sample_weight is None else data.sample_weight[rows]
+    return np.bincount(data.query_of_row[rows], weight, data.n_queries)
+
+
+class Problem:
+    """The risk of weights for scaled features.
+
+    Parameters
+    ----------
+    lists
+        The documents.
+    violations
+        Makes the search for the most violated rankings of some lists. For documents on the disk, it is made anew for
+        each block of lists.
+    """
+
+    def __init__(self, lists: Lists, violations: Callable[[Lists], Any], standardize: bool, n_jobs: int | None) -> None:
+        self.lists, self.n_jobs = lists, n_jobs
+        self.violations = violations
+        self.blocks = list(query_blocks(lists.offsets)) if is_large(lists.X) else [(0, lists.share.size)]
+        self.made = violations(lists) if len(self.blocks) == 1 else None
+        n = lists.labels.size
+        self.room, self.slope, self.row_share = (row_array(lists.X, (n,)) for _ in range(3))
+        for lo, hi in self.blocks:
+            offsets = lists.offsets[lo : hi + 1]
+            self.row_share[offsets[0] : offsets[-1]] = np.repeat(lists.share[lo:hi], np.diff(offsets))
         self.scale = np.ones(lists.X.shape[1])
         if standardize:
             self.scale = spread(lists.X, self.row_share, n_jobs)
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
-        """Score of each document."""
-        return table_times(self.lists.X, (weights / self.scale)[:, None], self.n_jobs)[:, 0]
+        """Score of each document; overwritten by the next call."""
+        return table_times(self.lists.X, (weights / self.scale)[:, None], self.n_jobs, self.room[:, None])[:, 0]
+
+    def parts(self) -> Iterator[tuple[slice, slice, Lists, Any]]:
+        """Blocks of lists: their numbers, those of their rows, the lists and the search for violations."""
+        for lo, hi in self.blocks:
+            part = self.lists if self.made is not None else self.lists.part(lo, hi)
+            search = self.violations(part) if self.made is None else self.made
+            yield slice(lo, hi), slice(self.lists.offsets[lo], self.lists.offsets[hi]), part, search
 
     def risk(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Mean loss of the lists, and a subgradient."""
-        error, slope = self.violations(self.scores(weights))
-        gradient = transposed_times(self.lists.X, (slope * self.row_share)[:, None], self.n_jobs)[:, 0] / self.scale
+        scores, error = self.scores(weights), np.empty(self.lists.share.size)
+        for own, rows, _, violations in self.parts():
+            error[own], slope = violations(scores[rows])
+            np.multiply(slope, self.row_share[rows], out=self.slope[rows])
+        gradient = transposed_times(self.lists.X, self.slope[:, None], self.n_jobs)[:, 0] / self.scale
         return float((error * self.lists.share).sum() + (gradient * weights).sum()), gradient
 
 
@@ -116,6 +160,9 @@ class StructuralSVM(Ranker):
     max_iter: int = 1000
     standardize: bool = True
 
+    def _check(self, lists: Lists) -> None:
+        """Reject settings that do not fit the labels."""
+
     def _violations(self, lists: Lists) -> Any:
         """The search for the most violated rankings: `Violations`, or whatever `_solve` and `_risk` call."""
         raise NotImplementedError
@@ -142,7 +189,8 @@ class StructuralSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         check_settings(self.C, self.tol, self.max_iter)
         lists = Lists.of(data)
-        problem = Problem(lists, self._violations(lists), self.standardize, self.n_jobs)
+        self._check(lists)
+        problem = Problem(lists, self._violations, self.standardize, self.n_jobs)
         name = type(self).__name__
 
         def scorer(weights: np.ndarray) -> LinearScorer:

@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
+from plackett.data.mapped import row_array, row_blocks
 from plackett.measures.language import parse
 from plackett.models.linear import spread
 from plackett.models.search_space import Integer, SearchSpace
@@ -21,8 +22,6 @@ from plackett.solvers.monitor import Monitor
 
 __all__ = ["AdaRank"]
 
-#: Features are ranked in groups of this many scores.
-_SCORES_AT_ONCE = 1 << 22
 #: A weak ranker that is perfect on all queries, or wrong on all, would have an infinite coefficient.
 _LEAST_LOSS = 1e-6
 
@@ -122,19 +121,23 @@ class AdaRank(Ranker):
     ) -> Iterator[tuple[int, float, float]]:
         """Feature, direction and coefficient of each round."""
         signs = (1.0, -1.0) if self.descending else (1.0,)
-        alone = np.concatenate([_feature_values(data.X, lists, sign) for sign in signs])
+        alone = row_array(data.X, (len(signs) * data.n_features, lists.weight.size))
+        for start, sign in enumerate(signs):
+            alone[start * data.n_features : (start + 1) * data.n_features] = _feature_values(data.X, lists, sign)
         left_out = np.zeros(len(alone), bool)
         share, last, latest, repeats = lists.weight, -np.inf, -1, 0
-        scores: np.ndarray = np.zeros(data.n_rows)
+        scores = row_array(data.X, (data.n_rows,))
         for _ in range(self.n_estimators):
-            performance = np.where(left_out, -np.inf, (alone * share).sum(axis=1))
+            performance = np.where(left_out, -np.inf, [(own * share).sum() for own in alone])
             pick = int(np.argmax(performance))
             if not np.isfinite(performance[pick]):
                 return
             phi = float(np.clip(performance[pick], _LEAST_LOSS - 1.0, 1.0 - _LEAST_LOSS))
             alpha = 0.5 * float(np.log((1.0 + phi) / (1.0 - phi)))
             sign, feature = signs[pick // data.n_features], pick % data.n_features
-            scores = scores + alpha * sign * _columns(data.X, feature, feature + 1)[0] / scale[feature]
+            for rows in row_blocks(data.n_rows):
+                column = _columns(data.X[rows], slice(feature, feature + 1))[0]
+                scores[rows] += alpha * sign * column / scale[feature]
             values = lists.per_query(scores)[0]
             mean = float((values * lists.weight).sum())
             if mean + self.tol <= last:
@@ -153,14 +156,11 @@ class AdaRank(Ranker):
             share /= max(float(share.sum()), np.finfo(float).tiny)
 
 
-def _columns(X: Any, start: int, stop: int) -> np.ndarray:
+def _columns(X: Any, features: slice) -> np.ndarray:
     """Some features as rows of float64."""
-    part = X[:, start:stop]
-    return np.ascontiguousarray(dense(part).T, dtype=np.float64)
+    return np.ascontiguousarray(dense(X[:, features]).T, dtype=np.float64)
 
 
 def _feature_values(X: Any, lists: MeasureObjective, sign: float) -> np.ndarray:
     """Measure of each query, ranked by each feature alone: ``(features, queries)``."""
-    step = max(1, _SCORES_AT_ONCE // max(X.shape[0], 1))
-    groups = (sign * _columns(X, start, start + step) for start in range(0, X.shape[1], step))
-    return np.concatenate([lists.per_query(group) for group in groups])
+    return lists.per_query(lambda features, rows: sign * _columns(X[rows], features), X.shape[1])

@@ -13,6 +13,7 @@ from plackett._errors import LossError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._scratch import longest
 from plackett._sort import argsort_descending
+from plackett.data.mapped import row_array
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, Problem, StructuralSVM, Violations
 from plackett.rankers.listwise.svm_map import ap_violations
@@ -27,6 +28,8 @@ __all__ = ["PermuRank", "Rankings", "Search", "Slack", "ap_search", "ndcg_search
 _LEAST_SCALE = 1e-9
 #: Rankings of a list are enumerated if their number times the number of documents is at most this.
 _MOST_STEPS = 100_000
+#: Rankings that are in memory at a time.
+_ROWS = 1_024
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -86,9 +89,13 @@ class PermuRank(StructuralSVM):
     gain: Any = "exp2"
     rel: float = 1.0
 
-    def _violations(self, lists: Lists) -> Search:
+    def _check(self, lists: Lists) -> None:
         if self.measure not in _MEASURES:
             raise LossError(f"measure={self.measure!r}; PermuRank has {', '.join(_MEASURES)}")
+        if self.measure == "AP":
+            check_relevance(lists, self.rel)
+
+    def _violations(self, lists: Lists) -> Search:
         return _MEASURES[self.measure](self, lists)
 
     def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:
@@ -112,8 +119,10 @@ class PermuRank(StructuralSVM):
         return CuttingPlaneSolution(best, primal, dual, gap, rankings.size, n_iter)
 
     def _risk(self, problem: Problem, weights: np.ndarray) -> float:
-        violations = slack_violations(problem.violations, problem.scores(weights), problem.lists.offsets, self.n_jobs)
-        return float((violations.bound * problem.lists.share).sum())
+        scores, bound = problem.scores(weights), np.empty(problem.lists.share.size)
+        for own, rows, part, search in problem.parts():
+            bound[own] = slack_violations(search, scores[rows], part.offsets, self.n_jobs).bound
+        return float((bound * problem.lists.share).sum())
 
 
 class Rankings:
@@ -134,7 +143,11 @@ class Rankings:
         """Mean over the lists of the largest loss of their rankings, and a subgradient."""
         worst, loss = self._worst(weights)
         share = self.problem.lists.share[self.of_list[worst]] * (loss > 0)
-        return float((share * loss).sum()), (share * self.error[worst]) @ self.features[worst]
+        factor, slope = share * self.error[worst], np.zeros(weights.size)
+        for start in range(0, worst.size, _ROWS):
+            rows = slice(start, start + _ROWS)
+            slope += factor[rows] @ self.features[worst[rows]]
+        return float((share * loss).sum()), slope
 
     def _worst(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The ranking of largest loss in each list that has rankings, and that loss."""
@@ -146,17 +159,22 @@ class Rankings:
     def search(self, weights: np.ndarray) -> tuple[float, float]:
         """Add rankings with a larger loss than the current ones; return the new mean loss and its bound."""
         problem = self.problem
-        lists = problem.lists
-        scores = problem.scores(weights)
-        error, slope, loss, bound = slack_violations(problem.violations, scores, lists.offsets, problem.n_jobs)
+        lists, scores = problem.lists, problem.scores(weights)
         worst, known = self._worst(weights)
-        before = np.zeros(lists.share.size)
+        before, loss, bound = np.zeros(lists.share.size), np.empty(lists.share.size), np.empty(lists.share.size)
         before[self.of_list[worst]] = known
-        new = np.flatnonzero((loss > before * (1 + 1e-9)) & (error > 0))
-        self.of_list = np.append(self.of_list, new)
-        self.error = np.append(self.error, error[new])
-        summed = block_sums(lists.X, slope[:, None], lists.offsets, problem.n_jobs)[new, 0]
-        self.features = np.vstack([self.features, summed / problem.scale])
+        of_list, errors, n = [self.of_list], [self.error], self.size
+        features = row_array(lists.X, (n + lists.share.size, self.features.shape[1]))
+        features[:n] = self.features
+        for own, rows, part, search in problem.parts():
+            error, slope, loss[own], bound[own] = slack_violations(search, scores[rows], part.offsets, problem.n_jobs)
+            new = np.flatnonzero((loss[own] > before[own] * (1 + 1e-9)) & (error > 0))
+            summed = block_sums(part.X, slope[:, None], part.offsets, problem.n_jobs)[new, 0]
+            of_list.append(own.start + new)
+            errors.append(error[new])
+            features[n : n + new.size] = summed / problem.scale
+            n += new.size
+        self.of_list, self.error, self.features = np.concatenate(of_list), np.concatenate(errors), features[:n]
         loss = np.maximum(loss, before)
         return float((loss * lists.share).sum()), float((np.maximum(loss, bound) * lists.share).sum())
 
@@ -357,7 +375,6 @@ def ndcg_search(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> S
 
 
 def _ap(ranker: PermuRank, lists: Lists) -> Search:
-    check_relevance(lists, ranker.rel)
     return ap_search(lists, ranker.rel, ranker.n_jobs)
 
 

@@ -57,8 +57,10 @@ class SVMMAP(StructuralSVM):
 
     rel: float = 1.0
 
-    def _violations(self, lists: Lists) -> Violations:
+    def _check(self, lists: Lists) -> None:
         check_relevance(lists, self.rel)
+
+    def _violations(self, lists: Lists) -> Violations:
         return ap_violations(lists, self.rel, self.n_jobs)
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_array
+from plackett.data.parts import parts, per_row, values_at
 from plackett.losses.pairwise.base import label_order
 
 __all__ = ["Entries", "pair_entries"]
@@ -42,7 +44,7 @@ def pair_entries(data: RankingDataset) -> Entries:
     >>> entries.first.tolist(), [entries.order[a:b].tolist() for a, b in zip(entries.low, entries.high)]
     ([1, 3], [[3, 0], [0]])
     """
-    row_weight = np.ones(data.n_rows) if data.sample_weight is None else np.array(data.sample_weight)
+    row_weight = per_row(data, lambda part: 1.0 if part.sample_weight is None else part.sample_weight)
     pairs = data.preferences
     if pairs is not None:
         weight = row_weight[pairs.winner] * (1.0 if pairs.weight is None else pairs.weight)
@@ -51,9 +53,18 @@ def pair_entries(data: RankingDataset) -> Entries:
         return Entries(np.array(pairs.winner), number, number + 1, order, weight, row_weight, query, pairs.margin)
     if data.y is None:
         raise DataError("pairs need labels or preferences, but the dataset has neither")
-    order, below, judged = label_order(data)
-    start = data.offsets[:-1][data.query_of_row]
-    low, high = start + below, start + judged[data.query_of_row]
-    some = low < high  # unjudged documents come last
-    first, query = order[some], data.query_of_row[some]
-    return Entries(first, low[some], high[some], order, row_weight[first], row_weight, query, None)
+    first, low, high, order, query = (row_array(data.X, (data.n_rows,), np.int64) for _ in range(5))
+    n = 0
+    for lo, hi, part in parts(data):
+        start = data.offsets[lo]
+        rows, below, judged = label_order(part)
+        order[start : data.offsets[hi]] = rows + start
+        begin = data.offsets[lo:hi][part.query_of_row]
+        first_below, end = begin + below, begin + judged[part.query_of_row]
+        some = first_below < end  # unjudged documents come last
+        new = slice(n, n + np.count_nonzero(some))
+        first[new], low[new], high[new] = rows[some] + start, first_below[some], end[some]
+        query[new] = part.query_of_row[some] + lo
+        n = new.stop
+    weight = values_at(row_weight, first[:n], data.X)
+    return Entries(first[:n], low[:n], high[:n], order, weight, row_weight, query[:n], None)

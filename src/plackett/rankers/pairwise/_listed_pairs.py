@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_blocks
 from plackett.rankers.pairwise._entries import pair_entries
 from plackett.rankers.pairwise.stochastic.loops import Draws, draw, label_pairs, no_documents
 
@@ -20,13 +21,13 @@ def listed_pairs(
     query counts the same, however many pairs it has.
     """
     entries = pair_entries(data)
-    sizes = entries.high - entries.low
-    if sizes.sum() > max_pairs:
+    if sum(int((entries.high[some] - entries.low[some]).sum()) for some in row_blocks(entries.low.size)) > max_pairs:
         pairs = label_pairs(data, 0.0, by_query=normalize)
         rows = np.empty(max_pairs, np.int64), np.empty(max_pairs, np.int64), np.empty(max_pairs)
         seed = np.uint64(np.random.default_rng(random_state).integers(2**63))
         draw(seed, *rows, Draws(1.0, pairs, no_documents(data, 0.0), 0.0))
         return rows[0], rows[1], np.full(max_pairs, 1.0 / max_pairs)
+    sizes = entries.high - entries.low
     entry = np.repeat(np.arange(sizes.size), sizes)
     loser = entries.order[np.arange(entry.size) + np.repeat(entries.low - np.cumsum(sizes) + sizes, sizes)]
     weight, query = entries.weight[entry] * entries.row_weight[loser], entries.query[entry]

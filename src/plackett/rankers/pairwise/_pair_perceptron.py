@@ -61,18 +61,18 @@ def _shuffled(i, n, half, seed):  # type: ignore[no-untyped-def]
 @kernel
 def one_pass(  # type: ignore[no-untyped-def]
     seed, values, columns, pointers, inverse, first, low, order, starts, weight, row_weight, credit, own, margin,
-    w, drift, counts, kept, lasted,
+    w, drift, counts, kept, lasted, score, stamp,
 ):  # fmt: skip
     """Visit every pair once, in random order, and update the weights if it is not ordered by the margin.
 
     Visiting them in the order of the documents would teach it far less, because the pairs of a document pull the
     weights the same way. Pair number ``starts[entry] + k`` is that of the entry with its k-th worse document.
+    ``score`` and ``stamp`` are scratch, one number for each row.
     """
     n_rows = pointers.size - 1
     room = np.empty(2 * longest(0, n_rows, pointers) + 1)
     indices = np.empty(room.size if columns.size else 0, np.uint32)
-    score = np.empty(n_rows)
-    stamp = np.full(n_rows, -1, np.int64)
+    stamp[:] = -1
     n_pairs = starts[-1]
     half = 1
     while (1 << (2 * half)) < n_pairs:

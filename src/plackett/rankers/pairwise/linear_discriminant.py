@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import LossError
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_array
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
@@ -161,7 +162,7 @@ def _sweep(crossings, change):  # type: ignore[no-untyped-def]
 
 
 def _gaps(X: Any, w: np.ndarray, winner: np.ndarray, loser: np.ndarray) -> np.ndarray:
-    scores = table_times(X, w[:, None])[:, 0]
+    scores = table_times(X, w[:, None], out=row_array(X, (X.shape[0], 1)))[:, 0]
     return scores[winner] - scores[loser]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.data.dataset import RankingDataset
+from plackett.data.parts import labels_that_occur, parts, per_row
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.scorers.hyperplanes import HyperplanesScorer
@@ -88,9 +90,8 @@ class MultipleHyperplaneRanker(LinearPairSVM):
         columns, self.pairs_ = [], self._pairs(data)
         with monitor.training(1, "MultipleHyperplaneRanker"):
             for low, high in self.pairs_:
-                two = (data.labels == low) | (data.labels == high)
                 machine = RankSVM(**settings)
-                machine._fit(data.replace(y=np.where(two, data.labels, -1.0)), SilentMonitor())
+                machine._fit(data.replace(y=per_row(data, partial(_of_two, low, high))), SilentMonitor())
                 columns.append(machine.scorer_.weights[:, 0])
             weights = np.array(columns).T if columns else np.zeros((data.n_features, 0))
             scorer = HyperplanesScorer(weights, np.ones(len(columns)), np.array([self.combine == "borda"], float))
@@ -119,17 +120,16 @@ class MultipleHyperplaneRanker(LinearPairSVM):
 
     def _pairs(self, data: RankingDataset) -> list[tuple[float, float]]:
         """Every pair of grades that occur together in some query."""
-        counted = data.labels >= 0
-        if data.sample_weight is not None:
-            counted &= data.sample_weight > 0
-        grades, grade = np.unique(data.labels[counted], return_inverse=True)
+        grades = labels_that_occur(data, _counted)
         if grades.size > _MOST_GRADES:
             raise DataError(
                 f"MultipleHyperplaneRanker has a machine for each two of {grades.size} different labels (at most "
                 f"{_MOST_GRADES}); round the labels"
             )
         has = np.zeros((data.n_queries, grades.size))
-        has[data.query_of_row[counted], grade.reshape(-1)] = 1.0
+        for lo, _, part in parts(data):
+            counted = _counted(part)
+            has[lo + part.query_of_row[counted], np.searchsorted(grades, part.labels[counted])] = 1.0
         together = has.T @ has
         return [
             (float(grades[k]), float(grades[m]))
@@ -153,3 +153,13 @@ class MultipleHyperplaneRanker(LinearPairSVM):
                 f"{self.pairs_}"
             )
         return alpha
+
+
+def _of_two(low: float, high: float, data: RankingDataset) -> np.ndarray:
+    """The labels; −1 for those other than two."""
+    return np.where((data.labels == low) | (data.labels == high), data.labels, -1.0)
+
+
+def _counted(data: RankingDataset) -> np.ndarray:
+    judged = data.labels >= 0
+    return judged if data.sample_weight is None else judged & (data.sample_weight > 0)

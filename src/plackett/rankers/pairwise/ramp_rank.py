@@ -9,7 +9,9 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import query_blocks
 from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.blocks import bind_in_blocks
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.ramp import Ramp
 from plackett.models.linear import _Problem, lbfgs
@@ -68,7 +70,7 @@ class RampRank(Refined):
         best = weights
         with monitor.training(self.max_rounds, "Ramp · CCCP"):
             for _ in range(self.max_rounds):
-                problem.bound = _Tangent(self, data, problem.scores(data.X, weights))
+                problem.bound = _Tangent(self, data, problem.own_scores(weights))
                 moved = lbfgs(problem, weights, SilentMonitor())
                 lower = self._objective(problem, moved, ramp)
                 ended = not lower < value - self.tol * abs(value)
@@ -85,7 +87,7 @@ class RampRank(Refined):
         """Loss and penalty, as the linear model has them."""
         kept = problem.penalised(weights)
         penalty = self.l1_ratio * np.abs(kept).sum() + 0.5 * (1.0 - self.l1_ratio) * (kept**2).sum()
-        losses = loss.evaluate(problem.scores(problem.data.X, weights))[0]
+        losses = loss.evaluate(problem.own_scores(weights))[0]
         return float(losses.sum() / problem.total + self.alpha * penalty)
 
 
@@ -93,14 +95,20 @@ class _Tangent(BoundLoss):
     """The convex problem of a round: the first hinge, and the tangent of minus the second at the current scores."""
 
     def __init__(self, ranker: RampRank, data: RankingDataset, scores: np.ndarray) -> None:
-        super().__init__(data, n_jobs=ranker.n_jobs)
+        self.data, self.n_jobs, self.n_outputs = data, ranker.n_jobs, 1
         hinge = Hinge(margin=1.0, normalize=ranker.normalize)
-        far = hinge.replace(margin=1.0 - ranker.height).bind(data, n_jobs=ranker.n_jobs)
-        self.hinge = hinge.bind(data, n_jobs=ranker.n_jobs)
-        self.slope = -far.evaluate(scores, value=False)[1]
+        far = bind_in_blocks(hinge.replace(margin=1.0 - ranker.height), data, ranker.n_jobs)
+        self.hinge = bind_in_blocks(hinge, data, ranker.n_jobs)
+        self.query_weight = self.hinge.query_weight
+        slope = far.evaluate(scores, value=False)[1]
+        self.slope = np.negative(slope, out=slope)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
         losses, gradient, curvature = self.hinge.evaluate(scores, value)
-        tangent = np.bincount(self.data.query_of_row, self.slope * scores, self.data.n_queries)
-        return losses + tangent, gradient + self.slope, curvature
+        for lo, hi in query_blocks(self.data.offsets):
+            rows = slice(self.data.offsets[lo], self.data.offsets[hi])
+            query = np.repeat(np.arange(hi - lo), self.data.group[lo:hi])
+            losses[lo:hi] += np.bincount(query, self.slope[rows] * scores[rows], hi - lo)
+        gradient += self.slope
+        return losses, gradient, curvature

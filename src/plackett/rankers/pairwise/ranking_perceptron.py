@@ -10,7 +10,9 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.models.linear import spread
+from plackett.data.mapped import row_array, row_blocks
+from plackett.data.parts import per_row
+from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._entries import pair_entries
@@ -98,16 +100,22 @@ class RankingPerceptron(Ranker):
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
         if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
             raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
-        scale = spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
         rows, entries, path = rows_of(data.X, scale), pair_entries(data), Path(data.n_features, self.max_votes)
         credit, own = np.empty(0), np.empty(0)
         if data.preferences is None:
-            credit = _UNEVEN[self.uneven](data)
+            gain = _UNEVEN[self.uneven]
+            credit = np.empty(0) if gain is None else per_row(data, gain)
         elif entries.margin is not None:
             own = np.array(entries.margin)
-        weight = entries.weight * (1.0 if data.query_weight is None else data.query_weight[entries.query])
+        weight = entries.weight
+        if data.query_weight is not None:
+            for some in row_blocks(weight.size):
+                weight[some] *= data.query_weight[entries.query[some]]
         seed = int(np.random.default_rng(self.random_state).integers(2**63))
-        starts = np.concatenate(([0], np.cumsum(entries.high - entries.low)))
+        starts = row_array(data.X, (entries.low.size + 1,), np.int64)
+        np.cumsum(np.subtract(entries.high, entries.low, out=starts[1:]), out=starts[1:])
+        score, stamp = row_array(data.X, (data.n_rows,)), row_array(data.X, (data.n_rows,), np.int64)
         make = _OUTPUTS[self.output]
         start = make(path, scale)
         self.mistakes_: list[int] = []
@@ -117,7 +125,7 @@ class RankingPerceptron(Ranker):
                 one_pass(
                     np.uint64(seed + turn), *rows, entries.first, entries.low, entries.order, starts,
                     weight, entries.row_weight, credit, own, float(self.margin),
-                    path.w, path.drift, path.counts, path.kept, path.lasted,
+                    path.w, path.drift, path.counts, path.kept, path.lasted, score, stamp,
                 )  # fmt: skip
                 self.mistakes_.append(int(path.counts[CHANGES]) - before)
                 if monitor.keep(make(path, scale)) or self.mistakes_[-1] == 0:
@@ -158,12 +166,8 @@ def _by_rank(data: RankingDataset) -> np.ndarray:
 
 
 def _by_label(data: RankingDataset) -> np.ndarray:
-    return np.array(data.labels)
-
-
-def _even(data: RankingDataset) -> np.ndarray:
-    return np.empty(0)
+    return data.labels
 
 
 #: What g is the difference of, for each document; nothing where g is 1.
-_UNEVEN: dict[str, Callable[[RankingDataset], np.ndarray]] = {"rank": _by_rank, "label": _by_label, "none": _even}
+_UNEVEN: dict[str, Callable[[RankingDataset], np.ndarray] | None] = {"rank": _by_rank, "label": _by_label, "none": None}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_blocks
+from plackett.data.parts import per_row
 from plackett.losses.base import Loss
 from plackett.losses.pairwise._frozen_swaps import FrozenSwaps
 from plackett.losses.pairwise.logistic import Logistic
@@ -87,9 +90,13 @@ class RobustSparseRanker(GradientTrained, Linear):
             start = model.train(loss, data, monitor, start)
             if monitor.interrupted or monitor.out_of_patience:
                 break
-            scores = start.predict(data.X, data.offsets, self.n_jobs)
-            ranking = Scored(data, scores, n_jobs=self.n_jobs).ranking("stable").rows
-            if before is not None and np.array_equal(before, ranking):
+            ranking = per_row(data, partial(_ranked, start, self.n_jobs), np.int64)
+            if before is not None and all(np.array_equal(before[r], ranking[r]) for r in row_blocks(data.n_rows)):
                 break
             before, loss = ranking, FrozenSwaps(measure=str(self.measure), at=start)
         return start
+
+
+def _ranked(scorer: Scorer, n_jobs: int | None, data: RankingDataset) -> np.ndarray:
+    """The rows of a part of the dataset by their scores."""
+    return Scored(data, scorer.predict(data.X, data.offsets, n_jobs), n_jobs=n_jobs).ranking("stable").rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,7 +11,9 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.models.linear import spread
+from plackett.data.mapped import row_array, row_blocks, take_rows
+from plackett.data.parts import labels_that_occur, per_row, rows_where, values_at
+from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.kernel import KERNELS, KernelScorer
@@ -82,9 +85,9 @@ class OrdinalSVM(Ranker):
         """The problem for documents of grades 0, …, n_grades − 1."""
         raise NotImplementedError
 
-    def opposite(self, problem: ThresholdProblem) -> np.ndarray:
-        """Number of the threshold of each term."""
-        return problem.threshold
+    def opposite(self, threshold: np.ndarray) -> np.ndarray:
+        """Number of the group of terms whose two sides are balanced, from that of the threshold."""
+        return threshold
 
     def solve(self, problem: ThresholdProblem) -> ThresholdSolution:
         """The solution of the problem."""
@@ -95,14 +98,15 @@ class OrdinalSVM(Ranker):
         name = type(self).__name__
         self.grades_, grade, weight, counted = grades_of(data, name)
         n_grades = self.grades_.size
-        scale = spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        X = data.X if counted is None else take_rows(data.X, counted)
         linear = self.kernel == "linear"
-        rows, middle = _scaled_and_centred(data.X[counted], scale) if linear else (dense(data.X[counted]) / scale, None)
+        rows, middle = _scaled_and_centred(X, scale) if linear else (dense(X) / scale, None)
         table = rows if linear else self._factor(rows)
         with monitor.training(1, name):
             problem = self.make_problem(table, grade, weight, n_grades)
             if self.balance:
-                problem = replace(problem, cost=_balanced(problem, self.opposite(problem)))
+                problem = replace(problem, cost=_balanced(problem, self.opposite))
             solution = self.solve(problem)
             self.thresholds_ = (
                 solution.thresholds if middle is None else solution.thresholds + solution.weights @ middle
@@ -151,24 +155,36 @@ class OrdinalSVM(Ranker):
         return KernelScorer(self.kernel, rows[kept], solution.heights[kept], scale, self._numbers(scale.size))
 
 
-def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The labels that occur; grade and weight of each document that counts; and the rows of these documents."""
-    weight = data.row_weight
-    counted = np.flatnonzero((data.labels >= 0) & (weight > 0))
-    grades, grade = np.unique(data.labels[counted], return_inverse=True)
+def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """The labels that occur; grade and weight of each document that counts; and the rows of these, None if all."""
+    grades = labels_that_occur(data, _counts)
     if grades.size > _MOST_GRADES:
         raise DataError(
             f"{name} cuts the scores into grades, but there are {grades.size} different labels (at most "
             f"{_MOST_GRADES}); round the labels, or use a regression"
         )
-    return grades, grade.reshape(-1), weight[counted], counted
+    rows = rows_where(data, _counts)
+    grade = per_row(data, lambda part: np.searchsorted(grades, part.labels), np.int64)
+    weight = per_row(data, lambda part: part.row_weight)
+    return grades, values_at(grade, rows, data.X), values_at(weight, rows, data.X), rows
 
 
-def _balanced(problem: ThresholdProblem, group: np.ndarray) -> np.ndarray:
+def _counts(data: RankingDataset) -> np.ndarray:
+    return (data.labels >= 0) & (data.row_weight > 0)
+
+
+def _balanced(problem: ThresholdProblem, group: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Penalties that give both sides of each group of terms (a threshold, a margin) the mean weight of the two."""
-    up = problem.side > 0
-    above, below = (np.bincount(group, np.where(side, problem.cost, 0.0)) for side in (up, ~up))
-    return problem.cost * (0.5 * (above + below))[group] / np.where(up, above[group], below[group])
+    above, below = (np.zeros(group(np.arange(problem.linear.size)).max(initial=-1) + 1) for _ in range(2))
+    for some in problem.blocks():
+        for total, sign in ((above, 1.0), (below, -1.0)):
+            side = np.where(sign * problem.side[some] > 0, problem.cost[some], 0.0)
+            np.add.at(total, group(problem.threshold[some]), side)
+    cost = problem.per_term()
+    for some in problem.blocks():
+        at, up = group(problem.threshold[some]), problem.side[some] > 0
+        cost[some] = problem.cost[some] * (0.5 * (above + below))[at] / np.where(up, above[at], below[at])
+    return cost
 
 
 def _scaled_and_centred(X: Any, scale: np.ndarray) -> tuple[Any, np.ndarray | None]:
@@ -181,4 +197,7 @@ def _scaled_and_centred(X: Any, scale: np.ndarray) -> tuple[Any, np.ndarray | No
     if not isinstance(X, np.ndarray):
         return X.multiply(1.0 / single).tocsr(), None
     middle = (X.mean(axis=0, dtype=np.float64) if X.shape[0] else np.zeros(X.shape[1])).astype(np.float32)
-    return (X - middle) / single, middle / single.astype(np.float64)
+    table = row_array(X, X.shape, np.float32)
+    for rows in row_blocks(X.shape[0]):
+        table[rows] = (X[rows] - middle) / single
+    return table, middle / single.astype(np.float64)

@@ -14,6 +14,7 @@ from plackett._random import below, mix
 from plackett._scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
+from plackett.data.parts import labels_that_occur
 from plackett.models.linear import deviation, moments, weight_of_rows
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times
@@ -84,7 +85,7 @@ class OrdinalPerceptron(Ranker):
             total, mean, square = moments(data.X, weight_of_rows(data), self.n_jobs)
             scale = deviation(total, mean, square)
         middle = mean / scale
-        labels = _grades(data)
+        labels = labels_that_occur(data, lambda part: part.labels >= 0)
         if labels.size > _MOST_GRADES:
             raise DataError(f"{labels.size} different labels; {type(self).__name__} is for up to {_MOST_GRADES} grades")
         labels = labels if labels.size else np.zeros(1)
@@ -122,12 +123,6 @@ def _slices(data: RankingDataset) -> Iterator[slice]:
     """The rows of one block of queries after another."""
     for lo, hi in query_blocks(data.offsets):
         yield slice(int(data.offsets[lo]), int(data.offsets[hi]))
-
-
-def _grades(data: RankingDataset) -> np.ndarray:
-    """The labels that occur."""
-    parts = (data.labels[part] for part in _slices(data))
-    return np.unique(np.concatenate([np.unique(part[part >= 0]) for part in parts]))
 
 
 def _times(data: RankingDataset, rate: float) -> np.ndarray:

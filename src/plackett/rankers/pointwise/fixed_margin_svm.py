@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett.data.mapped import row_array
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
-from plackett.solvers.threshold_svm import ThresholdProblem
+from plackett.solvers.threshold_svm import ThresholdProblem, grade_terms
 
 __all__ = ["FixedMarginSVM"]
 
@@ -44,9 +45,7 @@ class FixedMarginSVM(OrdinalSVM):
 
     def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:
         """Each document with the threshold above its grade and with the one below."""
-        above, below = np.flatnonzero(grade < n_grades - 1), np.flatnonzero(grade > 0)
-        row = np.concatenate([above, below])
-        threshold = np.concatenate([grade[above], grade[below] - 1])
-        side = np.repeat([-1.0, 1.0], [above.size, below.size])
-        level = np.zeros(max(n_grades - 1, 0))
-        return ThresholdProblem(X, row, threshold, side, self.C * weight[row], 1.0, level, self.ordered, self.n_jobs)
+        numbers, level = np.arange(n_grades), np.zeros(max(n_grades - 1, 0))
+        price = np.multiply(weight, self.C, out=row_array(X, weight.shape))
+        terms = grade_terms(X, grade, price, n_grades, numbers, numbers - 1)
+        return ThresholdProblem(X, *terms, 1.0, level, self.ordered, self.n_jobs)

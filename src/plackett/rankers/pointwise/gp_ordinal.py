@@ -47,6 +47,7 @@ class GPOrdinal(LaplaceRanker):
     def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:
         """Each judged document lies between the thresholds of its grade."""
         grades, grade, weight, rows = grades_of(data, "GPOrdinal")
+        rows = np.arange(data.n_rows) if rows is None else rows
         return rows, None, Intervals(grade, grade + 1, weight, max(grades.size - 1, 0)), grades
 
     def predict_proba(self, X: Any) -> np.ndarray:

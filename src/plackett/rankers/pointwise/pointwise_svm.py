@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
-from plackett.models.linear import spread
+from plackett.data.parts import all_rows, parts, per_row, rows_where
+from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.binary_labels import balanced, check_relevance
+from plackett.rankers.binary_labels import check_relevance
 from plackett.scorers.linear import LinearScorer
+from plackett.solvers.hinge_dual import minimise_hinge
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["PointwiseSVM"]
@@ -25,14 +28,13 @@ class PointwiseSVM(Ranker):
 
     .. math:: \min_v \tfrac12 \lVert v \rVert^2 + C \sum_j w_j \max(0, 1 - a_j\,v \cdot x_j), \qquad a_j = \pm 1
 
-    and ranked by v · x. Solved in the dual by coordinate descent (LIBLINEAR, through scikit-learn). With a
-    kernel: `KernelSVM`.
+    and ranked by v · x. Solved in the dual by coordinate descent. With a kernel: `KernelSVM`.
 
     Parameters
     ----------
     C
         Penalty for a document inside the margin. With a large C on large data there is hardly any regularisation, and
-        the solver may not converge; scikit-learn then warns.
+        the solver may not converge; a warning then says so.
     rel
         The lowest label that counts as relevant.
     balance
@@ -75,35 +77,48 @@ class PointwiseSVM(Ranker):
         check_relevance(data, self.rel)
         if not (0 < self.C < np.inf and 0 < self.tol < np.inf):
             raise DataError(f"C={self.C}, tol={self.tol}; give positive numbers")
-        from sklearn.svm import LinearSVC
-
-        weight = data.row_weight
-        counts = (data.labels >= 0) & (weight > 0)
-        side = np.where(data.labels[counts] >= self.rel, 1, -1)
-        scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
-        weights, intercept = np.zeros(data.n_features), 0.0
+        rows = rows_where(data, _counts)
+        scale = spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        side = per_row(data, lambda part: np.where(part.labels >= self.rel, 1.0, -1.0))
+        weights, closed = np.zeros(data.n_features + 1), True
         with monitor.training(1, "SVM"):
-            if np.unique(side).size == 2:
-                machine = LinearSVC(
-                    loss="hinge",
-                    C=self.C,
-                    fit_intercept=self.fit_intercept,
+            cost = self._cost(data)
+            if cost is not None:
+                weights, closed = minimise_hinge(
+                    data.X,
+                    scale,
+                    all_rows(data) if rows is None else rows,
+                    side,
+                    cost,
+                    constant=float(self.fit_intercept),
                     tol=self.tol,
                     max_iter=self.max_iter,
-                    random_state=np.random.default_rng(self.random_state).integers(2**31),
+                    seed=int(np.random.default_rng(self.random_state).integers(2**31)),
                 )
-                machine.fit(
-                    _scaled(data.X[counts], scale),
-                    side,
-                    sample_weight=balanced(weight[counts], side) if self.balance else weight[counts],
-                )
-                weights, intercept = machine.coef_[0] / scale, float(np.ravel(machine.intercept_)[0])
-            self.scorer_ = LinearScorer(weights[:, None].astype(np.float64), np.array([intercept], np.float64))
+            self.scorer_ = LinearScorer((weights[:-1] / scale)[:, None], weights[-1:].copy())
             monitor.keep(self.scorer_)
+        if not closed:
+            warnings.warn(
+                f"PointwiseSVM did not converge in max_iter={self.max_iter} passes; use a smaller C, or more passes",
+                PlackettWarning,
+                stacklevel=2,
+            )
+
+    def _cost(self, data: RankingDataset) -> np.ndarray | None:
+        """Penalty of each document; None if all that count are on one side."""
+        weight = per_row(data, lambda part: part.row_weight * _counts(part))
+        total = np.zeros(2)
+        for lo, hi, part in parts(data):
+            own = weight[data.offsets[lo] : data.offsets[hi]]
+            # both running sums first: added up in the order of the rows, whatever the blocks
+            total = np.bincount(np.append([0, 1], part.labels >= self.rel), np.append(total, own), 2)
+        if not total.all():
+            return None
+        factor = self.C * (total.sum() / (2.0 * total) if self.balance else np.ones(2))
+        for lo, hi, part in parts(data):
+            weight[data.offsets[lo] : data.offsets[hi]] *= factor[(part.labels >= self.rel).astype(np.int64)]
+        return weight
 
 
-def _scaled(X, scale):  # type: ignore[no-untyped-def]
-    """Features in float64, divided by their scales."""
-    if isinstance(X, np.ndarray):
-        return X / scale
-    return X.astype(np.float64).multiply(1.0 / scale).tocsr()
+def _counts(data: RankingDataset) -> np.ndarray:
+    return (data.labels >= 0) & (data.row_weight > 0)

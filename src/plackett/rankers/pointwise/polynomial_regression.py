@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import query_blocks, row_array, row_blocks
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
 from plackett.models.linear import Linear
@@ -17,6 +18,9 @@ from plackett.rankers.base import GradientTrained
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["PolynomialRegression"]
+
+#: Rows whose products are computed at a time.
+_ROWS = 2_048
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -69,13 +73,21 @@ class PolynomialRegression(GradientTrained, Linear):
         super()._fit(self._expanded(data), monitor)
 
     def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return super()._score_rows(self._expanded(data))
+        score = super()._score_rows
+        if data.n_rows <= _ROWS:
+            return score(self._expanded(data))
+        parts = (data.select(np.arange(lo, hi)) for lo, hi in query_blocks(data.offsets, _ROWS))
+        return np.concatenate([score(self._expanded(part)) for part in parts])
 
     def _expanded(self, data: RankingDataset) -> RankingDataset:
         if self.degree < 1:
             raise DataError(f"degree={self.degree}; give 1 or more")
         if isinstance(data.X, np.ndarray):
-            return data.replace(X=_products(data.X, self.degree, self.interaction_only), feature_names=None)
+            width = _products(data.X[:1], self.degree, self.interaction_only).shape[1]
+            table = row_array(data.X, (data.n_rows, width), np.float32)
+            for rows in row_blocks(data.n_rows, _ROWS):
+                table[rows] = _products(data.X[rows], self.degree, self.interaction_only)
+            return data.replace(X=table, feature_names=None)
         from sklearn.preprocessing import PolynomialFeatures
 
         expand = PolynomialFeatures(self.degree, interaction_only=self.interaction_only, include_bias=False)
@@ -96,4 +108,4 @@ def _products(X: np.ndarray, degree: int, interaction_only: bool) -> np.ndarray:
         first = np.repeat(np.arange(n), [columns.size for columns in rest])
         last = np.hstack([last[:, columns] * X[:, [j]] for j, columns in enumerate(rest)])
         blocks.append(last)
-    return np.ascontiguousarray(np.hstack(blocks), np.float32)
+    return np.hstack(blocks)

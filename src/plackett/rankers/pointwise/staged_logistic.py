@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_array, row_blocks
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.linear import Linear
 from plackett.models.search_space import Real, SearchSpace
@@ -73,14 +75,17 @@ class StagedLogistic(Ranker):
         loss = BinaryLogistic(rel=self.rel)
         weights, intercept = np.zeros((data.n_features, 1)), np.zeros(1)
         for group in self._groups(data.n_features):
-            part = model.train(loss, _columns(data, data.X[:, group]), SilentMonitor())
+            part = model.train(loss, _with_columns(data, partial(_columns, group), len(group)), SilentMonitor())
             weights[group] += part.weights
             intercept += part.intercept
         evidence = LinearScorer(weights, intercept)
+
+        def total(X: Any) -> np.ndarray:
+            return evidence.predict(X, np.array([0, X.shape[0]]), self.n_jobs)[:, None]
+
         if monitor.valid is not None:
-            monitor.valid = _columns(monitor.valid, evidence.predict(monitor.valid.X, monitor.valid.offsets)[:, None])
-        total = evidence.predict(data.X, data.offsets, self.n_jobs)
-        last = model.train(loss, _columns(data, total[:, None]), monitor)
+            monitor.valid = _with_columns(monitor.valid, total, 1)
+        last = model.train(loss, _with_columns(data, total, 1), monitor)
         factor = last.weights[0, 0]
         self.scorer_ = LinearScorer(factor * weights, factor * intercept + last.intercept)
 
@@ -95,7 +100,16 @@ class StagedLogistic(Ranker):
         return groups
 
 
-def _columns(data: RankingDataset, X: np.ndarray) -> RankingDataset:
-    """The dataset with other features."""
-    table = np.ascontiguousarray(X, dtype=np.float32) if isinstance(X, np.ndarray) else X
+def _columns(features: list[int], X: Any) -> Any:
+    return X[:, features]
+
+
+def _with_columns(data: RankingDataset, columns: Callable[[Any], Any], n: int) -> RankingDataset:
+    """The dataset with other features, n of them, which a function computes from some rows of its own."""
+    if not isinstance(data.X, np.ndarray):
+        X = columns(data.X)
+        return data.replace(X=np.asarray(X, np.float32) if isinstance(X, np.ndarray) else X, feature_names=None)
+    table = row_array(data.X, (data.n_rows, n), np.float32)
+    for rows in row_blocks(data.n_rows):
+        table[rows] = columns(data.X[rows])
     return data.replace(X=table, feature_names=None)

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.mapped import row_array, row_blocks
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
-from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
+from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, grade_terms, solve_threshold_svm
 
 __all__ = ["SumOfMarginsSVM"]
 
@@ -79,28 +80,29 @@ class SumOfMarginsSVM(OrdinalSVM):
 
     def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:
         """Each document with the lower end of the margin above its grade and the upper end of the one below."""
-        total = np.bincount(grade, weight, n_grades)
-        price = weight / total[grade] if self.C is None else self.C * weight
+        total = np.zeros(n_grades)
+        np.add.at(total, grade, weight)
+        price = row_array(X, weight.shape)
+        for rows in row_blocks(weight.size):
+            price[rows] = weight[rows] / total[grade[rows]] if self.C is None else self.C * weight[rows]
         if self.C is not None and n_grades > 1 and not self.C * min(total[0], total[-1]) > 1:
             raise DataError(
                 f"SumOfMarginsSVM: C={self.C} times the weight {min(total[0], total[-1]):g} of the documents with the "
                 "lowest or highest label is not above 1, so margins without end would pay; give a larger C, or nu"
             )
-        above, below = np.flatnonzero(grade < n_grades - 1), np.flatnonzero(grade > 0)
-        row = np.concatenate([above, below])
-        threshold = np.concatenate([2 * grade[above], 2 * grade[below] - 1])
-        side = np.repeat([-1.0, 1.0], [above.size, below.size])
-        margins = np.tile([1.0, -1.0], max(n_grades - 1, 0))
-        return ThresholdProblem(X, row, threshold, side, price[row], 0.0, margins, True, self.n_jobs)
+        numbers, margins = np.arange(n_grades), np.tile([1.0, -1.0], max(n_grades - 1, 0))
+        terms = grade_terms(X, grade, price, n_grades, 2 * numbers, 2 * numbers - 1)
+        return ThresholdProblem(X, *terms, 0.0, margins, True, self.n_jobs)
 
-    def opposite(self, problem: ThresholdProblem) -> np.ndarray:
+    def opposite(self, threshold: np.ndarray) -> np.ndarray:
         """Number of the margin of each term; all terms of one end are on the same side of it."""
-        return problem.threshold // 2
+        return threshold // 2
 
     def solve(self, problem: ThresholdProblem) -> ThresholdSolution:
         """The solution of length 1, or w = 0."""
         nu = 1.0 if self.C is not None else _NU if self.nu is None else self.nu
-        return _unit_length(solve_threshold_svm(replace(problem, cost=problem.cost / nu), self.tol))
+        cost = np.divide(problem.cost, nu, out=problem.per_term())
+        return _unit_length(solve_threshold_svm(replace(problem, cost=cost), self.tol))
 
 
 def _unit_length(solution: ThresholdSolution) -> ThresholdSolution:
@@ -115,7 +117,7 @@ def _unit_length(solution: ThresholdSolution) -> ThresholdSolution:
         solution,
         weights=solution.weights / length,
         thresholds=solution.thresholds / length,
-        heights=solution.heights / length,
+        heights=np.divide(solution.heights, length, out=solution.heights),
         primal=primal,
         dual=dual,
         gap=max(primal - dual, 0.0),

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett.data.mapped import row_array, row_blocks
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 from plackett.solvers.threshold_svm import ThresholdProblem
 
@@ -41,9 +42,12 @@ class SVORImplicit(OrdinalSVM):
 
     def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:
         """Each document with each threshold."""
-        n_thresholds = max(n_grades - 1, 0)
-        row = np.repeat(np.arange(grade.size), n_thresholds)
-        threshold = np.tile(np.arange(n_thresholds), grade.size)
-        side = np.where(grade[row] > threshold, 1.0, -1.0)
-        level = np.zeros(n_thresholds)
-        return ThresholdProblem(X, row, threshold, side, self.C * weight[row], 1.0, level, self.balance, self.n_jobs)
+        n = max(n_grades - 1, 0)
+        row, threshold = (row_array(X, (grade.size, n), np.int64) for _ in range(2))
+        side, cost = (row_array(X, (grade.size, n)) for _ in range(2))
+        for rows in row_blocks(grade.size):
+            row[rows], threshold[rows] = np.arange(rows.start, rows.stop)[:, None], np.arange(n)
+            side[rows] = np.where(grade[rows, None] > np.arange(n), 1.0, -1.0)
+            cost[rows] = self.C * weight[rows, None]
+        terms = (part.reshape(-1) for part in (row, threshold, side, cost))
+        return ThresholdProblem(X, *terms, 1.0, np.zeros(n), self.balance, self.n_jobs)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.parts import per_row
 from plackett.losses.base import Loss
+from plackett.losses.blocks import bind_in_blocks
 from plackett.models.base import Model
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.gradient_ranker import GradientRanker
@@ -127,12 +130,12 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
         z = self._query_map(data)(data.X, data.offsets, data.query_features)
         z = np.hstack([z, np.ones((len(z), 1))])
         gate = np.append(np.zeros(z.shape[1] - 1), np.log(self.prior / (1.0 - self.prior)))
-        bound = [one.bind(data, n_jobs=self.n_jobs) for one in loss.losses]
+        bound = [bind_in_blocks(one, data, self.n_jobs) for one in loss.losses]
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
         values = []
         for _ in range(self.n_sweeps):
             scorer = model.train(loss, _with_share(data, share), SilentMonitor(), None)
-            scores = scorer.predict(data.X, data.offsets, self.n_jobs)
+            scores = per_row(data, partial(_scores, scorer, self.n_jobs))
             parts = np.stack([one.evaluate(one.check(scores))[0] for one in bound], axis=1)
             arguments = z, parts, weight, self.prior, self.prior_strength
             optimum = minimize(gate_objective, gate, args=arguments, jac=True, method="L-BFGS-B")
@@ -155,6 +158,10 @@ def gate_objective(
     rise = np.log(a / (1.0 - a)) - np.log(prior / (1.0 - prior))
     slope = a * (1.0 - a) * (losses[:, 0] - losses[:, 1] + strength * weight * rise)
     return float(value), z.T @ slope
+
+
+def _scores(scorer: Any, n_jobs: int | None, data: RankingDataset) -> np.ndarray:
+    return scorer.predict(data.X, data.offsets, n_jobs)
 
 
 def _with_share(data: RankingDataset, share: np.ndarray) -> RankingDataset:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.mapped import row_array, row_blocks
 from plackett.solvers.search.lines import make_line
 from plackett.solvers.search.problem import LinearProblem
 
@@ -54,14 +55,16 @@ class Coordinate:
         line = make_line(self.line_search, problem.lists)
         weights = problem.normalised(start)
         last = float(problem.values(weights[None])[0])
+        column = row_array(problem.data.X, (problem.data.n_rows,))
         for _ in range(self.max_iter):
             scores, value = problem.scores(weights), last
             for feature in rng.permutation(problem.size):
-                column = problem.column(feature)
+                problem.column(feature, column)
                 step, value = line(scores, column)
                 if step != 0.0:
                     weights[feature] += step
-                    scores += step * column
+                    for rows in row_blocks(scores.size):
+                        scores[rows] += step * column[rows]
             weights = problem.normalised(weights)
             yield weights.copy()
             if value - last <= self.tol:

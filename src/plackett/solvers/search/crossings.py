@@ -11,11 +11,13 @@ import numpy as np
 from plackett._kernel import kernel, over_queries
 from plackett._scratch import longest
 from plackett._sort import argsort_descending
+from plackett.data.mapped import copy_rows, query_blocks, row_array
+from plackett.data.parts import values_at
 from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.forms import NeighbourForm
 from plackett.solvers.search.point_sort import order_of_points
 
-__all__ = ["crossings", "n_pairs"]
+__all__ = ["Crossings", "n_pairs"]
 
 #: Rounding separates the crossings of three or more documents at one point; within this they count as one.
 _TOGETHER = 1e-9
@@ -29,43 +31,66 @@ def n_pairs(offsets: np.ndarray) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def crossings(
-    lists: MeasureObjective, form: NeighbourForm, scores: np.ndarray, slope: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Points t at which the mean of the measure changes, in ascending order, and by how much it changes there.
+class Crossings:
+    """Finds where documents cross along lines. What it keeps for each pair is on the disk if the features are.
 
-    Documents with equal scores on the whole line are ordered with the lower gain first.
+    Parameters
+    ----------
+    lists, form
+        The lists and the form of their measure.
     """
-    data = lists.lists
-    if lists.rows is not None:
-        scores, slope = scores[lists.rows], slope[lists.rows]
-    sizes = data.group
-    pairs = np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
-    change_points, changes = np.full(pairs[-1], np.inf), np.zeros(pairs[-1])
-    gain = form.gain * (lists.sign * lists.weight)[data.query_of_row]
-    over_queries(
-        _sweep,
-        data.offsets,
-        np.ascontiguousarray(scores),
-        np.ascontiguousarray(slope),
-        gain,
-        form.factor,
-        form.addend,
-        form.worth,
-        pairs,
-        change_points,
-        changes,
-        n_jobs=lists.n_jobs,
-        rows_per_thread=2_000,
-    )
-    finite = change_points < np.inf
-    change_points, changes = change_points[finite], changes[finite]
-    order = np.empty(change_points.size, np.int64)
-    unit = float(np.median(np.abs(change_points))) if change_points.size else 1.0
-    order_of_points(
-        change_points, change_points.size, max(unit, _LEAST_UNIT), order, np.empty(change_points.size + 1, np.int64)
-    )
-    return change_points[order], changes[order]
+
+    def __init__(self, lists: MeasureObjective, form: NeighbourForm) -> None:
+        self.lists, self.form = lists, form
+        data = lists.lists
+        self.pairs = np.concatenate(([0], np.cumsum(data.group * (data.group - 1) // 2)))
+        self.gain = row_array(lists.X, (data.n_rows,))
+        for lo, hi in query_blocks(data.offsets):
+            rows, query = slice(data.offsets[lo], data.offsets[hi]), np.repeat(np.arange(lo, hi), data.group[lo:hi])
+            self.gain[rows] = form.gain[rows] * (lists.sign * lists.weight)[query]
+        self.points, self.changes = (row_array(lists.X, (n_pairs(data.offsets),)) for _ in range(2))
+        self.order, self.ends = (row_array(lists.X, (n_pairs(data.offsets) + 1,), np.int64) for _ in range(2))
+
+    def __call__(self, scores: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Points t at which the mean of the measure changes, in ascending order, and by how much it changes there.
+
+        Documents with equal scores on the whole line are ordered with the lower gain first. The next call overwrites
+        the result.
+        """
+        lists, form = self.lists, self.form
+        over_queries(
+            _sweep,
+            lists.lists.offsets,
+            values_at(scores, lists.rows, lists.X),
+            values_at(slope, lists.rows, lists.X),
+            self.gain,
+            form.factor,
+            form.addend,
+            form.worth,
+            self.pairs,
+            self.points,
+            self.changes,
+            n_jobs=lists.n_jobs,
+            rows_per_thread=2_000,
+        )
+        n = _to_front(self.points, self.changes)
+        points, changes, order, ends = self.points[:n], self.changes[:n], self.order[:n], self.ends[: n + 1]
+        spare = ends.view(np.float64)[:n]
+        unit = float(np.median(np.abs(points, out=spare), overwrite_input=True)) if n else 1.0
+        order_of_points(points, n, max(unit, _LEAST_UNIT), order, ends)
+        return copy_rows(points, order, spare), copy_rows(changes, order, points)
+
+
+@kernel
+def _to_front(points, changes):  # type: ignore[no-untyped-def]
+    """Move the finite points, and what changes there, to the front; returns their number."""
+    n = 0
+    for i in range(points.size):
+        if points[i] < np.inf:
+            points[n] = points[i]
+            changes[n] = changes[i]
+            n += 1
+    return n
 
 
 @kernel(inline=True)
@@ -137,6 +162,7 @@ def _sweep(  # type: ignore[no-untyped-def]
         for i in range(a + 1, a + n):
             alike &= gain[i] == gain[a]
         if alike:
+            change_points[pairs[q] : pairs[q + 1]] = np.inf
             continue  # no order is better than another
         _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order)
         for p in range(n):
@@ -191,3 +217,4 @@ def _sweep(  # type: ignore[no-untyped-def]
                 change_points[out] = t
                 changes[out] = change
                 out += 1
+        change_points[out : pairs[q + 1]] = np.inf

@@ -18,14 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.mapped import row_array
 from plackett.measures.ap import AveragePrecision
-from plackett.measures.base import Measure
 from plackett.measures.err import ExpectedReciprocalRank
 from plackett.measures.nerr import NormalisedERR
 from plackett.measures.ranking import Scored
 from plackett.measures.relevance import n_relevant
 from plackett.measures.rr import ReciprocalRank
 from plackett.measures.success import SuccessRate
+from plackett.solvers.measure_objective import MeasureObjective
 
 __all__ = ["NeighbourForm", "neighbour_form"]
 
@@ -39,10 +40,18 @@ class NeighbourForm(NamedTuple):
     worth: np.ndarray
 
 
-def neighbour_form(measure: Measure, data: RankingDataset) -> NeighbourForm | None:
-    """The form of a measure on a dataset; None if it has no such form."""
+def neighbour_form(lists: MeasureObjective) -> NeighbourForm | None:
+    """The form of a measure of some lists; None if it has no such form."""
+    measure = lists.measure
     make = _FORMS.get(type(measure), _linear if measure.linear_swaps else None)
-    return None if make is None else make(measure, data)
+    if make is None:
+        return None
+    out = NeighbourForm(*(row_array(lists.X, (lists.lists.n_rows,)) for _ in NeighbourForm._fields))
+    for lo, hi in lists.blocks:
+        rows = slice(lists.lists.offsets[lo], lists.lists.offsets[hi])
+        for whole, part in zip(out, make(measure, lists.part(lo, hi)), strict=True):
+            whole[rows] = part
+    return out
 
 
 def _linear(measure: Any, data: RankingDataset) -> NeighbourForm:

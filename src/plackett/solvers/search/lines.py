@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.mapped import row_blocks
 from plackett.solvers.measure_objective import MeasureObjective
-from plackett.solvers.search.crossings import crossings, n_pairs
+from plackett.solvers.search.crossings import Crossings, n_pairs
 from plackett.solvers.search.forms import NeighbourForm, neighbour_form
 
 __all__ = ["LINES", "make_line"]
@@ -30,7 +31,7 @@ def make_line(name: str, lists: MeasureObjective) -> Line:
     """The line search of a name: ``"exact"``, ``"steps"``, or ``"auto"`` for the first of them that is possible."""
     if name not in ("auto", *LINES):
         raise DataError(f"line_search={name!r}; give auto, {' or '.join(LINES)}")
-    form = neighbour_form(lists.measure, lists.lists)
+    form = neighbour_form(lists)
     if name == "auto":
         name = "exact" if form is not None and n_pairs(lists.lists.offsets) <= _MOST_PAIRS else "steps"
     if name == "exact" and form is None:
@@ -44,8 +45,10 @@ def make_line(name: str, lists: MeasureObjective) -> Line:
 def _exact(lists: MeasureObjective, form: NeighbourForm | None) -> Line:
     assert form is not None
 
+    sweep = Crossings(lists, form)
+
     def line(scores: np.ndarray, slope: np.ndarray) -> tuple[float, float]:
-        points, changes = crossings(lists, form, scores, slope)
+        points, changes = sweep(scores, slope)
         return _best(lists, scores, slope, _middles(points, changes, _unit(scores, slope)))
 
     return line
@@ -54,20 +57,37 @@ def _exact(lists: MeasureObjective, form: NeighbourForm | None) -> Line:
 def _middles(points: np.ndarray, changes: np.ndarray, unit: float) -> np.ndarray:
     """Middles of the widest intervals with the best value, as angles, so that the ends of the line are finite too.
 
-    Values are relative to the one left of the first point. Sums of changes are compared up to rounding.
+    Values are relative to the one left of the first point. Sums of changes are compared up to rounding. The arrays are
+    overwritten.
     """
-    angles = np.concatenate(([-np.pi / 2], np.arctan(points / unit), [np.pi / 2]))
-    width = np.diff(angles)
-    value = np.concatenate(([0.0], np.cumsum(changes)))
-    value[width <= 0.0] = -np.inf
-    best = np.flatnonzero(value >= value.max() - _ROUNDING)
-    best = best[np.argsort(-width[best], kind="stable")[:_N_INTERVALS]]
-    return unit * np.tan(angles[best] + 0.5 * width[best])
+    total = 0.0
+    for rows in row_blocks(points.size):
+        points[rows] = np.arctan(points[rows] / unit)
+        changes[rows] = np.cumsum(np.append(total, changes[rows]))[1:]
+        total = changes[rows.stop - 1]
+    highest = max(value[width > 0.0].max(initial=-np.inf) for value, _, width in _intervals(points, changes))
+    left, wide = np.empty(0), np.empty(0)
+    for value, angle, width in _intervals(points, changes):
+        best = np.flatnonzero((value >= highest - _ROUNDING) & (width > 0.0))
+        left, wide = np.append(left, angle[best]), np.append(wide, width[best])
+        widest = np.argsort(-wide, kind="stable")[:_N_INTERVALS]
+        left, wide = left[widest], wide[widest]
+    return unit * np.tan(left + 0.5 * wide)
+
+
+def _intervals(angles: np.ndarray, values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Value, left end and width of the intervals between the angles and before and after them, in blocks."""
+    for rows in row_blocks(angles.size + 1):
+        first, last = rows.start == 0, rows.stop == angles.size + 1
+        ends = angles[max(rows.start - 1, 0) : rows.stop]
+        ends = np.concatenate(([-np.pi / 2] * first, ends, [np.pi / 2] * last))
+        value = values[max(rows.start - 1, 0) : rows.stop - 1]
+        yield np.concatenate(([0.0] * first, value)), ends[:-1], np.diff(ends)
 
 
 def _unit(scores: np.ndarray, slope: np.ndarray) -> float:
     """The t at which both parts of the scores count equally, however often a list occurs in the data."""
-    above, below = np.abs(scores).max(initial=0.0), np.abs(slope).max(initial=0.0)
+    above, below = (max(values.max(initial=0.0), -values.min(initial=0.0)) for values in (scores, slope))
     return float(above / below) if above > 0.0 and below > 0.0 else 1.0
 
 
@@ -87,7 +107,7 @@ LINES: dict[str, Callable[[MeasureObjective, NeighbourForm | None], Line]] = {"e
 def _best(lists: MeasureObjective, scores: np.ndarray, slope: np.ndarray, points: np.ndarray) -> tuple[float, float]:
     """The best of some points and 0, by the measure itself; of equal ones 0, then the first."""
     points = np.concatenate(([0.0], points))
-    values = lists.values(scores + points[:, None] * slope)
+    values = lists.along(scores, slope, points)
     best = int(np.argmax(values))
     if values[best] <= values[0] + _ROUNDING:
         best = 0

@@ -9,7 +9,9 @@ import numpy as np
 from plackett._cached import cached_property
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
+from plackett.data.mapped import row_array, row_blocks
 from plackett.losses.base import BoundLoss
+from plackett.losses.blocks import bind_in_blocks
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.base import Measure
 from plackett.models.linear import spread
@@ -32,6 +34,7 @@ class LinearProblem:
 
     def __init__(self, data: RankingDataset, measure: Measure, standardize: bool, n_jobs: int | None) -> None:
         self.data, self.n_jobs = data, n_jobs
+        self.room: np.ndarray | None = None
         self.lists = MeasureObjective(data, measure, n_jobs)
         self.scale: np.ndarray = np.ones(data.n_features)
         if standardize:
@@ -44,13 +47,15 @@ class LinearProblem:
 
     def scores(self, weights: np.ndarray, X: Any = None) -> np.ndarray:
         """Score of each document, one row for each row of weights; of the training data unless others are given."""
-        table = self.data.X if X is None else X
-        scores = table_times(table, (np.atleast_2d(weights) / self.scale).T, self.n_jobs).T
+        rows, out = np.atleast_2d(weights), None
+        if X is None:
+            X, out = self.data.X, row_array(self.data.X, (self.data.n_rows, len(rows)))
+        scores = table_times(X, (rows / self.scale).T, self.n_jobs, out).T
         return np.ascontiguousarray(scores[0] if weights.ndim == 1 else scores)
 
     def values(self, weights: np.ndarray) -> np.ndarray:
         """Value of each row of weights."""
-        return self.lists.values(self.scores(weights))
+        return self.lists.values(lambda some, rows: self.scores(weights[some], self.data.X[rows]), len(weights))
 
     def normalised(self, weights: np.ndarray) -> np.ndarray:
         """Weights, or rows of them, with absolute values that sum to 1: the same rankings."""
@@ -61,21 +66,28 @@ class LinearProblem:
         """The direction in which the logistic loss of the pairs falls fastest."""
         width = float(np.ptp(scores))
         if width > 0.0:
-            scores = scores * (_SIGMOID_RANGE / width)
+            if self.room is None:
+                self.room = row_array(self.data.X, scores.shape)
+            scores = np.multiply(scores, _SIGMOID_RANGE / width, out=self.room)
         gradient = self._pairs.evaluate(scores, value=False)[1]
         return -transposed_times(self.data.X, gradient[:, None], self.n_jobs)[:, 0] / self.scale
 
     @cached_property
     def _pairs(self) -> BoundLoss:
-        return Logistic(normalize=True).bind(self.data, n_jobs=self.n_jobs)
+        return bind_in_blocks(Logistic(normalize=True), self.data, self.n_jobs)
 
     @cached_property
     def _by_feature(self) -> Any:
         X = self.data.X
-        return np.asfortranarray(X) if isinstance(X, np.ndarray) else X.tocsc()
+        if not isinstance(X, np.ndarray):
+            return X.tocsc()
+        columns = row_array(X, X.shape[::-1], X.dtype)
+        for rows in row_blocks(X.shape[0]):
+            columns[:, rows] = X[rows].T
+        return columns.T
 
-    def column(self, feature: int) -> np.ndarray:
+    def column(self, feature: int, out: np.ndarray | None = None) -> np.ndarray:
         """What one unit of a weight adds to the score of each document."""
-        part = self._by_feature[:, [feature]]
-        values = dense(part)[:, 0]
-        return np.asarray(values, np.float64) / self.scale[feature]
+        X = self._by_feature
+        values = X[:, feature] if isinstance(X, np.ndarray) else dense(X[:, [feature]])[:, 0]
+        return np.divide(values, self.scale[feature], out=out, dtype=np.float64)

@@ -12,7 +12,8 @@ from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett._random import below, mix
 from plackett.data.dataset import RankingDataset
-from plackett.data.mapped import is_large, query_blocks, row_array
+from plackett.data.mapped import copy_rows, is_large, query_blocks, row_array
+from plackett.data.parts import all_rows, parts, per_row, rows_where, values_at
 from plackett.rankers.pairwise._entries import Entries, pair_entries
 from plackett.rankers.pairwise.stochastic.alias import Alias, alias_table, draw_entry
 
@@ -119,15 +120,28 @@ def _label_pairs_on_disk(data: RankingDataset, by_query: bool) -> Pairs:
 
 def side_pairs(data: RankingDataset, rel: float) -> Pairs:
     """Every relevant document with every other one, whatever their queries."""
-    weight = data.row_weight
-    relevant, others = (np.flatnonzero(side) for side in (data.labels >= rel, _irrelevant(data, rel)))
-    order = np.concatenate([relevant, others])
-    cumulative = None
+    weight = per_row(data, lambda part: part.row_weight)
+    relevant = _rows(data, lambda part: (part.labels >= rel) & (part.row_weight > 0))
+    others = _rows(data, lambda part: _irrelevant(part, rel))
+    order = row_array(data.X, (relevant.size + others.size,), np.int64)
+    order[: relevant.size], order[relevant.size :] = relevant, others
+    mass = values_at(weight, relevant, data.X)
+    mass *= values_at(weight, others, data.X).sum()
+    total = float(mass.sum())
+    if total == 0.0:
+        return no_pairs(data, rel)
+    cumulative = np.empty(0)
     if data.sample_weight is not None or data.query_weight is not None:
-        cumulative = np.concatenate(([0.0], np.cumsum(weight[order])))
-    low, high = np.full(relevant.size, relevant.size), np.full(relevant.size, order.size)
-    mass = weight[relevant] * weight[others].sum()
-    return _pairs(mass, relevant, low, high, order, cumulative)
+        cumulative = row_array(data.X, (order.size + 1,))
+        np.cumsum(copy_rows(weight, order, cumulative[1:]), out=cumulative[1:])
+    low, high = (row_array(data.X, (relevant.size,), np.int64) for _ in range(2))
+    low[:], high[:] = relevant.size, order.size
+    return Pairs(alias_table(mass, data.X), relevant, low, high, order, cumulative, np.empty(0), total)
+
+
+def _rows(data: RankingDataset, chosen: Callable[[RankingDataset], np.ndarray]) -> np.ndarray:
+    rows = rows_where(data, chosen)
+    return all_rows(data) if rows is None else rows
 
 
 def no_pairs(data: RankingDataset, rel: float) -> Pairs:
@@ -157,23 +171,35 @@ def _pairs(
 
 def documents(data: RankingDataset, rel: float) -> Singles:
     """Every judged document."""
-    mass, side = row_array(data.X, (data.n_rows,)), row_array(data.X, (data.n_rows,))
-    for lo, hi in query_blocks(data.offsets):
-        rows, part = slice(data.offsets[lo], data.offsets[hi]), data.select(np.arange(lo, hi))
-        mass[rows] = part.row_weight * (part.labels >= 0)
-        side[rows] = np.where(part.labels >= rel, 1.0, -1.0)
+    mass = per_row(data, lambda part: part.row_weight * _judged(part))
+    side = per_row(data, lambda part: np.where(part.labels >= rel, 1.0, -1.0))
     return Singles(alias_table(mass, data.X), side, float(mass.sum()))
 
 
 def balanced_documents(data: RankingDataset, rel: float) -> Singles:
     """Every judged document; relevant ones together as often as the others."""
-    mass = np.array(data.row_weight)
-    total = mass[data.labels >= 0].sum()
-    for rows in (data.labels >= rel, _irrelevant(data, rel)):
-        if mass[rows].any():
-            mass[rows] *= 0.5 * total / mass[rows].sum()
-    mass *= data.labels >= 0
-    return Singles(alias_table(mass), np.where(data.labels >= rel, 1.0, -1.0), float(mass.sum()))
+    mass = per_row(data, lambda part: part.row_weight)
+    total = _sum_at(mass, data, _judged)
+    sides = (
+        _sum_at(mass, data, lambda part: part.labels >= rel),
+        _sum_at(mass, data, lambda part: _irrelevant(part, rel)),
+    )
+    factors = [0.5 * total / own if own > 0.0 else 1.0 for own in sides]
+    for lo, hi, part in parts(data):
+        own = mass[data.offsets[lo] : data.offsets[hi]]
+        own[part.labels >= rel] *= factors[0]
+        own[_irrelevant(part, rel)] *= factors[1]
+        own *= _judged(part)
+    side = per_row(data, lambda part: np.where(part.labels >= rel, 1.0, -1.0))
+    return Singles(alias_table(mass, data.X), side, float(mass.sum()))
+
+
+def _sum_at(mass: np.ndarray, data: RankingDataset, chosen: Callable[[RankingDataset], np.ndarray]) -> float:
+    return float(values_at(mass, rows_where(data, chosen), data.X).sum())
+
+
+def _judged(data: RankingDataset) -> np.ndarray:
+    return data.labels >= 0
 
 
 def no_documents(data: RankingDataset, rel: float) -> Singles:
