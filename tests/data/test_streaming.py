@@ -230,3 +230,43 @@ def test_quotes_in_a_name_after_a_line_break_in_another(tmp_path):
     with pytest.raises(PartsError, match="quotes in the names of columns"):
         table_to_native(path, tmp_path / "a.plackett")
     assert pk.read(path).feature_names == ("n\nl", 'a"b')
+
+
+#: Cells by column, those of the first rows and those of later ones.
+CELLS = {
+    "qid": [("1 2 3", "4 5 6"), ("1 2 3", "x 08 nan"), ("nan 7 ?", "NA 9 None")],
+    "docid": [("1 2", "3 4"), ("1 2", 'a "" "b\n"'), ("x y", "nan 7")],
+    "label": [("0 1", "2 -1"), ("0 1", "0.5 2"), ("0 1", "NA 1 ''")],
+    "x": [("1 2", "0.5 3"), ("1 ''", "NA ?"), ("'' NA", "1e-3 2"), ("true false", "False true"), ("1 2", "inf abc 3")],
+    "comment": [("1 2", "07 ''"), ("a ''", "NA 3")],
+}
+
+
+def test_tables_in_parts_are_as_at_once_whatever_is_in_them(tmp_path, monkeypatch):
+    """Random small tables: the same dataset, or an error that names the file and leaves nothing behind."""
+    rng = np.random.default_rng(0)
+    path, target = tmp_path / "a.csv", tmp_path / "a.plackett"
+    problems = []
+    for _ in range(25):
+        kinds = {
+            name: kinds[rng.integers(len(kinds))]
+            for name, kinds in CELLS.items()
+            if rng.random() < 0.9 or name == "qid"
+        }
+        n, lines = int(rng.integers(1, 12)), [",".join(kinds)]
+        for i in range(n):
+            cells = {name: rng.choice(kind[2 * i >= n].split(" ")).replace("''", "") for name, kind in kinds.items()}
+            cells["qid"] = f"{i // 2}" if cells["qid"].isdigit() else f"{cells['qid']}{i // 2}"
+            lines += [",".join(cells.values()), *([""] if rng.random() < 0.1 else [])]
+        path.write_text("\n".join(lines) + "\n" * int(rng.integers(3)))
+        monkeypatch.setattr(table_chunks, "_BLOCK", int(rng.choice([1, 30, 1000])))
+        monkeypatch.setattr(table_chunks, "_FIRST_ROWS", int(rng.choice([4, 100])))
+        try:
+            streamed = table_to_native(path, target, chunk_rows=int(rng.choice([1, 3])), labels_needed="if there")
+        except pk.DataError as error:
+            problems.append(str(error))
+        else:
+            assert_same(streamed, pk.read(path, labels_needed="if there"))
+            target.unlink()
+        assert [entry.name for entry in tmp_path.iterdir()] == ["a.csv"]
+    assert len(problems) < 18 and all(problem.startswith(f"{path}: ") for problem in problems)
