@@ -72,9 +72,9 @@ class MeasureObjective:
         if data.sample_weight is not None:
             sums = per_query(data, lambda part: np.bincount(part.query_of_row, part.sample_weight, part.n_queries))
             weight = weight * sums / np.maximum(data.group, 1)
-            self.rows = rows_where(data, lambda part: part.sample_weight > 0)
+            self.rows = rows_where(data, _weighed)
         if self.rows is not None:
-            sizes = per_query(data, lambda part: np.bincount(part.query_of_row, part.sample_weight > 0, part.n_queries))
+            sizes = per_query(data, lambda part: np.bincount(part.query_of_row, _weighed(part), part.n_queries))
             self.lists = _some_rows(self.lists, self.rows, sizes.astype(np.int64), data.X)
             weight = weight[sizes > 0]
         self._tiles: dict[int, RankingDataset] = {1: self.lists}
@@ -159,6 +159,11 @@ class MeasureObjective:
         return self._tiles[n]
 
 
+def _weighed(data: RankingDataset) -> np.ndarray:
+    """Which documents have a weight."""
+    return np.ones(data.n_rows, bool) if data.sample_weight is None else data.sample_weight > 0
+
+
 def _count(rows: Any) -> int:
     return rows.stop - rows.start if isinstance(rows, slice) else rows.size
 
@@ -166,7 +171,7 @@ def _count(rows: Any) -> int:
 def _some_rows(data: RankingDataset, rows: np.ndarray, sizes: np.ndarray, X: Any) -> RankingDataset:
     """The dataset with only these rows, and the queries that have any."""
     queries = np.flatnonzero(sizes)
-    per_row = {
+    per_row: dict[str, Any] = {
         name: None if (value := getattr(data, name)) is None else values_at(value, rows, X)
         for name in ("y", "docids", "positions", "subtopics")
     }

@@ -62,7 +62,7 @@ def pair_entries(data: RankingDataset) -> Entries:
         begin = data.offsets[lo:hi][part.query_of_row]
         first_below, end = begin + below, begin + judged[part.query_of_row]
         some = first_below < end  # unjudged documents come last
-        new = slice(n, n + np.count_nonzero(some))
+        new = slice(n, n + int(np.count_nonzero(some)))
         first[new], low[new], high[new] = rows[some] + start, first_below[some], end[some]
         query[new] = part.query_of_row[some] + lo
         n = new.stop

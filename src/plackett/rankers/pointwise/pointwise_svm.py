@@ -107,7 +107,7 @@ class PointwiseSVM(Ranker):
     def _cost(self, data: RankingDataset) -> np.ndarray | None:
         """Penalty of each document; None if all that count are on one side."""
         weight = per_row(data, lambda part: part.row_weight * _counts(part))
-        total = np.zeros(2)
+        total: np.ndarray = np.zeros(2)
         for lo, hi, part in parts(data):
             own = weight[data.offsets[lo] : data.offsets[hi]]
             # both running sums first: added up in the order of the rows, whatever the blocks

@@ -49,5 +49,5 @@ class SVORImplicit(OrdinalSVM):
             row[rows], threshold[rows] = np.arange(rows.start, rows.stop)[:, None], np.arange(n)
             side[rows] = np.where(grade[rows, None] > np.arange(n), 1.0, -1.0)
             cost[rows] = self.C * weight[rows, None]
-        terms = (part.reshape(-1) for part in (row, threshold, side, cost))
-        return ThresholdProblem(X, *terms, 1.0, np.zeros(n), self.balance, self.n_jobs)
+        row, threshold, side, cost = (part.reshape(-1) for part in (row, threshold, side, cost))
+        return ThresholdProblem(X, row, threshold, side, cost, 1.0, np.zeros(n), self.balance, self.n_jobs)
