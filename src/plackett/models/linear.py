@@ -94,7 +94,7 @@ class _Problem:
         self.model, self.loss, self.data = model, loss.settle(data), data
         self.bound = bind_in_blocks(self.loss, data, model.n_jobs)
         #: Scores of the training data, on disk if the data are.
-        self.room: np.ndarray | None = None
+        self.score_buffer: np.ndarray | None = None
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         self.scale = np.ones(data.n_features)
         if model.standardize:
@@ -125,9 +125,9 @@ class _Problem:
 
     def own_scores(self, weights: np.ndarray) -> np.ndarray:
         """Scores of the training data; overwritten by the next call."""
-        if self.room is None:
-            self.room = row_array(self.data.X, (self.data.n_rows, self.shape[1]))
-        return self.scores(self.data.X, weights, self.room)
+        if self.score_buffer is None:
+            self.score_buffer = row_array(self.data.X, (self.data.n_rows, self.shape[1]))
+        return self.scores(self.data.X, weights, self.score_buffer)
 
     def note(self, monitor: Monitor, weights: np.ndarray) -> tuple[bool, bool]:
         """Report a finished round to the monitor; returns whether to keep these weights and whether to stop."""

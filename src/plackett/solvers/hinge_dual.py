@@ -88,8 +88,8 @@ def _one_pass(  # type: ignore[no-untyped-def]
     A document at a bound is left out if its gradient points outwards by more than ``high`` or ``low``, the extremes of
     the pass before.
     """
-    room = np.empty(longest(0, pointers.size - 1, pointers) + 1)
-    indices = np.empty(room.size if columns.size else 0, np.uint32)
+    vector = np.empty(longest(0, pointers.size - 1, pointers) + 1)
+    indices = np.empty(vector.size if columns.size else 0, np.uint32)
     most = -np.inf
     least = np.inf
     shuffled = 0
@@ -99,8 +99,8 @@ def _one_pass(  # type: ignore[no-untyped-def]
             shuffled = min(s + _WINDOW, n)
             state = _shuffle(rows, s, shuffled, state)
         row = rows[s]
-        count = signed(values, columns, pointers, inverse, row, side[row], constant, room, indices)
-        product, square = measure(room, count, indices, columns.size == 0, w)
+        count = signed(values, columns, pointers, inverse, row, side[row], constant, vector, indices)
+        product, square = measure(vector, count, indices, columns.size == 0, w)
         gradient = product - 1.0
         if (alpha[row] == 0.0 and gradient > high) or (alpha[row] == cost[row] and gradient < low):
             n -= 1
@@ -119,6 +119,6 @@ def _one_pass(  # type: ignore[no-untyped-def]
             change = new - alpha[row]
             alpha[row] = new
             for k in range(count):
-                w[k if columns.size == 0 else indices[k]] += change * room[k]
+                w[k if columns.size == 0 else indices[k]] += change * vector[k]
         s += 1
     return n, most, least

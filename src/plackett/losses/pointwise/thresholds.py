@@ -114,15 +114,15 @@ class _Bound(BoundLoss):
         return row_array(self.data.X, (self.data.n_rows,), dtype)
 
     @cached_property
-    def _room(self) -> _Room:
-        return _Room(*(self._per_document() for _ in range(5)))
+    def _buffers(self) -> _Buffers:
+        return _Buffers(*(self._per_document() for _ in range(5)))
 
     @cached_property
     def _kept(self) -> list[np.ndarray]:
         return [self._per_document() for _ in range(3)]
 
     def best_thresholds(self, scores: np.ndarray) -> np.ndarray:
-        return np.array([self._best(scores, k, self._room) for k in range(self.cuts.size)])
+        return np.array([self._best(scores, k, self._buffers) for k in range(self.cuts.size)])
 
     def _terms(self, k: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For one threshold, in blocks: the rows that count, on which side of it they belong, and their weights."""
@@ -134,14 +134,14 @@ class _Bound(BoundLoss):
             rows = np.flatnonzero(near)
             yield rows + block.start, np.where(grade[rows] > k, 1.0, -1.0), weight[rows]
 
-    def _best(self, all_scores: np.ndarray, k: int, room: _Room) -> float:
+    def _best(self, all_scores: np.ndarray, k: int, buffers: _Buffers) -> float:
         """The least point of a convex function of one threshold: Newton's steps inside a shrinking bracket."""
         n = 0
         for rows, side, weight in self._terms(k):
             new = slice(n, n + rows.size)
-            room.scores[new], room.side[new], room.weight[new] = all_scores[rows], side, weight
+            buffers.scores[new], buffers.side[new], buffers.weight[new] = all_scores[rows], side, weight
             n = new.stop
-        scores, side, weight, rises, bends = (part[:n] for part in room)
+        scores, side, weight, rises, bends = (part[:n] for part in buffers)
         if not (side.max(initial=-1.0) > 0 and side.min(initial=1.0) < 0):
             return np.nan
         low, high = scores.min() - 40.0, scores.max() + 40.0
@@ -189,7 +189,7 @@ class _Bound(BoundLoss):
         return losses, gradient, curvature
 
 
-class _Room(NamedTuple):
+class _Buffers(NamedTuple):
     """Numbers of the documents that count at a threshold."""
 
     scores: np.ndarray

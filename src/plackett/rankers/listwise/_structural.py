@@ -97,7 +97,7 @@ class Problem:
         self.blocks = list(query_blocks(lists.offsets)) if is_large(lists.X) else [(0, lists.share.size)]
         self.made = violations(lists) if len(self.blocks) == 1 else None
         n = lists.labels.size
-        self.room, self.slope, self.row_share = (row_array(lists.X, (n,)) for _ in range(3))
+        self.score_buffer, self.slope, self.row_share = (row_array(lists.X, (n,)) for _ in range(3))
         for lo, hi in self.blocks:
             offsets = lists.offsets[lo : hi + 1]
             self.row_share[offsets[0] : offsets[-1]] = np.repeat(lists.share[lo:hi], np.diff(offsets))
@@ -107,7 +107,7 @@ class Problem:
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Score of each document; overwritten by the next call."""
-        return table_times(self.lists.X, (weights / self.scale)[:, None], self.n_jobs, self.room[:, None])[:, 0]
+        return table_times(self.lists.X, (weights / self.scale)[:, None], self.n_jobs, self.score_buffer[:, None])[:, 0]
 
     def parts(self) -> Iterator[tuple[slice, slice, Lists, Any]]:
         """Blocks of lists: their numbers, those of their rows, the lists and the search for violations."""

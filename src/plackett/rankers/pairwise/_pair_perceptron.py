@@ -25,9 +25,9 @@ class Path:
 
 
 @kernel
-def _score(row, values, columns, pointers, inverse, w, room, indices):  # type: ignore[no-untyped-def]
-    n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, indices)
-    return measure(room, n, indices, columns.size == 0, w)[0]
+def _score(row, values, columns, pointers, inverse, w, vector, indices):  # type: ignore[no-untyped-def]
+    n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, vector, indices)
+    return measure(vector, n, indices, columns.size == 0, w)[0]
 
 
 @kernel
@@ -70,8 +70,8 @@ def one_pass(  # type: ignore[no-untyped-def]
     ``score`` and ``stamp`` are scratch, one number for each row.
     """
     n_rows = pointers.size - 1
-    room = np.empty(2 * longest(0, n_rows, pointers) + 1)
-    indices = np.empty(room.size if columns.size else 0, np.uint32)
+    vector = np.empty(2 * longest(0, n_rows, pointers) + 1)
+    indices = np.empty(vector.size if columns.size else 0, np.uint32)
     stamp[:] = -1
     n_pairs = starts[-1]
     half = 1
@@ -87,7 +87,7 @@ def one_pass(  # type: ignore[no-untyped-def]
             continue
         for row in (u, v):
             if stamp[row] != counts[CHANGES]:
-                score[row] = _score(row, values, columns, pointers, inverse, w, room, indices)
+                score[row] = _score(row, values, columns, pointers, inverse, w, vector, indices)
                 stamp[row] = counts[CHANGES]
         g = 1.0
         if credit.size:
@@ -96,11 +96,11 @@ def one_pass(  # type: ignore[no-untyped-def]
             g = own[entry]
         if score[u] - score[v] <= margin * g:
             _keep(w, counts[SINCE], kept, lasted)
-            n = difference(values, columns, pointers, inverse, u, v, room, indices)
+            n = difference(values, columns, pointers, inverse, u, v, vector, indices)
             for k in range(n):
                 at = k if columns.size == 0 else indices[k]
-                w[at] += share * g * room[k]
-                drift[at] += counts[PAIRS] * share * g * room[k]
+                w[at] += share * g * vector[k]
+                drift[at] += counts[PAIRS] * share * g * vector[k]
             counts[CHANGES] += 1
             counts[SINCE] = 0
         else:

@@ -207,7 +207,7 @@ def _pass(  # type: ignore[no-untyped-def]
     if order.size == 0:  # several perceptrons; one may have room on the disk
         order = np.empty(grades.size, np.int64)
     n_max = longest(0, grades.size, pointers)
-    room = np.empty(n_max + 1)
+    vector = np.empty(n_max + 1)
     indices = np.empty(n_max + 1 if columns.size else 0, np.uint32)
     for m in range(lo, hi):
         seed = mix(seeds[m] ^ mix(np.uint64(turn)))
@@ -216,9 +216,9 @@ def _pass(  # type: ignore[no-untyped-def]
         for i in range(order.size):
             row = order[i]
             share = np.float64(mix(draw + np.uint64(i)) >> np.uint64(32)) * _UNIT
-            n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, room, indices)
+            n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, vector, indices)
             for _ in range(np.int64(times[row] + share)):
-                product, _square = measure(room, n, indices, columns.size == 0, w[m])
+                product, _square = measure(vector, n, indices, columns.size == 0, w[m])
                 product -= shifts[m, 0] * (shift[row] - square) + shifts[m, 1]
                 add, missed, moved = step(grades[row], product, margin, b[m])
                 counts[m, 0] += missed > 0
@@ -228,4 +228,4 @@ def _pass(  # type: ignore[no-untyped-def]
                     shifts[m, 0] += add
                     shifts[m, 1] += add * shift[row]
                     for k in range(n):
-                        w[m, k if columns.size == 0 else indices[k]] += add * room[k]
+                        w[m, k if columns.size == 0 else indices[k]] += add * vector[k]

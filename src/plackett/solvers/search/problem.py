@@ -34,7 +34,7 @@ class LinearProblem:
 
     def __init__(self, data: RankingDataset, measure: Measure, standardize: bool, n_jobs: int | None) -> None:
         self.data, self.n_jobs = data, n_jobs
-        self.room: np.ndarray | None = None
+        self.score_buffer: np.ndarray | None = None
         self.lists = MeasureObjective(data, measure, n_jobs)
         self.scale: np.ndarray = np.ones(data.n_features)
         if standardize:
@@ -66,9 +66,9 @@ class LinearProblem:
         """The direction in which the logistic loss of the pairs falls fastest."""
         width = float(np.ptp(scores))
         if width > 0.0:
-            if self.room is None:
-                self.room = row_array(self.data.X, scores.shape)
-            scores = np.multiply(scores, _SIGMOID_RANGE / width, out=self.room)
+            if self.score_buffer is None:
+                self.score_buffer = row_array(self.data.X, scores.shape)
+            scores = np.multiply(scores, _SIGMOID_RANGE / width, out=self.score_buffer)
         gradient = self._pairs.evaluate(scores, value=False)[1]
         return -transposed_times(self.data.X, gradient[:, None], self.n_jobs)[:, 0] / self.scale
 
