@@ -11,7 +11,8 @@ from typing import Any
 
 from llvmlite.binding import ffi
 from numba import types
-from numba.core import errors, ir, utils
+from numba.core import errors, ir, transforms, utils
+from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.target_extension import get_local_target
 from numba.core.types.functions import BaseFunction
 
@@ -19,6 +20,7 @@ __all__ = ["shortcuts"]
 
 _call_type = BaseFunction.get_call_type
 _list_vars = ir.Inst._rec_list_vars
+_post_process = PostProcessor.run
 _colors = getattr(errors, "HighlightColorScheme", None)  # with the package colorama
 _markup = getattr(_colors, "_markup", None)
 
@@ -43,6 +45,7 @@ def shortcuts() -> Iterator[None]:
     _in_force = True
     BaseFunction.get_call_type = _quick_call_type
     ir.Inst._rec_list_vars = _quick_list_vars
+    PostProcessor.run = _quick_post_process
     if _colors is not None:
         _colors._markup = _unmarked
     callbacks.clear()  # Numba takes the time of each call of LLVM, for statistics
@@ -52,6 +55,7 @@ def shortcuts() -> Iterator[None]:
         callbacks.extend(timers)
         if _colors is not None:
             _colors._markup = _markup
+        PostProcessor.run = _post_process
         ir.Inst._rec_list_vars = _list_vars
         BaseFunction.get_call_type = _call_type
         _in_force = False
@@ -102,6 +106,19 @@ def _quick_list_vars(instruction: Any, part: Any) -> Any:
         if type(value) not in _PLAIN:
             variables += _quick_list_vars(instruction, value)
     return variables
+
+
+def _quick_post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Put the blocks in order after a pass: without the variables that are alive at each, which few kernels need."""
+    code = self.func_ir
+    if code.is_generator:
+        _post_process(self, emit_dels, extend_lifetimes)
+        return
+    code.blocks = transforms.canonicalize_cfg(code.blocks)
+    code.variable_lifetime = VariableLifetime(code.blocks)
+    code.generator_info = None
+    if emit_dels:
+        self._insert_var_dels(extend_lifetimes=extend_lifetimes)
 
 
 def _unmarked(scheme: Any, message: str, *_: Any, **__: Any) -> str:
