@@ -156,7 +156,7 @@ def test_scoring_a_stump_uses_the_kernels_of_trained_trees(monkeypatch):
     assert len(set(ways)) == 1
 
 
-@pytest.mark.parametrize("last", ["RR", "AlphaNDCG@5"])  # made-up documents have no subtopics
+@pytest.mark.parametrize("last", ["RR", "alpha_nDCG@5"])  # made-up documents have no subtopics
 def test_the_last_of_several_measures_is_compiled_by_the_command_itself(started, monkeypatch, last):
     rehearsed = []
     evaluate = first_use._evaluate
