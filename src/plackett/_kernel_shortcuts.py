@@ -67,6 +67,8 @@ def _quick_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
     An operator such as ``+`` has dozens of templates, and Numba tries them in turn, most of which fail with a message
     that is written and thrown away. Here the one that applies is remembered.
     """
+    if type(function) is not types.Function:  # a function of C has one
+        return _call_type(function, context, args, kws)
     key = id(function), args, tuple(kws.items())
     if key not in _narrowed:
         narrow = _narrow(function, context, args, kws)
@@ -88,7 +90,7 @@ def _narrow(function: Any, context: Any, args: Any, kws: Any) -> Any:
         for each in ((args, kws), general) if trial.prefer_literal else (general, (args, kws)):
             try:
                 if trial.apply(*each) is not None:
-                    return type(function)(template)
+                    return types.Function(template)
             except errors.NumbaError:
                 continue
     return None
