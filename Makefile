@@ -11,6 +11,9 @@ PIP = $$(test -x $(BIN)/pip && echo $(BIN)/python -m pip || echo $(PYTHON) -m pi
 # Two workers, because compiled kernels use threads of their own.
 WORKERS ?= 2
 
+# Modules are compiled once, not again by every process that a target starts, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-full test-minimum lint bench letor docs site dist clean
 .DELETE_ON_ERROR:
 
