@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding
-from numba import _dynfunc, types
+from numba import _dynfunc, types, version_info
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags, compile_result
 
@@ -31,7 +31,7 @@ class _Library(JITCodeLibrary):
     """Code of a kernel. Functions that are only declared, most of them, are not optimised: there is nothing to do."""
 
     def _optimize_functions(self, module: Any) -> None:
-        if not hasattr(binding, "create_new_function_pass_manager"):  # before Numba 0.62 this is done another way
+        if version_info[:2] < (0, 62):  # its passes are run in another way
             super()._optimize_functions(module)
             return
         module.data_layout = self._codegen._data_layout
