@@ -2,9 +2,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# The pip of $(PYTHON) installs into $(VENV) if it can (since pip 22.3): a pip of its own takes seconds to set up.
+MAKE_VENV = test -x $(BIN)/python \
+	|| { $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python --version >/dev/null 2>&1; } \
+	|| $(PYTHON) -m venv $(VENV)
+PIP = $$(test -x $(BIN)/pip && echo $(BIN)/python -m pip || echo $(PYTHON) -m pip --python $(BIN)/python) \
+	install --quiet --disable-pip-version-check -c constraints.txt
 # Two workers, because compiled kernels use threads of their own.
 WORKERS ?= 2
+
+# Modules are compiled once, not again by every process that a target starts, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-full test-minimum lint bench letor docs site dist clean
 .DELETE_ON_ERROR:
@@ -59,7 +67,7 @@ clean:
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) …"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(MAKE_VENV)
 	@$(PIP) -e .
 	@touch $@
 
@@ -68,7 +76,7 @@ $(VENV)/core: pyproject.toml constraints.txt
 # compiles the modules that it imports.
 $(VENV)/demo: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) …"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(MAKE_VENV)
 	@$(PIP) --no-compile -e ".[report,serve]" PyStemmer
 	@touch $(VENV)/core $@
 

@@ -240,12 +240,13 @@ def over_queries(
     n_queries = offsets.size - 1
     if n_queries == 0:
         return
-    threads = min(n_threads(n_jobs), 1 + int(offsets[-1]) // rows_per_thread)
+    worth = 1 + int(offsets[-1]) // rows_per_thread
+    threads = 1 if worth == 1 and n_jobs is None else min(n_threads(n_jobs), worth)  # asking takes microseconds
     if threads == 1:
         kernel(0, n_queries, offsets, *args)
         return
     # more parts than threads: a thread whose core is busy with something else (LightGBM's workers spin) takes fewer
-    parts = deque(ranges(offsets, min(_PARTS * threads, 1 + int(offsets[-1]) // rows_per_thread)))
+    parts = deque(ranges(offsets, min(_PARTS * threads, worth)))
 
     def work() -> None:
         while parts:

@@ -15,9 +15,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding
-from numba import _dynfunc, types
+from numba import _dynfunc, types, version_info
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags, compile_result
+
+from plackett._kernel_shortcuts import shortcuts
 
 __all__ = ["FORM", "INNER", "OUTER", "pack_inner", "plain_integers", "unpack_inner"]
 
@@ -25,7 +27,21 @@ __all__ = ["FORM", "INNER", "OUTER", "pack_inner", "plain_integers", "unpack_inn
 FORM = 2
 
 
-class OuterLibrary(JITCodeLibrary):
+class _Library(JITCodeLibrary):
+    """Code of a kernel. Functions that are only declared, most of them, are not optimised: there is nothing to do."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        if version_info[:2] < (0, 62):  # its passes are run in another way
+            super()._optimize_functions(module)
+            return
+        module.data_layout = self._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+
+class OuterLibrary(_Library):
     """Machine code of a kernel that Python calls, together with the kernels that it calls itself."""
 
     def _optimize_final_module(self) -> None:
@@ -35,7 +51,7 @@ class OuterLibrary(JITCodeLibrary):
                 function.linkage = binding.Linkage.internal
 
 
-class InnerLibrary(JITCodeLibrary):
+class InnerLibrary(_Library):
     """A kernel that other kernels call, optimised but not machine code."""
 
     def _finalize_final_module(self) -> None:
@@ -72,7 +88,7 @@ class OuterCompiler(Compiler):
     def _compile_core(self) -> Any:
         self.state.flags = QuickFlags(self.state.flags)
         self.state.library = _library(OuterLibrary, self.state.targetctx, self.state.func_id.func_qualname)
-        with _without_collector():
+        with _without_collector(), shortcuts():
             result = super()._compile_core()
         for environment in result._find_referenced_environments():  # those of the kernels that it calls
             result.codegen.set_env(environment.env_name, environment)
@@ -86,7 +102,8 @@ class InnerCompiler(Compiler):
         self.state.flags = QuickFlags(self.state.flags)
         self.state.flags.no_compile = True
         self.state.library = _library(InnerLibrary, self.state.targetctx, self.state.func_id.func_qualname)
-        result = _with_entry(super()._compile_core())
+        with shortcuts():
+            result = _with_entry(super()._compile_core())
         result.target_context.insert_user_function(result.entry_point, result.fndesc, [result.library])
         return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -153,3 +154,35 @@ def test_scoring_a_stump_uses_the_kernels_of_trained_trees(monkeypatch):
     pk.LambdaMART(n_estimators=3).fit(data).predict(data)
     assert len(ways) > 1
     assert len(set(ways)) == 1
+
+
+@pytest.mark.parametrize("last", ["RR", "alpha_nDCG@5"])  # made-up documents have no subtopics
+def test_the_last_of_several_measures_is_compiled_by_the_command_itself(started, monkeypatch, last):
+    rehearsed = []
+    evaluate = first_use._evaluate
+    monkeypatch.setattr(first_use, "_evaluate", lambda *args: (rehearsed.append(args), evaluate(*args)))
+    with first_use.rehearse_evaluation(["nDCG@10", "AP", last], None):
+        _compile_something()
+    assert started[0][1:] == (["nDCG@10", "AP"], None)
+    assert rehearsed == [([last], None)]
+    assert started[1:] == ["waited", "killed", "waited"]
+
+
+def test_numba_starts_without_linear_algebra_and_has_it_when_needed():
+    program = """
+import subprocess
+import sys
+import numpy as np
+from plackett.cli.lean import numba_alone, own_process
+numba_alone()  # in somebody else's process
+assert "numba" not in sys.modules
+own_process()
+numba_alone()
+import numba
+from numba.core.registry import cpu_target
+cpu_target.target_context.refresh()
+assert "scipy.linalg" not in sys.modules
+print(numba.njit(lambda a: np.dot(a, a)[0, 1])(np.array([[1.0, 2.0], [3.0, 4.0]])))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "10.0\n"

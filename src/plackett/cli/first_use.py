@@ -7,18 +7,21 @@ through the rest of the command on a few made-up documents; its compiled kernels
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from plackett._cores import n_threads
 from plackett._kernel_folder import cache_root, nothing_compiled, on_first_compilation
-from plackett.cli.lean import is_own_process, lightgbm_alone, own_process
+from plackett.cli.lean import is_own_process, lightgbm_alone, numba_alone, own_process
 
 __all__ = ["rehearse_evaluation", "rehearse_experiment", "rehearse_training"]
 
@@ -35,8 +38,11 @@ def rehearse_training(ranker: Any, *, validate: bool) -> contextlib.AbstractCont
 
 
 def rehearse_evaluation(measures: Sequence[str], preset: str | None) -> contextlib.AbstractContextManager[None]:
-    """The same for the evaluation of scores."""
-    return _in_parallel(_evaluate, list(measures), preset)
+    """The same for the evaluation of scores; the last of several measures is left to this process, which ends first."""
+    if len(measures) < 3:
+        return _in_parallel(_evaluate, list(measures), preset)
+    *rest, last = measures
+    return _in_parallel(_evaluate, rest, preset, meanwhile=partial(_evaluate, [last], preset))
 
 
 def rehearse_experiment(
@@ -64,10 +70,14 @@ def _in_parallel(task: Callable[..., None], *args: Any, meanwhile: Callable[[], 
     try:
         if nothing_compiled():  # no need to wait until the first kernel is missed
             start()
+            numba_alone()
         with on_first_compilation(start):
             yield
         if started and meanwhile is not None:  # what the second process would come to last
-            meanwhile()
+            # a measure may not fit the made-up documents; whatever is wrong is said when it meets the real ones
+            with contextlib.suppress(Exception), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                meanwhile()
         for process in started:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_PATIENCE)
@@ -93,8 +103,10 @@ def _start(task: Callable[..., None], *args: Any) -> subprocess.Popen[bytes]:
 
 def _work() -> None:
     """What the second process does."""
+    gc.disable()  # it ends soon
     own_process()
     task, args = pickle.load(sys.stdin.buffer)
+    numba_alone()
     task(*args)
 
 

@@ -6,7 +6,11 @@ bytes: callers keep that many after the last one they use.
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
+from llvmlite import ir
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -30,13 +34,23 @@ _NIBBLES, _PAIRS, _QUADS = _U(0x0F0F0F0F0F0F0F0F), _U(0x00FF00FF00FF00FF), _U(0x
 _TO_PAIRS, _TO_QUADS, _TO_EIGHT = _U(2561), _U(6553601), _U(42949672960001)
 
 
+@intrinsic
+def _word(context, buf, at):  # type: ignore[no-untyped-def]
+    """The eight bytes from ``at`` on as one number, whose lowest byte is the first."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        text = context.make_array(signature.args[0])(context, builder, arguments[0])
+        first = builder.gep(text.data, [arguments[1]])
+        word = builder.load(builder.bitcast(first, ir.IntType(64).as_pointer()), align=1)
+        return word if sys.byteorder == "little" else builder.bswap(word)
+
+    return types.uint64(buf, types.uint64), generate
+
+
 @kernel(inline=True)
 def load(buf, at):  # type: ignore[no-untyped-def]
-    """Word of the eight bytes from ``at`` on; LLVM makes one unaligned load of it."""
-    i = _U(at)
-    low = _U(buf[i]) | _U(buf[i + _B1]) << _B8 | _U(buf[i + _I2]) << _B16 | _U(buf[i + _I3]) << _B24
-    high = _U(buf[i + _I4]) | _U(buf[i + _I5]) << _B8 | _U(buf[i + _I6]) << _B16 | _U(buf[i + _B7]) << _B24
-    return low | high << _B32
+    """Word of the eight bytes from ``at`` on."""
+    return _word(buf, _U(at))
 
 
 @intrinsic
