@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from llvmlite import binding
@@ -19,7 +19,12 @@ from numba import _dynfunc, types, version_info
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags, compile_result
 
-from plackett._kernel_shortcuts import shortcuts
+#: Versions of Numba whose inner workings the shortcuts know; with any other, kernels compile more slowly.
+KNOWN = (0, 62) <= tuple(version_info[:2]) <= (0, 68)
+if KNOWN:
+    from plackett._kernel_shortcuts import shortcuts
+else:
+    shortcuts = nullcontext  # type: ignore[assignment]
 
 __all__ = ["FORM", "INNER", "OUTER", "pack_inner", "plain_integers", "unpack_inner"]
 
@@ -31,7 +36,7 @@ class _Library(JITCodeLibrary):
     """Code of a kernel. Functions that are only declared, most of them, are not optimised: there is nothing to do."""
 
     def _optimize_functions(self, module: Any) -> None:
-        if version_info[:2] < (0, 62):  # its passes are run in another way
+        if not KNOWN:
             super()._optimize_functions(module)
             return
         module.data_layout = self._codegen._data_layout

@@ -7,7 +7,7 @@ from scipy.optimize import lsq_linear, nnls
 
 
 def least_moves(scores, weights, pairs, margins, slack, tied=(), ties=0.0):
-    """Moves, slack and room by Lawson and Hanson's least-distance programming on explicit constraints.
+    """Moves, slack and gap of ties by Lawson and Hanson's least-distance programming on explicit constraints.
 
     The shortest x with G x ≥ b is -r[:-1] / r[-1], r the residual of the non-negative least squares problem
     min |E μ - f| with E = (Gᵀ; bᵀ), f = (0, …, 0, 1). Scaled so that the objective is |x|²: δ by the root of its
@@ -18,14 +18,14 @@ def least_moves(scores, weights, pairs, margins, slack, tied=(), ties=0.0):
     price, price_ties = slack * mass, ties * mass
     rows, bounds = [], []
 
-    def constrain(moves, zeta, room, bound):
+    def constrain(moves, zeta, tie_gap, bound):
         row = np.zeros(n + 2)
         for i, factor in moves:
             row[i] += factor / np.sqrt(weights[i])
         if 0 < slack < np.inf:
             row[n] = zeta / np.sqrt(price)
         if 0 < ties < np.inf:
-            row[n + 1] = room / np.sqrt(price_ties)
+            row[n + 1] = tie_gap / np.sqrt(price_ties)
         rows.append(row)
         bounds.append(bound)
 
@@ -47,8 +47,8 @@ def least_moves(scores, weights, pairs, margins, slack, tied=(), ties=0.0):
     r = _residual(E, f)
     x = -r[:-1] / r[-1] * size
     zeta = 1.0 if slack == 0 else 0.0 if slack == np.inf else x[n] / np.sqrt(price)
-    room = x[n + 1] / np.sqrt(price_ties) if 0 < ties < np.inf else 0.0
-    return x[:n] / np.sqrt(weights), zeta, room
+    tie_gap = x[n + 1] / np.sqrt(price_ties) if 0 < ties < np.inf else 0.0
+    return x[:n] / np.sqrt(weights), zeta, tie_gap
 
 
 def _residual(E, f):

@@ -89,9 +89,9 @@ def naive_isotonic(loss, scores, labels, weights):
     tied = [(i, j) for i in range(len(rows)) for j in range(i) if labels[rows[i]] == labels[rows[j]]]
     margins = [gains[rows[i]] - gains[rows[j]] for i, j in pairs]
     w = weights[rows]
-    delta, zeta, room = least_moves(scores[rows], w, pairs, margins, loss.slack, tied, loss.ties)
+    delta, zeta, tie_gap = least_moves(scores[rows], w, pairs, margins, loss.slack, tied, loss.ties)
     value = (w * delta**2).sum()
-    for price, size in ((loss.slack, zeta), (loss.ties, room)):
+    for price, size in ((loss.slack, zeta), (loss.ties, tie_gap)):
         value += price * w.sum() * size**2 if 0 < price < np.inf else 0.0
     return 0.5 * value
 
