@@ -20,8 +20,8 @@ PICKS = 15
 START, CLEAR = 3, 2.0
 #: Number of candidates it chooses from.
 CHOSEN_FROM = 12
-#: Number of parts of the queries, each left out once.
-PARTS = 5
+#: How often the queries are cut into halves; the blend is chosen on each half.
+HALVINGS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,54 +115,55 @@ def greedy(
 def select(
     trials: Trials, *, max_members: int, document_seconds: float | None = None, random_state: int = 0
 ) -> Selection:
-    """Blend the complete candidates: the mean of greedy selections, each on all but a part of the queries.
+    """Blend the complete candidates: the mean of greedy selections, each on half of the queries.
 
-    For every part left out, the best stage of each candidate and the weights are chosen on the other queries and
-    measured on that part; together these values give an unbiased estimate. The weights of the blend are the mean over
-    the parts, and its stages are chosen on all queries.
+    The queries are cut into halves several times. On each half, the best stage of each candidate and the weights are
+    chosen, and they are measured on the other half; together these values give an estimate that is not optimistic. The
+    weights of the blend are the mean over the halves: with few queries, a candidate that is best by luck is so on some
+    halves only. The stages of the blend are chosen on all queries.
     """
     finished = trials.complete()
     everything = np.ones(trials.splits.judged.n_queries, bool)
     table = _Table(trials, finished, document_seconds, max_members)
     stages = table.stages(everything)
-    parts = _parts(trials.splits.twins, random_state)
-    if len(finished) == 1 or not parts:
+    halves = _halves(trials.splits.twins, random_state)
+    if len(finished) == 1 or not halves:
         weights = table.weights(everything, stages)
     else:
         weights = np.zeros(len(finished))
-    values = np.full(everything.size, np.nan)
-    for part in parts:
-        own = table.stages(~part)
-        chosen = table.weights(~part, own)
-        values[part] = table.per_query(part, own, chosen)
+    values = np.zeros(everything.size)
+    for half in halves:
+        own = table.stages(half)
+        chosen = table.weights(half, own)
+        values[~half] += table.per_query(~half, own, chosen) / HALVINGS  # each query is once in the other half
         if len(finished) > 1:
-            weights += chosen / len(parts)
+            weights += chosen / len(halves)
     order = np.argsort(-weights, kind="stable")[:max_members].tolist()
     kept = table.affordable([i for i in order if weights[i] > 0])
     return Selection(
         members=[finished[i] for i in kept],
         stages=[int(stages[i]) for i in kept],
         weights=weights[kept] / weights[kept].sum(),
-        values=_by_query(values, trials.splits.twins) if parts else None,
+        values=_by_query(values, trials.splits.twins) if halves else None,
     )
 
 
 def evaluations(n_candidates: int) -> int:
     """About how often `select` measures all held-out documents."""
-    return 5 * n_candidates + PARTS * PICKS * min(n_candidates, CHOSEN_FROM)
+    return 5 * n_candidates + HALVINGS * PICKS * min(n_candidates, CHOSEN_FROM)
 
 
-def _parts(queries: np.ndarray, random_state: int) -> list[np.ndarray]:
-    """Masks of the queries to leave out; all entries of a query are in the same part."""
-    n = min(PARTS, np.unique(queries).size)
-    if n < 2:
+def _halves(queries: np.ndarray, random_state: int) -> list[np.ndarray]:
+    """Masks of random halves of the queries, two for each cut; all entries of a query are in the same half."""
+    if np.unique(queries).size < 2:
         return []
-    cut = QueryKFold(n, shuffle=True, random_state=random_state)
     masks = []
-    for _, test in cut.split(np.empty((queries.size, 0)), qid=queries):
-        mask = np.zeros(queries.size, bool)
-        mask[test] = True
-        masks.append(mask)
+    for number in range(HALVINGS):
+        cut = QueryKFold(2, shuffle=True, random_state=random_state + number)
+        for _, half in cut.split(np.empty((queries.size, 0)), qid=queries):
+            mask = np.zeros(queries.size, bool)
+            mask[half] = True
+            masks.append(mask)
     return masks
 
 
