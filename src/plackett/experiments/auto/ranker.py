@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
 from plackett.experiments.auto.folder import TrialFolder
@@ -184,13 +185,21 @@ class AutoRanker(Ranker):
                 document_seconds=self.max_score_time,
                 random_state=self.random_state or 0,
             )
-            # with a limit on the scoring time, several seeds of the same ranker would be too slow
-            seeds = self.n_seeds if self.max_score_time is None else 1
+            # with a limit on the scoring time, several seeds of the same ranker would be too slow; after Ctrl-C, nobody
+            # wants to wait for them
+            seeds = self.n_seeds if self.max_score_time is None and not monitor.interrupted else 1
             latest = trials.deadline + LATE * (self.time_budget or 0.0)
             self.scorer_, short = refit(trials, chosen, data, n_seeds=seeds, deadline=trials.deadline, latest=latest)
             monitor.interrupted = monitor.interrupted or short == "interrupted"
         finally:
             monitor.stop()
+        if trials.folder is not None and trials.folder.failure is not None:
+            warnings.warn(
+                f"folder={self.folder!r}: not all results could be written there ({trials.folder.failure}); the search "
+                "went on without it, but cannot be resumed from there",
+                PlackettWarning,
+                stacklevel=2,
+            )
         if monitor.valid is not None:
             monitor.update(self._score_rows(monitor.valid))
         self._told = {
@@ -215,7 +224,8 @@ class AutoRanker(Ranker):
                 continue
             monitor.update()
             self.scorer_ = BlendScorer((ranker,), np.ones(1))
-            reason = f"One query cannot be split, so nothing was compared: {candidate.name} was trained as it is."
+            single = "One query" if data.n_queries == 1 else "Queries that all have the same documents"
+            reason = f"{single} cannot be split, so nothing was compared: {candidate.name} was trained as it is."
             self._told = {"leaderboard": [], "reasons": [*facts.sentences(), reason], "estimate": None}
             return
         assert error is not None
