@@ -18,7 +18,7 @@ from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
 from plackett.experiments.auto.report import leaderboard, summary
 from plackett.experiments.auto.search import Budget, search
-from plackett.experiments.auto.selection import select
+from plackett.experiments.auto.selection import members_for, select
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit, quietly
 from plackett.measures.language import parse
@@ -59,7 +59,8 @@ class AutoRanker(Ranker):
         Folds of the cross-validation, and how often to repeat it with new folds; None means 3 times below 200 queries
         and twice below 1,000. Large data is compared on fewer folds, as time allows.
     max_members
-        Maximum number of rankers in the blend.
+        Maximum number of rankers in the blend; None means 10 below 200 queries, where the best cannot be told apart,
+        and otherwise 5.
     n_seeds
         Train members that involve randomness (trees on a subset of the columns) with this many seeds, as time allows,
         and average them.
@@ -128,7 +129,7 @@ class AutoRanker(Ranker):
     candidates: Sequence[Any] | None = None
     n_folds: int = 5
     n_repeats: int | None = None
-    max_members: int = 5
+    max_members: int | None = None
     n_seeds: int = 3
     max_score_time: float | None = None
     clock: str = "wall"
@@ -163,6 +164,8 @@ class AutoRanker(Ranker):
             folder=None if self.folder is None else TrialFolder(self.folder, splits),
         )
 
+        max_members = members_for(facts.n_lists) if self.max_members is None else self.max_members
+
         def notify() -> None:
             if monitor.update():
                 raise OutOfTimeError("a callback ended the search")
@@ -175,13 +178,13 @@ class AutoRanker(Ranker):
             if self.n_trials is None and self.time_budget is not None:
                 trials.deadline = budget.began + self.time_budget
             try:
-                why = search(trials, first, more, budget, self.max_members, notify)
+                why = search(trials, first, more, budget, max_members, notify)
             except KeyboardInterrupt:
                 monitor.interrupted, why = True, "it was interrupted"
             trials.settle(interrupted=monitor.interrupted)
             chosen = select(
                 trials,
-                max_members=self.max_members,
+                max_members=max_members,
                 document_seconds=self.max_score_time,
                 random_state=self.random_state or 0,
             )

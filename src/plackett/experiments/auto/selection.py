@@ -10,9 +10,10 @@ import numpy as np
 from plackett._provenance import fulfils
 from plackett.data.ids import distinct
 from plackett.data.kfold import QueryKFold
+from plackett.experiments.auto.splits import TWICE
 from plackett.experiments.auto.trials import Trials, mean, per_query
 
-__all__ = ["Selection", "evaluations", "greedy", "select"]
+__all__ = ["Selection", "evaluations", "greedy", "members_for", "select"]
 
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
@@ -20,8 +21,10 @@ PICKS = 15
 START, CLEAR = 3, 2.0
 #: Number of candidates it chooses from.
 CHOSEN_FROM = 12
-#: How often the queries are cut into halves; the blend is chosen on each half.
-HALVINGS = 5
+#: Number of parts of the queries, each left out once; with few queries, they are cut into halves several times.
+PARTS, HALVINGS = 5, 5
+#: Maximum number of members, and the same for few queries.
+MEMBERS, MEMBERS_OF_FEW = 5, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,56 +118,67 @@ def greedy(
 def select(
     trials: Trials, *, max_members: int, document_seconds: float | None = None, random_state: int = 0
 ) -> Selection:
-    """Blend the complete candidates: the mean of greedy selections, each on half of the queries.
+    """Blend the complete candidates: the mean of greedy selections, each on all but a part of the queries.
 
-    The queries are cut into halves several times. On each half, the best stage of each candidate and the weights are
-    chosen, and they are measured on the other half; together these values give an estimate that is not optimistic. The
-    weights of the blend are the mean over the halves: with few queries, a candidate that is best by luck is so on some
-    halves only. The stages of the blend are chosen on all queries.
+    For every part left out, the best stage of each candidate and the weights are chosen on the other queries and
+    measured on that part; together these values give an unbiased estimate. The weights of the blend are the mean over
+    the parts, and its stages are chosen on all queries. Few queries are cut into halves, several times: a candidate
+    that is best by luck is so on some halves only, and the mean has more members.
     """
     finished = trials.complete()
     everything = np.ones(trials.splits.judged.n_queries, bool)
     table = _Table(trials, finished, document_seconds, max_members)
     stages = table.stages(everything)
-    halves = _halves(trials.splits.twins, random_state)
-    if len(finished) == 1 or not halves:
+    parts, rounds = _parts(trials.splits.twins, random_state)
+    if len(finished) == 1 or not parts:
         weights = table.weights(everything, stages)
     else:
         weights = np.zeros(len(finished))
     values = np.zeros(everything.size)
-    for half in halves:
-        own = table.stages(half)
-        chosen = table.weights(half, own)
-        values[~half] += table.per_query(~half, own, chosen) / HALVINGS  # each query is once in the other half
+    for part in parts:
+        own = table.stages(~part)
+        chosen = table.weights(~part, own)
+        values[part] += table.per_query(part, own, chosen) / rounds
         if len(finished) > 1:
-            weights += chosen / len(halves)
+            weights += chosen / len(parts)
     order = np.argsort(-weights, kind="stable")[:max_members].tolist()
     kept = table.affordable([i for i in order if weights[i] > 0])
     return Selection(
         members=[finished[i] for i in kept],
         stages=[int(stages[i]) for i in kept],
         weights=weights[kept] / weights[kept].sum(),
-        values=_by_query(values, trials.splits.twins) if halves else None,
+        values=_by_query(values, trials.splits.twins) if parts else None,
     )
 
 
 def evaluations(n_candidates: int) -> int:
     """About how often `select` measures all held-out documents."""
-    return 5 * n_candidates + HALVINGS * PICKS * min(n_candidates, CHOSEN_FROM)
+    return 5 * n_candidates + max(PARTS, HALVINGS) * PICKS * min(n_candidates, CHOSEN_FROM)
 
 
-def _halves(queries: np.ndarray, random_state: int) -> list[np.ndarray]:
-    """Masks of random halves of the queries, two for each cut; all entries of a query are in the same half."""
-    if np.unique(queries).size < 2:
-        return []
+def members_for(n_queries: int) -> int:
+    """Maximum number of members for this many queries: few cannot tell which candidates are better.
+
+    >>> [members_for(n) for n in (60, 500)]
+    [10, 5]
+    """
+    return MEMBERS_OF_FEW if n_queries < TWICE else MEMBERS
+
+
+def _parts(queries: np.ndarray, random_state: int) -> tuple[list[np.ndarray], int]:
+    """Masks of the queries to leave out, and how often each is; all entries of a query are in the same part."""
+    n_queries = np.unique(queries).size
+    if n_queries < 2:
+        return [], 0
+    rounds, n_parts = (HALVINGS, 2) if n_queries < TWICE else (1, PARTS)
     masks = []
-    for number in range(HALVINGS):
-        cut = QueryKFold(2, shuffle=True, random_state=random_state + number)
-        for _, half in cut.split(np.empty((queries.size, 0)), qid=queries):
+    for number in range(rounds):
+        cut = QueryKFold(n_parts, shuffle=True, random_state=random_state + number)
+        for _, test in cut.split(np.empty((queries.size, 0)), qid=queries):
             mask = np.zeros(queries.size, bool)
-            mask[half] = True
+            mask[test] = True
             masks.append(mask)
-    return masks
+    return masks, rounds
 
 
 def _by_query(values: np.ndarray, queries: np.ndarray) -> np.ndarray:
