@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.data.mapped import row_array
+from plackett.data.mapped import BLOCK_ROWS, row_array
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
@@ -16,7 +16,7 @@ from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 __all__ = ["RankSVM"]
 
 #: How many times the smallest difference of two labels the largest may be if the labels are grades.
-_MOST_STEPS = 10.0
+_MOST_STEPS = 10
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -130,6 +130,11 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
 
 
 def _grades(labels: np.ndarray) -> bool:
-    """Whether the labels are a few grades, so that no difference is too large as a margin."""
-    levels = np.unique(labels)
+    """Whether the labels are a few grades, so that no difference is too large as a margin; below 0 means unjudged."""
+    levels = np.empty(0)
+    for start in range(0, labels.size, BLOCK_ROWS):  # they may be in a file
+        part = labels[start : start + BLOCK_ROWS]
+        levels = np.union1d(levels, part[part >= 0.0])
+        if levels.size > _MOST_STEPS + 1:
+            return False
     return levels.size > 1 and bool(levels[-1] - levels[0] <= _MOST_STEPS * np.diff(levels).min())
