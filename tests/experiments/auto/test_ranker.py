@@ -110,6 +110,23 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
         pk.AutoRanker(candidates=LINEAR, n_trials=3, **FEW).fit(task())
 
 
+def test_an_interrupt_while_the_blend_is_chosen_keeps_the_best_ranker(monkeypatch):
+    def interrupted(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("plackett.experiments.auto.ranker.select", interrupted)
+    with pytest.warns(PlackettWarning, match="interrupted"):
+        ranker = pk.AutoRanker(candidates=LINEAR, n_trials=3, **FEW).fit(task())
+    assert ranker.card_["interrupted"] and ranker.estimate_ is None
+    table = ranker.leaderboard_
+    assert table["weight"].to_list() == [1.0, 0.0, 0.0] and table["value"][0] == table["value"].max()
+    limit = table["document_seconds"].min() / 2.0  # none is fast enough: the fastest one
+    with pytest.warns(PlackettWarning, match="interrupted"):
+        ranker = pk.AutoRanker(candidates=LINEAR, n_trials=3, max_score_time=limit, **FEW).fit(task())
+    table = ranker.leaderboard_
+    assert table.filter(pl.col("weight") == 1.0)["document_seconds"].item() == table["document_seconds"].min()
+
+
 def test_a_second_interrupt_keeps_the_members_trained_so_far(monkeypatch):
     from plackett.experiments.auto import refit as module
 

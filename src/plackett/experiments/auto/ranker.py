@@ -18,7 +18,7 @@ from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
 from plackett.experiments.auto.report import leaderboard, summary
 from plackett.experiments.auto.search import Budget, search
-from plackett.experiments.auto.selection import members_for, select
+from plackett.experiments.auto.selection import best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit, quietly
 from plackett.measures.language import parse
@@ -182,12 +182,16 @@ class AutoRanker(Ranker):
             except KeyboardInterrupt:
                 monitor.interrupted, why = True, "it was interrupted"
             trials.settle(interrupted=monitor.interrupted)
-            chosen = select(
-                trials,
-                max_members=max_members,
-                document_seconds=self.max_score_time,
-                random_state=self.random_state or 0,
-            )
+            try:
+                chosen = select(
+                    trials,
+                    max_members=max_members,
+                    document_seconds=self.max_score_time,
+                    random_state=self.random_state or 0,
+                )
+            except KeyboardInterrupt:
+                monitor.interrupted, why = True, "it was interrupted"
+                chosen = best_alone(trials, document_seconds=self.max_score_time)
             # with a limit on the scoring time, several seeds of the same ranker would be too slow; after Ctrl-C, nobody
             # wants to wait for them
             seeds = self.n_seeds if self.max_score_time is None and not monitor.interrupted else 1

@@ -13,7 +13,7 @@ from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.splits import TWICE
 from plackett.experiments.auto.trials import Trials, mean, per_query
 
-__all__ = ["Selection", "evaluations", "greedy", "members_for", "select"]
+__all__ = ["Selection", "best_alone", "evaluations", "greedy", "members_for", "select"]
 
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
@@ -151,6 +151,15 @@ def select(
     )
 
 
+def best_alone(trials: Trials, *, document_seconds: float | None = None) -> Selection:
+    """The best complete candidate by itself, of those that score fast enough; without an estimate."""
+    finished = trials.complete()
+    seconds = {i: trials.document_seconds(i) for i in finished}
+    limit = np.inf if document_seconds is None else max(document_seconds, min(seconds.values()))
+    best = max((i for i in finished if seconds[i] <= limit), key=trials.worth)
+    return Selection([best], [trials.best_stage(best)], np.ones(1), None)
+
+
 def evaluations(n_candidates: int) -> int:
     """About how often `select` measures all held-out documents."""
     return 5 * n_candidates + max(PARTS, HALVINGS) * PICKS * min(n_candidates, CHOSEN_FROM)
@@ -200,10 +209,7 @@ class _Table:
             np.array([trials.values(trials.scores(i, stage)) for stage in range(len(trials.candidates[i].stages))])
             for i in finished
         ]
-        n_splits = len(trials.splits)
-        self.seconds = np.array(
-            [np.median([trials.outcomes[i, split].document_seconds for split in range(n_splits)]) for i in finished]
-        )
+        self.seconds = np.array([trials.document_seconds(i) for i in finished])
 
     def stages(self, queries: np.ndarray) -> np.ndarray:
         """The best stage of each candidate on some queries, the first one if tied."""
