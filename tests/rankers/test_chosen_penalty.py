@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -32,10 +34,10 @@ def test_the_value_is_the_best_of_the_folds(cls, name):
     ranker = cls().fit(data)
     chosen = getattr(ranker, f"{name}_")
     assert chosen in ranker._penalty[1]
-    assert ranker.card_["chosen"] == {name: chosen}
     assert getattr(ranker, name) == "auto"
-    assert ranker.settled() == {name: chosen}
-    same = cls(**{name: chosen}).fit(data)
+    others = {"margin": "label"} if cls is pk.RankSVM else {}
+    assert ranker.settled() == ranker.card_["chosen"] == {name: chosen, **others}
+    same = cls(**{name: chosen, **others}).fit(data)
     np.testing.assert_array_equal(ranker.predict(data), same.predict(data))
 
     # the same folds by hand, through the public interface
@@ -49,7 +51,7 @@ def test_the_value_is_the_best_of_the_folds(cls, name):
         for fold in range(_FOLDS):
             held_out = np.isin(np.arange(data.n_queries), order[fold::_FOLDS])
             part = data.select(held_out)
-            total += cls(**{name: value}).fit(data.select(~held_out)).score(part) * part.n_queries
+            total += cls(**{name: value, **others}).fit(data.select(~held_out)).score(part) * part.n_queries
         totals[value] = total
     assert totals[chosen] == pytest.approx(max(totals.values()), rel=1e-9)
 
@@ -77,6 +79,44 @@ def test_a_number_is_taken_as_it_is():
     assert not hasattr(ranker, "alpha_")
     with pytest.raises(pk.DataError, match="alpha='strong'; give a number, or 'auto'"):
         pk.ListNet(alpha="strong").fit(noisy(12))
+
+
+def test_margins_are_differences_of_grades_where_C_is_chosen_too():
+    data = noisy(12)
+    ranker = pk.RankSVM().fit(data)
+    assert ranker.margin_ == "label" and ranker.margin == "auto"
+    # a number for C: a margin of 1, as ever
+    np.testing.assert_array_equal(
+        pk.RankSVM(C=1e-4).fit(data).predict(data), pk.RankSVM(C=1e-4, margin=1.0).fit(data).predict(data)
+    )
+    ranker.set_params(margin=1.0).fit(data)
+    assert not hasattr(ranker, "margin_") and set(ranker.settled()) == {"C"}
+    ranker.set_params(C=1e-4, margin="auto").fit(data)
+    assert not hasattr(ranker, "margin_") and ranker.settled() == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "parameters"),
+    [
+        ({"y": np.exp(3.0 * noisy(12).y)}, {}),  # 400 as a margin would leave no room for the others
+        ({"y": np.zeros(96)}, {}),
+        ({"preferences": pk.Preferences.from_pairs([(0, 1), (10, 9)])}, {}),
+        ({}, {"loss": "hinge"}),
+        ({}, {"tie_weight": 0.1}),
+    ],
+)
+def test_margins_stay_at_one_without_plain_grades(changed, parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pk.PlackettWarning)
+        assert pk.RankSVM(**parameters).fit(noisy(12).replace(**changed)).margin_ == 1.0
+    assert pk.RankSVM(**parameters).fit(noisy(4)).margin_ == 1.0
+
+
+def test_a_wrapper_hands_on_what_was_chosen():
+    data = noisy(12)
+    ranker = pk.RankSVM().fit(data)
+    member = pk.SubsampleEnsemble(base=pk.RankSVM())._member(ranker)
+    assert {"C": member.C, "margin": member.margin} == ranker.settled()
 
 
 def test_larger_data_are_judged_by_a_sample(monkeypatch):

@@ -31,6 +31,8 @@ class ChosenPenalty:
     attribute named after the parameter (``alpha_``, ``C_``) and in the model card.
     """
 
+    #: Parameters whose ``"auto"`` is settled together with the penalty.
+    _settled_too: ClassVar[tuple[str, ...]] = ()
     #: Name of the parameter, and the values to try. The first is used for fewer than ten queries, and for preferences
     #: without labels, which no measure can judge; it wins ties.
     _penalty: ClassVar[tuple[str, tuple[float, ...]]]
@@ -38,20 +40,33 @@ class ChosenPenalty:
     def _fit(self: Any, data: RankingDataset, monitor: Monitor) -> None:
         name = self._penalty[0]
         given = getattr(self, name)
+        for known in self._chosen():  # of an earlier fit
+            del self.__dict__[f"{known}_"]
         if given != "auto":
             if isinstance(given, str):
                 raise DataError(f"{name}={given!r}; give a number, or 'auto'")
-            self.__dict__.pop(f"{name}_", None)
             super()._fit(data, monitor)  # type: ignore[misc]
             return
         enough = data.n_queries >= _LEAST_QUERIES and data.y is not None
-        chosen = self._choose(data) if enough else self._penalty_for_few(data)
-        trained = replace(self, **{name: chosen})
+        chosen = self._others(data, enough)
+        settled = replace(self, **chosen)
+        chosen[name] = settled._choose(data) if enough else settled._penalty_for_few(data)
+        trained = replace(self, **chosen)
         parameters = {field.name for field in fields(self)}
         trained.__dict__.update({key: value for key, value in self.__dict__.items() if key not in parameters})
         trained._fit(data, monitor)
         self.__dict__.update({key: value for key, value in trained.__dict__.items() if key not in parameters})
-        setattr(self, f"{name}_", chosen)
+        for known, value in chosen.items():
+            setattr(self, f"{known}_", value)
+
+    def _others(self, data: RankingDataset, enough: bool) -> dict[str, Any]:
+        """Values of the parameters that are settled together with the penalty; whether values can be compared."""
+        return {}
+
+    def _chosen(self) -> dict[str, Any]:
+        """The penalty that was chosen, and what was settled with it."""
+        names = (self._penalty[0], *self._settled_too)
+        return {name: getattr(self, f"{name}_") for name in names if hasattr(self, f"{name}_")}
 
     def _penalty_values(self, data: RankingDataset) -> tuple[float, ...]:
         """The values to try."""
@@ -88,13 +103,10 @@ class ChosenPenalty:
 
     def settled(self: Any) -> dict[str, Any]:
         """Parameters chosen while training, for retraining this ranker."""
-        name = self._penalty[0]
-        chosen = {name: getattr(self, f"{name}_")} if hasattr(self, f"{name}_") else {}
-        return super().settled() | chosen  # type: ignore[misc,no-any-return]
+        return super().settled() | self._chosen()  # type: ignore[misc,no-any-return]
 
     def _card(self: Any, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
-        name = self._penalty[0]
         card: dict[str, Any] = super()._card(data, monitor)  # type: ignore[misc]
-        if hasattr(self, f"{name}_"):
-            card["chosen"] = card.get("chosen", {}) | {name: getattr(self, f"{name}_")}
+        if chosen := self._chosen():
+            card["chosen"] = card.get("chosen", {}) | chosen
         return card

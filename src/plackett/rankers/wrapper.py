@@ -12,6 +12,7 @@ from plackett._errors import DataError, PlackettWarning
 from plackett._estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker, _counted
+from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.named import ranker_named
 from plackett.scorers.blend import BlendScorer
 
@@ -72,9 +73,8 @@ class Wrapper(Ranker):
         member.verbose = False  # the wrapper shows its own progress
         if member.early_stopping_rounds is None:
             member.early_stopping_rounds = self.early_stopping_rounds
-        name = getattr(type(member), "_penalty", ("",))[0]
-        if like is not None and hasattr(like, f"{name}_"):
-            setattr(member, name, getattr(like, f"{name}_"))
+        if isinstance(like, ChosenPenalty):
+            member.set_params(**like._chosen())
         return member
 
     def _trained(self, data: RankingDataset, valid: RankingDataset | None, like: Ranker | None = None) -> Ranker:

@@ -59,7 +59,7 @@ def _rankers(train: RankingDataset, valid: RankingDataset, n_jobs: int | None) -
         return rankers.RankSVM(n_jobs=n_jobs)
 
     chosen = base().fit(train)
-    settled = rankers.RankSVM(C=chosen.C_, n_jobs=n_jobs)
+    settled = base().set_params(**chosen.settled())
 
     def local(cls: Any, **parameters: Any) -> Any:
         return lambda: cls(base=settled, n_jobs=n_jobs, **parameters).fit(train, eval_set=valid)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
+import plackett.experiments.auto.plan as module
 from plackett import DataError, PlackettWarning
 from plackett._estimator import clone
 from plackett.data.canonical import canonical_order
@@ -19,7 +20,7 @@ from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Outcome, Trials
+from plackett.experiments.auto.trials import Outcome, Trials, fit
 from plackett.measures.language import parse
 from plackett.testing.rankers import easy_task
 
@@ -241,19 +242,37 @@ def test_time_is_kept_back_for_training_on_all_data():
 @pytest.mark.parametrize(
     ("seconds", "n_splits", "n_queries"), [(1e6, 6, 60), (10.0, 2, 60), (1.6, 1, 22), (1e-3, 1, 20)]
 )
-def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n_queries):
+def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n_queries, monkeypatch):
     """A training takes one second by this clock, and three are wanted in seven tenths of the time."""
     data = task(n_queries=60)
-    ticks = itertools.count()
+    trained = []
+    monkeypatch.setattr(module, "fit", lambda *given: trained.append(given))
     cut = {"n_folds": 3, "n_repeats": 2, "random_state": 0}
     facts = inspect_data(data, NDCG)
     splits = folds(data, facts, None, **cut)
-    budget = Budget(seconds, None, None, lambda: 1.0 * next(ticks))
+    budget = Budget(seconds, None, None, lambda: float(len(trained)))
     found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), facts, budget, n_jobs=1, **cut)
     assert (len(found), found.data.n_queries) == (n_splits, n_queries)
 
 
 # -------------------------------------------------------------------------------------------------------------- folder
+
+
+def test_the_timed_training_is_short_and_has_one_thread(monkeypatch):
+    """Two threads on a few documents may take minutes where other programs want the cores."""
+    data, seen = task(), []
+    facts, cut = inspect_data(data, NDCG), {"n_folds": 2, "n_repeats": 1, "random_state": 0}
+    ticks = itertools.count()
+    budget = Budget(40.0, None, None, lambda: float(next(ticks)))
+
+    def spy(ranker, data, after):
+        fit(ranker, data, after)
+        seen.append((ranker.n_jobs, ranker.scorer_.booster.num_trees()))
+
+    monkeypatch.setattr(module, "fit", spy)
+    found = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), facts, budget, n_jobs=2, **cut)
+    # a twentieth of the budget is two ticks; the clock is asked once a round
+    assert seen == [(1, 3), (1, 3)] and len(found) == 1
 
 
 def test_finished_trainings_are_taken_from_the_folder(tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import numpy as np
 import polars as pl
 import pytest
@@ -94,6 +96,11 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
         run(self, number, split)
 
     monkeypatch.setattr(Trials, "run", interrupted)
+    drawing = "MART(n_estimators=2, colsample_bytree=0.5, min_child_samples=1)"
+    with pytest.warns(PlackettWarning, match="interrupted"):
+        hurried = pk.AutoRanker(candidates=(drawing,), n_trials=1, n_folds=6, n_repeats=1, n_jobs=1).fit(task())
+    assert len(hurried.members_) == 1  # no further seeds
+    calls.clear()
     with pytest.warns(PlackettWarning, match="interrupted"):
         ranker = pk.AutoRanker(candidates=LINEAR, n_trials=3, **FEW).fit(task())
     assert ranker.card_["interrupted"] and "interrupted" in " ".join(ranker.reasons_)
@@ -101,6 +108,23 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
     calls[:] = [0] * 4  # before anything is finished there is nothing to keep
     with pytest.raises(KeyboardInterrupt):
         pk.AutoRanker(candidates=LINEAR, n_trials=3, **FEW).fit(task())
+
+
+def test_an_interrupt_while_the_blend_is_chosen_keeps_the_best_ranker(monkeypatch):
+    def interrupted(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("plackett.experiments.auto.ranker.select", interrupted)
+    with pytest.warns(PlackettWarning, match="interrupted"):
+        ranker = pk.AutoRanker(candidates=LINEAR, n_trials=3, **FEW).fit(task())
+    assert ranker.card_["interrupted"] and ranker.estimate_ is None
+    table = ranker.leaderboard_
+    assert table["weight"].to_list() == [1.0, 0.0, 0.0] and table["value"][0] == table["value"].max()
+    limit = table["document_seconds"].min() / 2.0  # none is fast enough: the fastest one
+    with pytest.warns(PlackettWarning, match="interrupted"):
+        ranker = pk.AutoRanker(candidates=LINEAR, n_trials=3, max_score_time=limit, **FEW).fit(task())
+    table = ranker.leaderboard_
+    assert table.filter(pl.col("weight") == 1.0)["document_seconds"].item() == table["document_seconds"].min()
 
 
 def test_a_second_interrupt_keeps_the_members_trained_so_far(monkeypatch):
@@ -132,6 +156,30 @@ def test_resuming_gives_the_same_ranker_without_training_again(tmp_path, monkeyp
     monkeypatch.setattr(Trials, "_outcome", no_training)
     again = pk.AutoRanker(**make, folder=str(tmp_path)).fit(task())
     np.testing.assert_array_equal(again.predict(task(seed=1)), expected)
+
+
+def test_a_full_disk_does_not_end_the_search(tmp_path, monkeypatch):
+    make = {"candidates": LINEAR, "n_trials": 3, **FEW}
+    expected = pk.AutoRanker(**make).fit(task()).predict(task(seed=1))
+    asked = []
+
+    def full(path, *_):
+        asked.append(path)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("plackett._storage.write", full)
+    with pytest.warns(PlackettWarning, match="could be written there .No space left on device"):
+        ranker = pk.AutoRanker(**make, folder=str(tmp_path)).fit(task())
+    np.testing.assert_array_equal(ranker.predict(task(seed=1)), expected)
+    assert len(asked) == 1
+
+
+def test_queries_of_equal_documents_cannot_be_split():
+    X, y, _ = easy_task(n_queries=1)
+    data = pk.RankingDataset.from_arrays(np.tile(X, (3, 1)), np.tile(y, 3), np.repeat([1, 2, 3], len(y)))
+    ranker = pk.AutoRanker(candidates=("ListNet",), n_trials=1).fit(data)
+    assert "Queries that all have the same documents cannot be split" in ranker.reasons_[-1]
+    assert ranker.estimate_ is None
 
 
 def test_time_ends_the_search_and_the_first_training_always_runs():

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import plackett as pk
+import plackett.experiments.auto.refit as module
 from plackett.data.canonical import canonical_order
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.refit import refit
 from plackett.experiments.auto.selection import Selection
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Trials
+from plackett.experiments.auto.trials import Trials, fit
 from plackett.measures.language import parse
 from plackett.testing.rankers import easy_task
 
@@ -56,3 +57,12 @@ def test_a_seed_that_is_cut_short_is_dropped(trials):
     ticks = iter(range(1000))
     rankers, short = trained(trials, lambda: float(next(ticks)), n_seeds=2, deadline=19.0, latest=40.0)
     assert rankers == [(3, ROUNDS), (4, ROUNDS)] and short is None
+
+
+def test_few_documents_are_trained_on_with_one_thread(trials, monkeypatch):
+    seen = []
+    trials.n_jobs = 2
+    monkeypatch.setattr(module, "fit", lambda ranker, *given: seen.append(ranker.n_jobs) or fit(ranker, *given))
+    chosen = Selection([0, 1], [0, 0], np.array([0.6, 0.4]), None)
+    scorer, _ = refit(trials, chosen, trials.splits.data, n_seeds=1)
+    assert seen == [1, 1] and [ranker.n_jobs for ranker in scorer.rankers] == [2, 2]

@@ -10,7 +10,7 @@ import pytest
 import plackett as pk
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.inspection import inspect_data
-from plackett.experiments.auto.selection import greedy, select
+from plackett.experiments.auto.selection import _parts, greedy, members_for, select
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import Outcome, Trials
 from plackett.measures.language import parse
@@ -122,3 +122,29 @@ def test_the_best_stage_is_chosen():
         scores = np.array([rng.normal(size=labels.size), labels, -labels])
         trials.outcomes[number, split] = Outcome(scores, np.ones(3), 0.1, 1e-6)
     assert select(trials, max_members=5).stages == [1]
+
+
+def test_few_queries_have_more_members():
+    """With few queries, candidates of equal worth share the weight; with many, at most five are kept."""
+    rng = np.random.default_rng(0)
+    for n_queries, most in ((60, 10), (240, 5)):
+        trials, _ = noise_trials(0, n_queries=n_queries)
+        for _ in range(14):
+            number = trials.add(Candidate("noisy", pk.ListNet()))
+            for split in range(len(trials.splits)):
+                labels = trials.splits.test(split).labels
+                noisy = labels + 2.0 * rng.normal(size=(1, labels.size))
+                trials.outcomes[number, split] = Outcome(noisy, np.ones(1), 0.1, 1e-6)
+        chosen = select(trials, max_members=members_for(n_queries))
+        assert len(chosen.members) == most
+        assert chosen.values.shape == (n_queries,) and np.isfinite(chosen.values).all()
+
+
+@pytest.mark.parametrize(("n_queries", "n_parts", "rounds"), [(1, 0, 0), (3, 10, 5), (199, 10, 5), (200, 5, 1)])
+def test_each_query_is_left_out_once_a_round(n_queries, n_parts, rounds):
+    queries = np.tile(np.arange(n_queries), 2)  # repeated folds have two entries for a query
+    parts, n = _parts(queries, 0)
+    assert (len(parts), n) == (n_parts, rounds)
+    if parts:
+        np.testing.assert_array_equal(np.sum(parts, axis=0), rounds)
+        assert all(np.array_equal(part[:n_queries], part[n_queries:]) for part in parts)

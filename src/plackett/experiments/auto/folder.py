@@ -37,6 +37,8 @@ class TrialFolder:
         except OSError as error:
             raise DataError(f"folder={str(path)!r}: results cannot be written there ({error.strerror})") from None
         self.splits = splits
+        #: Why nothing is written any more; None while writing works.
+        self.failure: str | None = None
         self.data = [data_digest(splits.data), "" if splits.valid is None else data_digest(splits.valid)]
 
     def key(self, ranker: Any, stages: tuple[int | None, ...], split: int) -> str:
@@ -62,7 +64,12 @@ class TrialFolder:
             return None
 
     def write(self, key: str, outcome: Outcome) -> None:
-        """Write an outcome."""
+        """Write an outcome. If that fails (a full disk), the search goes on without writing."""
+        if self.failure is not None:
+            return
         seconds = np.array([outcome.train_seconds, outcome.document_seconds])
         arrays = {"scores": outcome.scores, "spreads": outcome.spreads, "seconds": seconds}
-        _storage.write(self.path / f"{key}.plackett", arrays, {"kind": "auto"})
+        try:
+            _storage.write(self.path / f"{key}.plackett", arrays, {"kind": "auto"})
+        except OSError as error:
+            self.failure = error.strerror or str(error)

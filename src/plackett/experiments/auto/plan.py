@@ -11,9 +11,10 @@ from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.search import Budget
 from plackett.experiments.auto.splits import Splits, folds
-from plackett.experiments.auto.trials import fit, quietly
+from plackett.experiments.auto.trials import SMALL, fit, quietly
 from plackett.measures.language import parse
 from plackett.rankers.base import Ranker
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["plan"]
 
@@ -22,6 +23,8 @@ __all__ = ["plan"]
 SEARCH_SHARE, FINISHED = 0.7, 3
 #: Documents and rounds of the training that is timed.
 PROBE_ROWS, PROBE_ROUNDS = 20_000, 30
+#: Share of the time after which it ends early.
+PROBE_SHARE = 0.05
 
 
 def plan(
@@ -50,19 +53,35 @@ def _training_seconds(data: RankingDataset, ranker: Ranker, budget: Budget, n_jo
     """About how long training on the data takes."""
     some = max(1, int(np.searchsorted(data.offsets, PROBE_ROWS, side="right")) - 1)
     part = data.select(np.arange(min(some, data.n_queries)))
-    probe = clone(ranker).set_params(n_jobs=n_jobs)
+    # like the trials: on small data, several threads train several candidates
+    probe = clone(ranker).set_params(n_jobs=1 if data.n_rows <= SMALL else n_jobs)
     full = probe.full_effort()
     rounds = full if full is None else min(full, PROBE_ROUNDS)
     if probe.effort is not None:
         probe.set_params(**{probe.effort: rounds})
     for _ in range(2):  # the first may compile
-        start = budget.clock()
+        watch = _Enough(budget)
         try:
             with quietly():
-                fit(probe, part)
+                fit(probe, part, watch)
         except ValueError:  # the search will say why
             return 0.0
-        seconds = budget.clock() - start
+        seconds = budget.clock() - watch.start
         if seconds < 0.5:
             break
-    return seconds * (data.n_rows / max(part.n_rows, 1)) * ((full or 1) / (rounds or 1))
+    trained = watch.rounds if watch.ended else rounds or 1
+    return seconds * (data.n_rows / max(part.n_rows, 1)) * ((full or 1) / trained)
+
+
+class _Enough:
+    """Ends a training that takes more than its share of the time, and counts the rounds."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget, self.start = budget, budget.clock()
+        self.rounds, self.ended = 0, False
+
+    def __call__(self, monitor: Monitor) -> bool:
+        self.rounds += 1
+        assert self.budget.seconds is not None
+        self.ended = self.budget.clock() - self.start > PROBE_SHARE * self.budget.seconds
+        return self.ended

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
 from plackett.experiments.auto.folder import TrialFolder
@@ -17,7 +18,7 @@ from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
 from plackett.experiments.auto.report import leaderboard, summary
 from plackett.experiments.auto.search import Budget, search
-from plackett.experiments.auto.selection import select
+from plackett.experiments.auto.selection import best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit, quietly
 from plackett.measures.language import parse
@@ -58,7 +59,8 @@ class AutoRanker(Ranker):
         Folds of the cross-validation, and how often to repeat it with new folds; None means 3 times below 200 queries
         and twice below 1,000. Large data is compared on fewer folds, as time allows.
     max_members
-        Maximum number of rankers in the blend.
+        Maximum number of rankers in the blend; None means 10 below 200 queries, where the best cannot be told apart,
+        and otherwise 5.
     n_seeds
         Train members that involve randomness (trees on a subset of the columns) with this many seeds, as time allows,
         and average them.
@@ -127,7 +129,7 @@ class AutoRanker(Ranker):
     candidates: Sequence[Any] | None = None
     n_folds: int = 5
     n_repeats: int | None = None
-    max_members: int = 5
+    max_members: int | None = None
     n_seeds: int = 3
     max_score_time: float | None = None
     clock: str = "wall"
@@ -162,6 +164,8 @@ class AutoRanker(Ranker):
             folder=None if self.folder is None else TrialFolder(self.folder, splits),
         )
 
+        max_members = members_for(facts.n_lists) if self.max_members is None else self.max_members
+
         def notify() -> None:
             if monitor.update():
                 raise OutOfTimeError("a callback ended the search")
@@ -174,23 +178,35 @@ class AutoRanker(Ranker):
             if self.n_trials is None and self.time_budget is not None:
                 trials.deadline = budget.began + self.time_budget
             try:
-                why = search(trials, first, more, budget, self.max_members, notify)
+                why = search(trials, first, more, budget, max_members, notify)
             except KeyboardInterrupt:
                 monitor.interrupted, why = True, "it was interrupted"
             trials.settle(interrupted=monitor.interrupted)
-            chosen = select(
-                trials,
-                max_members=self.max_members,
-                document_seconds=self.max_score_time,
-                random_state=self.random_state or 0,
-            )
-            # with a limit on the scoring time, several seeds of the same ranker would be too slow
-            seeds = self.n_seeds if self.max_score_time is None else 1
+            try:
+                chosen = select(
+                    trials,
+                    max_members=max_members,
+                    document_seconds=self.max_score_time,
+                    random_state=self.random_state or 0,
+                )
+            except KeyboardInterrupt:
+                monitor.interrupted, why = True, "it was interrupted"
+                chosen = best_alone(trials, document_seconds=self.max_score_time)
+            # with a limit on the scoring time, several seeds of the same ranker would be too slow; after Ctrl-C, nobody
+            # wants to wait for them
+            seeds = self.n_seeds if self.max_score_time is None and not monitor.interrupted else 1
             latest = trials.deadline + LATE * (self.time_budget or 0.0)
             self.scorer_, short = refit(trials, chosen, data, n_seeds=seeds, deadline=trials.deadline, latest=latest)
             monitor.interrupted = monitor.interrupted or short == "interrupted"
         finally:
             monitor.stop()
+        if trials.folder is not None and trials.folder.failure is not None:
+            warnings.warn(
+                f"folder={self.folder!r}: not all results could be written there ({trials.folder.failure}); the search "
+                "went on without it, but cannot be resumed from there",
+                PlackettWarning,
+                stacklevel=2,
+            )
         if monitor.valid is not None:
             monitor.update(self._score_rows(monitor.valid))
         self._told = {
@@ -215,7 +231,8 @@ class AutoRanker(Ranker):
                 continue
             monitor.update()
             self.scorer_ = BlendScorer((ranker,), np.ones(1))
-            reason = f"One query cannot be split, so nothing was compared: {candidate.name} was trained as it is."
+            single = "One query" if data.n_queries == 1 else "Queries that all have the same documents"
+            reason = f"{single} cannot be split, so nothing was compared: {candidate.name} was trained as it is."
             self._told = {"leaderboard": [], "reasons": [*facts.sentences(), reason], "estimate": None}
             return
         assert error is not None

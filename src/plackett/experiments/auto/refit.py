@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from plackett._kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.selection import Selection
 from plackett.experiments.auto.trials import Trials, fit, quietly
+from plackett.models.openmp import growing_threads
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
 from plackett.solvers.monitor import Monitor
@@ -39,6 +41,7 @@ def refit(
     runs = [(member, seed) for member, seed in runs if seed == 0 or _draws(trials.ranker(selection.members[member]))]
     short = None
     done: list[int] = []
+    threads = min(n_threads(trials.n_jobs), growing_threads(None, data.n_rows, data.n_features))
     try:
         for member, seed in runs:
             limit = deadline if seed else latest
@@ -49,8 +52,10 @@ def refit(
                     short = "cut short by the time budget"
                 break
             ranker, late = _member(trials, selection, member, seed), _Late(trials.clock, limit)
+            ranker.set_params(n_jobs=threads)
             with quietly():
                 fit(ranker, data, late)
+            ranker.set_params(n_jobs=trials.n_jobs)
             if late.stopped and rankers:  # fewer rounds than were chosen make another ranker
                 short = short if seed else "cut short by the time budget"
                 break

@@ -48,7 +48,7 @@ def leaderboard(trials: Trials, chosen: Selection) -> list[dict[str, Any]]:
                 "value": sign * means[best] if np.isfinite(means[best]) else None,
                 "weight": weight.get(number, 0.0),
                 "train_seconds": float(np.mean([outcome.train_seconds for outcome in done])),
-                "document_seconds": float(np.median([outcome.document_seconds for outcome in done])),
+                "document_seconds": trials.document_seconds(number),
             }
         rows.append(row)
     worst = -np.inf

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett.experiments.auto.candidates import Candidate
-from plackett.experiments.auto.selection import evaluations
+from plackett.experiments.auto.selection import MEMBERS, evaluations
 from plackett.experiments.auto.trials import OutOfTimeError, Trials
 from plackett.experiments.search.halving import halve
 
@@ -190,8 +190,9 @@ class _Objective:
         trials = self.trials
         known = [i for i in range(len(trials.candidates)) if trials.done(i) and i not in trials.errors]
         best = sorted(known, key=lambda i: (trials.done(i), self.lead(i)), reverse=True)[: self.max_members]
-        seconds = SEEDS * sum(trials.refit_seconds(i) for i in best) + evaluations(len(known)) * trials.measure_seconds
-        self.budget.reserve = trials.reserve = seconds
+        costs = [trials.refit_seconds(i) for i in best]
+        training = max(SEEDS * sum(costs[:MEMBERS]), sum(costs))  # a large blend needs no further seeds
+        self.budget.reserve = trials.reserve = training + evaluations(len(known)) * trials.measure_seconds
 
     def ended(self) -> bool:
         """Whether the search should end; never before there is a result."""

@@ -10,9 +10,10 @@ import numpy as np
 from plackett._provenance import fulfils
 from plackett.data.ids import distinct
 from plackett.data.kfold import QueryKFold
+from plackett.experiments.auto.splits import TWICE
 from plackett.experiments.auto.trials import Trials, mean, per_query
 
-__all__ = ["Selection", "evaluations", "greedy", "select"]
+__all__ = ["Selection", "best_alone", "evaluations", "greedy", "members_for", "select"]
 
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
@@ -20,8 +21,10 @@ PICKS = 15
 START, CLEAR = 3, 2.0
 #: Number of candidates it chooses from.
 CHOSEN_FROM = 12
-#: Number of parts of the queries, each left out once.
-PARTS = 5
+#: Number of parts of the queries, each left out once; with few queries, they are cut into halves several times.
+PARTS, HALVINGS = 5, 5
+#: Maximum number of members, and the same for few queries.
+MEMBERS, MEMBERS_OF_FEW = 5, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,22 +122,23 @@ def select(
 
     For every part left out, the best stage of each candidate and the weights are chosen on the other queries and
     measured on that part; together these values give an unbiased estimate. The weights of the blend are the mean over
-    the parts, and its stages are chosen on all queries.
+    the parts, and its stages are chosen on all queries. Few queries are cut into halves, several times: a candidate
+    that is best by luck is so on some halves only, and the mean has more members.
     """
     finished = trials.complete()
     everything = np.ones(trials.splits.judged.n_queries, bool)
     table = _Table(trials, finished, document_seconds, max_members)
     stages = table.stages(everything)
-    parts = _parts(trials.splits.twins, random_state)
+    parts, rounds = _parts(trials.splits.twins, random_state)
     if len(finished) == 1 or not parts:
         weights = table.weights(everything, stages)
     else:
         weights = np.zeros(len(finished))
-    values = np.full(everything.size, np.nan)
+    values = np.zeros(everything.size)
     for part in parts:
         own = table.stages(~part)
         chosen = table.weights(~part, own)
-        values[part] = table.per_query(part, own, chosen)
+        values[part] += table.per_query(part, own, chosen) / rounds
         if len(finished) > 1:
             weights += chosen / len(parts)
     order = np.argsort(-weights, kind="stable")[:max_members].tolist()
@@ -147,23 +151,43 @@ def select(
     )
 
 
+def best_alone(trials: Trials, *, document_seconds: float | None = None) -> Selection:
+    """The best complete candidate by itself, of those that score fast enough; without an estimate."""
+    finished = trials.complete()
+    seconds = {i: trials.document_seconds(i) for i in finished}
+    limit = np.inf if document_seconds is None else max(document_seconds, min(seconds.values()))
+    best = max((i for i in finished if seconds[i] <= limit), key=trials.worth)
+    return Selection([best], [trials.best_stage(best)], np.ones(1), None)
+
+
 def evaluations(n_candidates: int) -> int:
     """About how often `select` measures all held-out documents."""
-    return 5 * n_candidates + PARTS * PICKS * min(n_candidates, CHOSEN_FROM)
+    return 5 * n_candidates + max(PARTS, HALVINGS) * PICKS * min(n_candidates, CHOSEN_FROM)
 
 
-def _parts(queries: np.ndarray, random_state: int) -> list[np.ndarray]:
-    """Masks of the queries to leave out; all entries of a query are in the same part."""
-    n = min(PARTS, np.unique(queries).size)
-    if n < 2:
-        return []
-    cut = QueryKFold(n, shuffle=True, random_state=random_state)
+def members_for(n_queries: int) -> int:
+    """Maximum number of members for this many queries: few cannot tell which candidates are better.
+
+    >>> [members_for(n) for n in (60, 500)]
+    [10, 5]
+    """
+    return MEMBERS_OF_FEW if n_queries < TWICE else MEMBERS
+
+
+def _parts(queries: np.ndarray, random_state: int) -> tuple[list[np.ndarray], int]:
+    """Masks of the queries to leave out, and how often each is; all entries of a query are in the same part."""
+    n_queries = np.unique(queries).size
+    if n_queries < 2:
+        return [], 0
+    rounds, n_parts = (HALVINGS, 2) if n_queries < TWICE else (1, PARTS)
     masks = []
-    for _, test in cut.split(np.empty((queries.size, 0)), qid=queries):
-        mask = np.zeros(queries.size, bool)
-        mask[test] = True
-        masks.append(mask)
-    return masks
+    for number in range(rounds):
+        cut = QueryKFold(n_parts, shuffle=True, random_state=random_state + number)
+        for _, test in cut.split(np.empty((queries.size, 0)), qid=queries):
+            mask = np.zeros(queries.size, bool)
+            mask[test] = True
+            masks.append(mask)
+    return masks, rounds
 
 
 def _by_query(values: np.ndarray, queries: np.ndarray) -> np.ndarray:
@@ -185,10 +209,7 @@ class _Table:
             np.array([trials.values(trials.scores(i, stage)) for stage in range(len(trials.candidates[i].stages))])
             for i in finished
         ]
-        n_splits = len(trials.splits)
-        self.seconds = np.array(
-            [np.median([trials.outcomes[i, split].document_seconds for split in range(n_splits)]) for i in finished]
-        )
+        self.seconds = np.array([trials.document_seconds(i) for i in finished])
 
     def stages(self, queries: np.ndarray) -> np.ndarray:
         """The best stage of each candidate on some queries, the first one if tied."""

@@ -246,6 +246,10 @@ class Trials:
             self._known[number, n] = [mean(self.measure, self.values(self.scores(number, i, n))) for i in stages]
         return self._known[number, n]
 
+    def document_seconds(self, number: int) -> float:
+        """Time to score a document, as the median over the splits."""
+        return float(np.median([self.outcomes[number, i].document_seconds for i in range(self.done(number))]))
+
     def refit_seconds(self, number: int) -> float:
         """Estimated time of training on all data, from the splits."""
         done = [(self.outcomes[number, i], i) for i in range(self.done(number))]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.data.mapped import row_array
+from plackett.data.mapped import BLOCK_ROWS, row_array
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
 __all__ = ["RankSVM"]
+
+#: How many times the smallest difference of two labels the largest may be if the labels are grades.
+_MOST_STEPS = 10
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -47,6 +52,12 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
         over the training queries, with `eval_measure` (a sample of about 50,000 documents of larger data). For fewer
         than ten queries it is 1e-4, or more, so that all pairs together cost at least 1. The choice is in ``C_`` and
         in the model card. With ``normalize=True`` the values are larger by the mean number of pairs of a query.
+    margin
+        Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
+        preference that has its own margin uses that instead. ``"auto"`` is 1, as in other tools; only where ``C`` is
+        chosen by cross-validation too, it is the difference of the labels if these are grades (the largest difference
+        is at most ten times the smallest), the loss is squared and there are no preferences and no ``tie_weight``. The
+        choice is in ``margin_`` then.
     normalize
         Divide the penalty of a query's pairs by their total weight, so that queries with many pairs do not dominate, as
         in `IRSVM`.
@@ -75,7 +86,10 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
 
     _penalty: ClassVar[tuple[str, tuple[float, ...]]] = ("C", (1e-4, 1e-6, 1e-5, 1e-3, 1e-2))
 
+    _settled_too: ClassVar[tuple[str, ...]] = ("margin",)
+
     C: float | str = "auto"  # type: ignore[assignment]
+    margin: float | str = "auto"
     normalize: bool = False
     tie_weight: float = 0.0
     tie_width: float = 0.0
@@ -86,6 +100,12 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
             return values
         all_pairs, normalized = self._cost(replace(self, normalize=False), data), self._cost(self, data)
         return tuple(value * all_pairs / normalized for value in values) if normalized > 0.0 else values
+
+    def _others(self, data: RankingDataset, enough: bool) -> dict[str, Any]:
+        if self.margin != "auto":
+            return {}
+        pairs_of_grades = self.loss == "squared_hinge" and self.tie_weight == 0.0 and data.preferences is None
+        return {"margin": "label" if enough and pairs_of_grades and _grades(data.labels) else 1.0}
 
     def _penalty_for_few(self, data: RankingDataset) -> float:
         usual, cost = super()._penalty_for_few(data), self._cost(self, data)
@@ -101,9 +121,20 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
         """The pairs to keep apart."""
         return margin_pairs(
             data,
-            margin=self.margin,
+            margin=1.0 if self.margin == "auto" else self.margin,
             normalize=self.normalize,
             tie_weight=self.tie_weight,
             tie_width=self.tie_width,
             n_jobs=self.n_jobs,
         )
+
+
+def _grades(labels: np.ndarray) -> bool:
+    """Whether the labels are a few grades, so that no difference is too large as a margin; below 0 means unjudged."""
+    levels = np.empty(0)
+    for start in range(0, labels.size, BLOCK_ROWS):  # they may be in a file
+        part = labels[start : start + BLOCK_ROWS]
+        levels = np.union1d(levels, part[part >= 0.0])
+        if levels.size > _MOST_STEPS + 1:
+            return False
+    return levels.size > 1 and bool(levels[-1] - levels[0] <= _MOST_STEPS * np.diff(levels).min())

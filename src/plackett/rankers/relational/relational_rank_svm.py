@@ -96,6 +96,8 @@ class RelationalRankSVM(RelationalWrapper):
     def _fresh(self) -> Ranker:
         machine: Ranker = type(self._machine())(**self._machine().get_params(deep=False))
         machine.n_jobs, machine.verbose = self.n_jobs, False
+        if machine.get_params(deep=False)["margin"] == "auto":
+            machine.set_params(margin=1.0)
         if self.base is None:
             machine.eval_measure = self.eval_measure
         return machine
