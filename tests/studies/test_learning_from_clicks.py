@@ -215,3 +215,6 @@ def test_a_panel_for_each_kind_of_log():
     assert chart.count("<svg ") == 3
     assert 'x="640" y="0"' in chart
     assert "trust users" in chart and "cascade users" in chart
+    assert "stroke-opacity" not in chart  # one seed has no interval
+    twice = learning_from_clicks(data, users="trust", **options | {"seeds": 2}).to_svg()
+    assert twice.count("stroke-opacity") == 4  # all grades and grades shown, at two sizes

@@ -350,21 +350,30 @@ def _half(values: np.ndarray) -> float | None:
 
 
 def _chart(values: _Values, measure: str) -> str:
-    """The measure against the number of pages: a panel for each dataset, logging ranker and kind of users."""
+    """The measure against the number of pages: a panel for each dataset, logging ranker and kind of users.
+
+    Bars are 95 % intervals over seeds of the difference from naive learning on the same logs.
+    """
     panels: dict[tuple[str, str, str], dict[str, tuple[list[float], list[float]]]] = {}
-    for (data, logging, users, pages, method), by_seed in values.items():
-        line = panels.setdefault((data, logging, users), {}).setdefault(method, ([], []))
+    bars: dict[tuple[str, str, str], dict[str, list[float | None]]] = {}
+    for key, by_seed in values.items():
+        panel, pages, method = key[:3], key[3], key[4]
+        line = panels.setdefault(panel, {}).setdefault(method, ([], []))
         line[0].append(float(pages))
         line[1].append(float(np.mean(list(by_seed.values()))))
+        naive = values[(*key[:4], "naive")]
+        gain = np.array([value - naive[seed] for seed, value in by_seed.items()])
+        bars.setdefault(panel, {}).setdefault(method, []).append(None if method == "naive" else _half(gain))
     charts = [
         line_chart(
             lines,
-            title=f"{data}: {logging} logging ranker, {users} users",
+            title=f"{panel[0]}: {panel[1]} logging ranker, {panel[2]} users",
             x_label="pages",
             y_label=measure,
             log_x=True,
+            half_widths=bars[panel],
         )
-        for (data, logging, users), lines in panels.items()
+        for panel, lines in panels.items()
     ]
     return _grid(charts, len({(logging, users) for _, logging, users in panels}))
 
