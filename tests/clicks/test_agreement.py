@@ -50,6 +50,8 @@ def test_agreement_by_definition():
     assert rank_agreement(log, data, np.zeros(data.n_rows)).value == 0.5
     with pytest.raises(pk.DataError, match="for 12 rows"):
         rank_agreement(log, data, [1.0])
+    with pytest.raises(pk.DataError, match="score of row 3 is NaN"):
+        rank_agreement(log, data, np.where(np.arange(12) == 3, np.nan, 1.0))
 
 
 @pytest.mark.parametrize("users", [PositionUsers(strength=2.0), TrustUsers()])
@@ -109,7 +111,7 @@ def test_the_guard_takes_what_helps_and_leaves_what_hurts(biased):
     assert choice.name == "right"
     assert choice.weight > 0.95
     assert choice.table["method"].to_list() == list(ways)
-    assert "right agrees with clicks at equal ranks of other queries by +" in choice.reason
+    assert "agreement of right with clicks at equal ranks of other queries: +" in choice.reason
     harm = guarded_choice(log, data, {"right": ways["right"], "wrong": ways["wrong"]})
     assert harm.name == "wrong"
     assert harm.weight < 0.05
@@ -222,8 +224,11 @@ def test_a_way_that_cannot_learn_is_left_out(data):
     choice = guarded_choice(log, data, {"clicks": lambda part: Column(0), "fails": fails})
     assert (choice.name, choice.weight) == ("clicks", 0.0)
     assert choice.table["gain"].to_list() == [0.0, None]
+    assert choice.reason == "no other way can learn from all parts of the queries"
     with pytest.raises(pk.DataError, match="nothing to compare"):
         guarded_choice(log, data, {"fails": fails, "clicks": lambda part: Column(0)})
+    with pytest.raises(TypeError, match="returned NoneType"):
+        guarded_choice(log, data, {"clicks": lambda part: Column(0), "nothing": lambda part: None})
     silent = log.replace(clicks=np.zeros(log.n_rows, np.int32))
     with pytest.raises(pk.DataError, match="no clicks"):
         DualLearning().fit(silent, data)

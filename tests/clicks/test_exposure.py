@@ -93,6 +93,17 @@ def test_noisy_rates_of_rare_documents_do_less_harm():
 def test_what_cannot_be_learned_from_is_named(data):
     with pytest.raises(pk.DataError, match="no document has a rate above 0"):
         ExposureSoftmax().fit(data.replace(y=np.zeros(data.n_rows)))
+    holes = np.where(np.arange(data.n_rows)[:, None] == 5, np.nan, data.X)
+    with pytest.raises(pk.DataError, match="feature 0 of row 5 is nan"):
+        ExposureSoftmax().fit(data.replace(X=holes))
+    with pytest.raises(pk.DataError, match="no features"):
+        ExposureSoftmax().fit(pk.RankingDataset.from_arrays(None, [1, 0]))
+    with pytest.raises(pk.DataError, match="not fitted"):
+        ExposureSoftmax().predict(data)
+    with pytest.raises(pk.DataError, match="4 features, but the ranker was fitted with 3"):
+        ExposureSoftmax().fit(data.replace(X=data.X[:, :3], feature_names=None)).predict(data)
+    with pytest.raises(pk.DataError, match="alpha='x'"):
+        ExposureSoftmax(alpha="x")
     with pytest.raises(pk.DataError, match="alpha=0"):
         ExposureSoftmax(alpha=0)
     with pytest.raises(pk.DataError, match="saturation=-1"):

@@ -127,6 +127,8 @@ class EqualRanks:
         scores = np.asarray(scores, np.float64)
         if scores.shape != (self.n_rows,):
             raise DataError(f"scores have shape {scores.shape} for {self.n_rows} rows")
+        if np.isnan(scores).any():
+            raise DataError(f"the score of row {int(np.flatnonzero(np.isnan(scores))[0])} is NaN")
         level = scores[self.row]
         order = np.lexsort((level, self.stratum))
         right, pairs = np.zeros(self.n_queries), np.zeros(self.n_queries)
@@ -287,12 +289,16 @@ def guarded_choice(
     table = pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
     known = [name for name in learners if name != safe and np.isfinite(gains[name]).all()]
     if not known:
-        return only_baseline("no queries have clicks at equal ranks by which another way could be judged", table)
+        learned = any(each is not None for name, each in agreements.items() if name != safe)
+        reason = "no queries have clicks at equal ranks by which another way could be judged"
+        return only_baseline(reason if learned else "no other way can learn from all parts of the queries", table)
     best = max(known, key=lambda name: gains[name][0])
     gain, error = gains[best]
     z = gain / error if error > 0 else np.sign(gain) * np.inf if gain else 0.0
     weight = float(stdtr(int((base.pairs > 0).sum()) - 1, z + lean))
-    reason = f"{best} agrees with clicks at equal ranks of other queries by {gain:+.4f} ± {error:.4f} more than {safe}"
+    reason = (
+        f"agreement of {best} with clicks at equal ranks of other queries: {gain:+.4f} ± {error:.4f} against {safe}"
+    )
     return Guarded(best, weight, BlendedRanker(learners[safe](data), learners[best](data), weight), table, reason)
 
 
@@ -301,5 +307,7 @@ def _of_other_queries(learn: Callable[[RankingDataset], Any], data: RankingDatas
     scores, of_row = np.zeros(data.n_rows), fold[data.query_of_row]
     for i in np.unique(fold):
         ranker = learn(data.select(np.flatnonzero(fold != i)))
+        if not hasattr(ranker, "predict"):
+            raise TypeError(f"a learner returned {type(ranker).__name__}; give functions that return a fitted ranker")
         scores[of_row == i] = ranker.predict(data.select(np.flatnonzero(fold == i)))
     return scores

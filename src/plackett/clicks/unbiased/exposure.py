@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import ClassVar, Self
 
 import numpy as np
@@ -57,8 +58,9 @@ class ExposureSoftmax:
     _ids: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, *, alpha: float = 0.3, saturation: float = 5.0, max_iter: int = 100, tol: float = 1e-8) -> None:
-        if not (0 < alpha < np.inf and 0 <= saturation < np.inf):
-            raise DataError(f"alpha={alpha}, saturation={saturation}; give a positive number, and 0 or more")
+        numbers = isinstance(alpha, Real) and isinstance(saturation, Real)
+        if not (numbers and 0 < alpha < np.inf and 0 <= saturation < np.inf):
+            raise DataError(f"alpha={alpha!r}, saturation={saturation!r}; give a positive number, and 0 or more")
         self.alpha, self.saturation, self.max_iter, self.tol = alpha, saturation, max_iter, tol
 
     def fit(self, data: RankingDataset) -> Self:
@@ -73,7 +75,14 @@ class ExposureSoftmax:
         amount = weight * rate[rows]
         if not amount.sum() > 0:
             raise DataError("no document has a rate above 0: nothing to learn from")
+        if data.n_features == 0:
+            raise DataError("the documents have no features: nothing to learn from")
         X = _dense(data, rows).astype(np.float64)
+        if not np.isfinite(X).all():
+            row, column = (int(i) for i in np.argwhere(~np.isfinite(X))[0])
+            raise DataError(
+                f"feature {column} of row {int(rows[row])} is {X[row, column]}; fill in missing values first"
+            )
         spread = X.std(axis=0)
         self.scale_ = np.where(spread > 1e-7 * np.abs(X.mean(axis=0)), spread, 1.0)
         X = (X - X.mean(axis=0)) / self.scale_
@@ -108,6 +117,10 @@ class ExposureSoftmax:
 
     def predict(self, data: RankingDataset) -> np.ndarray:
         """Scores of the rows of a dataset."""
+        if not hasattr(self, "coef_"):
+            raise DataError("ExposureSoftmax is not fitted yet: call fit(data)")
+        if data.n_features != self.coef_.size:
+            raise DataError(f"{data.n_features} features, but the ranker was fitted with {self.coef_.size}")
         return _dense(data, np.arange(data.n_rows)).astype(np.float64) @ self.coef_
 
 
