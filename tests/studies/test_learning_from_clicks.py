@@ -110,6 +110,8 @@ def test_slow_methods_are_left_out_of_large_logs(monkeypatch):
     data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
     study = learning_from_clicks(data, users="trust", pages=[100, 200], methods=["PBM labels"], seeds=1)
     assert study.frame.filter(study.frame["method"] == "PBM labels")["pages"].to_list() == [100]
+    assert "PBM labels: not with more than 100 pages" in study.notes
+    assert not any("DBN" in note or "dual" in note for note in study.notes)
 
 
 def test_the_validation_part_is_tested_too():

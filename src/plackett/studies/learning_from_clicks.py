@@ -136,11 +136,13 @@ def learning_from_clicks(
     frame = pl.DataFrame([_row(key, values, measure) for key in values], infer_schema_length=None)
     if len(splits) == 1:
         frame = frame.drop("data")
+    largest = max(plan["pages"])
+    slow = {name: most for name, most in SMALL_LOGS.items() if most < largest}
     notes = [
         f"{plan['seeds']} seeds; lists vary in {variation}, temperature {temperature}; ±: half of a 95 % interval over "
         "seeds",
-        *(f"{name} sees at most {most:,} pages" for name, most in MOST_PAGES.items() if name in chosen),
-        *(f"{name} is left out of logs with more than {most:,} pages" for name, most in SMALL_LOGS.items()),
+        *(f"{name}: at most {most:,} pages" for name, most in MOST_PAGES.items() if name in chosen and most < largest),
+        *(f"{name}: not with more than {most:,} pages" for name, most in slow.items() if name in chosen),
     ]
     question = "How much of full judgements can clicks replace?"
     return Study(frame, question, tuple(notes), picture=_chart(values, measure))
