@@ -21,9 +21,10 @@ def line_chart(
     y_label: str,
     log_x: bool = False,
     log_y: bool = False,
+    half_widths: Mapping[str, Sequence[float | None]] | None = None,
 ) -> str:
     """An SVG with a line for each series of x and y; points that are not numbers (or not positive on a log scale) are
-    left out.
+    left out. ``half_widths`` of a series are drawn as bars around its points, None for no bar.
 
     >>> line_chart({"a": ([1, 2], [3, 4])}, title="t", x_label="x", y_label="y").startswith("<svg")
     True
@@ -36,9 +37,18 @@ def line_chart(
         ]
         for name, (xs, ys) in series.items()
     }
+    bars = {
+        name: [
+            (float(x), float(y) - half, float(y) + half)
+            for x, y, half in zip(*series[name], halves, strict=True)
+            if half is not None and isfinite(x) and isfinite(y) and (x > 0 or not log_x) and (y > half or not log_y)
+        ]
+        for name, halves in (half_widths or {}).items()
+    }
     edge = _WIDTH - _RIGHT
     width = edge + max(_RIGHT, 50 + 7 * max(map(len, kept), default=0))  # room for the longest name
     points = [point for line in kept.values() for point in line] or [(0.0, 0.0)]
+    points += [(x, end) for ends in bars.values() for x, *pair in ends for end in pair]
     across = _Axis([x for x, _ in points], _LEFT, edge, log_x)
     up = _Axis([y for _, y in points], _HEIGHT - _BOTTOM, _TOP, log_y)
     parts = [
@@ -71,6 +81,12 @@ def line_chart(
                 f'<circle cx="{across.position(x):.1f}" cy="{up.position(y):.1f}" r="3" fill="{colour}"/>'
                 for x, y in line
             ]
+        for x, low, high in bars.get(name, ()):  # side by side, not on top of each other
+            at = across.position(x) + 2.5 * (i - (len(kept) - 1) / 2)
+            parts.append(
+                f'<line x1="{at:.1f}" y1="{up.position(low):.1f}" x2="{at:.1f}" y2="{up.position(high):.1f}" '
+                f'stroke="{colour}" stroke-opacity=".6"/>'
+            )
         y_legend = _TOP + 10 + 18 * i
         parts.append(f'<line x1="{edge + 12}" y1="{y_legend}" x2="{edge + 34}" y2="{y_legend}" {style}/>')
         parts.append(f'<text x="{edge + 40}" y="{y_legend + 4}">{escape(name)}</text>')

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import plackett as pk
 from plackett.cli.app import app
+from plackett.clicks.profile import rank_variation
+from plackett.clicks.simulate import simulate_log
+from plackett.clicks.unbiased.exposure import ExposureSoftmax
 from plackett.studies.learning_from_clicks import METHODS, learning_from_clicks
 
 
@@ -18,14 +22,14 @@ def test_rows_and_the_gap():
         data, users=["position 2"], pages=3000, methods=["naive", "PBM labels"], logging="random", seeds=2
     )
     found = study.frame
-    assert found["method"].to_list() == ["all grades", "naive", "PBM labels"]
+    assert found["method"].to_list() == ["all grades", "grades shown", "naive", "PBM labels"]
     value = dict(zip(found["method"], found["nDCG@10"], strict=True))
     assert value["all grades"] > value["naive"] > 0.4
     gain = dict(zip(found["method"], found["gain"], strict=True))
     assert gain["naive"] == 0
     assert gain["PBM labels"] == pytest.approx(value["PBM labels"] - value["naive"])
     closed = dict(zip(found["method"], found["closed"], strict=True))
-    assert closed["PBM labels"] == pytest.approx(gain["PBM labels"] / gain["all grades"])
+    assert closed["PBM labels"] == pytest.approx(gain["PBM labels"] / gain["grades shown"])
     assert closed["naive"] is None
     assert found["±"].null_count() == 0
     assert study.to_svg().startswith("<svg")
@@ -37,6 +41,7 @@ def test_unknown_words_are_named():
         ({"methods": ["magic"]}, "'magic'; give some of naive"),
         ({"logging": "none"}, "'none'; give some of weak"),
         ({"size": "huge"}, "size='huge'; give small or whole"),
+        ({"variation": "none"}, "variation='none'; give 'ranks' or 'scores'"),
     ):
         with pytest.raises(pk.DataError, match=message):
             learning_from_clicks(**words)
@@ -58,7 +63,7 @@ def test_methods_do_not_see_the_grades(monkeypatch):
 @pytest.mark.parametrize("method", list(METHODS))
 def test_every_method_learns_something(method):
     data = pk.datasets.make_ranking(40, 8, 5, random_state=0)
-    study = learning_from_clicks(data, users="position 1", pages=2000, methods=[method], logging="random", seeds=1)
+    study = learning_from_clicks(data, users="position 1", pages=1000, methods=[method], logging="random", seeds=1)
     value = dict(zip(study.frame["method"], study.frame["nDCG@10"], strict=True))
     assert value[method] > 0.45
 
@@ -73,15 +78,50 @@ def test_the_command_takes_options(tmp_path):
     assert "size" in result.output
 
 
-def test_regularisation_may_be_tuned(monkeypatch):
+def test_lists_vary_in_ranks_or_in_scores():
+    """Ranks vary alike whatever the scale of the scores and, nearly, the length of the lists."""
     module = importlib.import_module("plackett.studies._click_learners")
-    monkeypatch.setattr(module, "ALPHAS", (1e-4, 10.0))
-    data = pk.datasets.make_ranking(20, 6, 12, random_state=0)
-    options = {"users": "position 1", "pages": 200, "methods": ["naive"], "seeds": 1}
-    default = learning_from_clicks(data, **options).frame
-    tuned = learning_from_clicks(data, **options, tuned=True).frame
-    assert tuned["method"].to_list() == default["method"].to_list()
-    assert (tuned["nDCG@10"] != default["nDCG@10"]).any()
+    spread = {}
+    for n_docs in (20, 100):
+        data = pk.datasets.make_ranking(12, n_docs, 5, random_state=0)
+        for variation in ("ranks", "scores"):
+            scores = module.logging_scores(data, "strong", np.random.default_rng(0), variation)
+            log = simulate_log(data, scores, n_pages=3000, temperature=0.5, random_state=0)
+            spread[n_docs, variation] = rank_variation(log)
+    assert abs(spread[20, "ranks"] - spread[100, "ranks"]) < 0.1
+    assert abs(spread[20, "scores"] - spread[100, "scores"]) > 0.15
+
+
+def test_the_grades_of_what_was_shown():
+    module = importlib.import_module("plackett.studies._click_learners")
+    data = pk.datasets.make_ranking(20, 8, 4, random_state=0)
+    rows = np.arange(0, data.n_rows, 2)
+    y = data.labels.copy()
+    y[1::2] = 4.0 - y[1::2]
+    a, b = (module.learn_from_grades(each, rows) for each in (data, data.replace(y=y)))
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+    whole = module.learn_from_grades(data)
+    np.testing.assert_allclose(whole.coef_, module.learn_from_grades(data, np.arange(data.n_rows)).coef_)
+
+
+def test_slow_methods_are_left_out_of_large_logs(monkeypatch):
+    module = importlib.import_module("plackett.studies.learning_from_clicks")
+    monkeypatch.setitem(module.SMALL_LOGS, "PBM labels", 100)
+    data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
+    study = learning_from_clicks(data, users="trust", pages=[100, 200], methods=["PBM labels"], seeds=1)
+    assert study.frame.filter(study.frame["method"] == "PBM labels")["pages"].to_list() == [100]
+    assert "PBM labels: not with more than 100 pages" in study.notes
+    assert not any("DBN" in note or "dual" in note for note in study.notes)
+
+
+def test_the_validation_part_is_tested_too():
+    data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
+    module = importlib.import_module("plackett.studies.learning_from_clicks")
+    parts = [data.select(range(a, b)) for a, b in ((0, 12), (12, 16), (16, 20))]
+    (split,) = module._splits({1: pk.Fold(*parts)})
+    assert split.test.qids.tolist() == data.qids[12:].tolist()
+    (split,) = module._splits({1: pk.Fold(parts[0], None, parts[2])})
+    assert split.test is parts[2]
 
 
 OPTIONS = {"users": ["position 1", "trust"], "pages": [200], "methods": ["naive", "PBM labels"], "seeds": 2}
@@ -119,11 +159,12 @@ def test_other_settings_are_other_results(tmp_path, monkeypatch):
     monkeypatch.setitem(METHODS, "naive", lambda case: learned.append(case) or naive(case))
     learning_from_clicks(data, **options, measure="AP")  # by the scores that are known
     assert not learned
-    for i, change in enumerate(({"temperature": 1.0}, {"random_state": 1}, {"logging": "random"}, {"users": "trust"})):
+    changes = ({"temperature": 1.0}, {"random_state": 1}, {"logging": "random"}, {"users": "trust"}, {"length": 5})
+    for i, change in enumerate((*changes, {"variation": "scores"})):
         learning_from_clicks(data, **options | change)
         assert len(learned) == i + 1
     learning_from_clicks(pk.datasets.make_ranking(20, 6, 4, random_state=1), **options)
-    assert len(learned) == 5
+    assert len(learned) == 7
 
 
 def test_logs_too_small_for_a_method_are_left_out(monkeypatch):
@@ -138,30 +179,35 @@ def test_logs_too_small_for_a_method_are_left_out(monkeypatch):
 
     monkeypatch.setitem(METHODS, "PBM labels", fussy)
     frame = learning_from_clicks(data, users="trust", pages=200, methods=["PBM labels"], seeds=2).frame
-    assert dict(zip(frame["method"], frame["seeds"], strict=True)) == {"all grades": 2, "naive": 2, "PBM labels": 1}
+    assert dict(zip(frame["method"], frame["seeds"], strict=True)) == {
+        "all grades": 2,
+        "grades shown": 2,
+        "naive": 2,
+        "PBM labels": 1,
+    }
     assert frame.filter(frame["method"] == "PBM labels")["gain"].to_list() == [0.0]
 
 
-def test_the_choice_by_held_out_clicks_learns_once(monkeypatch):
+def test_the_guard_makes_labels_once(monkeypatch):
     module = importlib.import_module("plackett.studies._click_learners")
-    monkeypatch.setattr(module, "GUARDED", ("naive", "PBM labels"))
     data = pk.datasets.make_ranking(40, 8, 5, random_state=0)
-    learned = []
-    naive = METHODS["naive"]
-    monkeypatch.setitem(METHODS, "naive", lambda case: learned.append(case.log.n_pages) or naive(case))
-    methods = ["naive", "PBM labels", "guarded", "chosen"]
+    made, fitted = [], []
+    labels, weighted = module.LABELS["naive"]
+    monkeypatch.setitem(module.LABELS, "naive", (lambda case: made.append(case) or labels(case), weighted))
+    fit = ExposureSoftmax.fit
+    monkeypatch.setattr(ExposureSoftmax, "fit", lambda self, part: fitted.append(part.n_queries) or fit(self, part))
+    methods = ["naive", *module.GUARDED[1:], "guarded"]
     study = learning_from_clicks(data, users="position 2", pages=2000, methods=methods, logging="random", seeds=1)
-    assert learned == [2000, 1000, 1000]
-    value = dict(zip(study.frame["method"], study.frame["nDCG@10"], strict=True))
-    assert value["chosen"] in (value["naive"], value["PBM labels"])
-    assert value["guarded"] in (value["naive"], value["PBM labels"])
+    assert len(made) == 1
+    assert sorted(fitted) == sorted([24] * 2 + [24] * 5 + [19, 19, 19, 19, 20] * 5)  # grades, methods, parts
+    assert study.frame["method"].to_list() == ["all grades", "grades shown", *methods]
 
 
 def test_a_split_needs_no_validation_part():
     data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
     split = pk.Fold(data.select(range(14)), None, data.select(range(14, 20)))
     options = {"users": "trust", "pages": 100, "methods": ["naive"], "seeds": 1}
-    assert learning_from_clicks({"mine": split}, **options).frame.height == 2
+    assert learning_from_clicks({"mine": split}, **options).frame.height == 3
 
 
 def test_a_panel_for_each_kind_of_log():
@@ -171,3 +217,6 @@ def test_a_panel_for_each_kind_of_log():
     assert chart.count("<svg ") == 3
     assert 'x="640" y="0"' in chart
     assert "trust users" in chart and "cascade users" in chart
+    assert "stroke-opacity" not in chart  # one seed has no interval
+    twice = learning_from_clicks(data, users="trust", **options | {"seeds": 2}).to_svg()
+    assert twice.count("stroke-opacity") == 4  # all grades and grades shown, at two sizes

@@ -12,6 +12,7 @@ from plackett.clicks.models.dbn import DBN as DBN
 from plackett.clicks.models.dcm import DCM as DCM
 from plackett.clicks.models.dcm import DCMClosedForm as DCMClosedForm
 from plackett.clicks.unbiased.dual_learning import DualLearning as DualLearning
+from plackett.clicks.unbiased.exposure import ExposureSoftmax as ExposureSoftmax
 from plackett.clicks.features import FeatureAttraction as FeatureAttraction
 from plackett.clicks.models.ctr import GlobalCTR as GlobalCTR
 from plackett.clicks.models.ctr import IndependentClickModel as IndependentClickModel
@@ -33,6 +34,7 @@ from plackett.clicks.off_policy.evaluate import compare_off_policy as compare_of
 from plackett.clicks.labels.discount import discount_clicks as discount_clicks
 from plackett.clicks.unbiased.propensities import em_propensities as em_propensities
 from plackett.clicks.off_policy.evaluate import evaluate_off_policy as evaluate_off_policy
+from plackett.clicks.labels.from_model import examined_labels as examined_labels
 from plackett.clicks.off_policy.exposure import exposure_bound as exposure_bound
 from plackett.clicks.unbiased.agreement import guarded_choice as guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities as harvest_propensities

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from plackett.clicks.features import FeatureAttraction
 from plackett.clicks.labels.dataset import labelled_dataset, page_dataset
-from plackett.clicks.labels.from_model import model_labels
+from plackett.clicks.labels.from_model import examined_labels, model_labels
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.ctr import IndependentClickModel
 from plackett.clicks.models.dbn import DBN
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.models.trust_bias import TrustBias
-from plackett.clicks.models.ubm import UBM
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, SimulatedUsers, TrustUsers
-from plackett.clicks.unbiased.agreement import Guarded, guarded_choice
+from plackett.clicks.unbiased.agreement import guarded_choice
 from plackett.clicks.unbiased.dual_learning import DualLearning
+from plackett.clicks.unbiased.exposure import ExposureSoftmax
 from plackett.clicks.unbiased.propensities import harvest_propensities
-from plackett.clicks.unbiased.tuning import out_of_fold, tune_by_clicks
 from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.evaluate import evaluate
-from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART
 
-__all__ = ["LOGGING", "METHODS", "MOST_PAGES", "USERS", "Case", "learn", "learn_from_grades", "logging_scores"]
+__all__ = [
+    "LOGGING",
+    "METHODS",
+    "MOST_PAGES",
+    "SMALL_LOGS",
+    "USERS",
+    "Case",
+    "learn",
+    "learn_from_grades",
+    "logging_scores",
+]
 
 USERS: dict[str, SimulatedUsers] = {
     "position .5": PositionUsers(strength=0.5),
@@ -40,10 +47,10 @@ USERS: dict[str, SimulatedUsers] = {
 }
 #: Share of the training queries whose grades the logging ranker has seen.
 LOGGING = {"weak": 0.02, "strong": 0.5, "random": 0.0}
-#: Strengths of regularisation to choose from.
-ALPHAS = (0.1, 1.0, 10.0, 100.0)
-#: Maximum number of pages for slow methods.
-MOST_PAGES = {"dual learning": 20_000, "PositionBiasLambdaMART": 5_000}
+#: Maximum number of pages of slow methods.
+MOST_PAGES = {"DBN": 100_000, "DBN labels": 100_000}
+#: Size of the largest log that very slow methods learn from; they are left out of larger ones.
+SMALL_LOGS = {"PBM of features": 10_000, "dual learning": 10_000, "PositionBiasLambdaMART": 1_000}
 
 
 @dataclass(frozen=True)
@@ -54,39 +61,58 @@ class Case:
     data: RankingDataset
     users: SimulatedUsers
     n_jobs: int | None
-    tuned: bool = False
-    #: What has been learned so far, by method.
+    #: Click models that have been fitted, labels joined with features, and rankers.
+    models: dict[str, Any] = field(default_factory=dict)
+    joined: dict[str, RankingDataset] = field(default_factory=dict)
     done: dict[str, Any] = field(default_factory=dict)
 
-
-def _linear(n_jobs: int | None, alpha: float = Linear.alpha) -> Any:
-    # with the default tolerance, labels that differ in the last digit end up with nDCG@10 that differs by .006
-    model = Linear(alpha=alpha, tol=1e-8, max_iter=3000, random_state=0, n_jobs=n_jobs)
-    return GradientRanker(loss="QuerySoftmax", model=model)
-
-
-def _by_labels(labels: Callable[[Case], Any]) -> Callable[[Case], Any]:
-    def learn(case: Case) -> Any:
-        train = labelled_dataset(labels(case), case.data).data
-        if not case.tuned:
-            return _linear(case.n_jobs).fit(train)
-        rankers = {f"{alpha:g}": _linear(case.n_jobs, alpha) for alpha in ALPHAS}
-        return tune_by_clicks(case.log, case.data, train, rankers).ranker
-
-    return learn
+    def model(self, kind: Any) -> Any:
+        """A click model, fitted once."""
+        if kind.__name__ not in self.models:
+            most = MOST_PAGES.get(kind.__name__, self.log.n_pages)
+            log = self.log if most >= self.log.n_pages else self.log.select(np.arange(most))
+            self.models[kind.__name__] = kind(n_jobs=self.n_jobs).fit(log)
+        return self.models[kind.__name__]
 
 
-def _model(model: Any) -> Callable[[Case], Any]:
-    return _by_labels(lambda case: model_labels(model(n_jobs=case.n_jobs).fit(case.log)))
+def _linear() -> ExposureSoftmax:
+    """The learner of all methods that make labels; its parameters were chosen on logs that no table shows."""
+    return ExposureSoftmax(alpha=0.3, saturation=5.0)
 
 
-def _known(case: Case) -> Any:
-    return ips_labels(case.log, case.users.examination(case.log.longest))
+def _propensity_labels(case: Case, examination: Any) -> Any:
+    table = np.asarray(examination, np.float64)
+    return ips_labels(case.log, np.where(np.isnan(table), np.nanmin(table), table))
 
 
-def _harvested(case: Case) -> Any:
-    examination = harvest_propensities(case.log).examination
-    return ips_labels(case.log, np.where(np.isnan(examination), np.nanmin(examination), examination))
+#: Name to a function that makes labels of a log, and whether they weigh by their examinations.
+LABELS: dict[str, tuple[Callable[[Case], Any], bool]] = {
+    "naive": (lambda case: model_labels(case.model(IndependentClickModel)), False),
+    "weighted rates": (lambda case: _propensity_labels(case, np.ones(case.log.longest)), True),
+    "known propensities": (lambda case: _propensity_labels(case, case.users.examination(case.log.longest)), True),
+    "harvested propensities": (
+        lambda case: _propensity_labels(case, harvest_propensities(case.log).examination),
+        True,
+    ),
+    "PBM": (lambda case: _propensity_labels(case, case.model(PBM).examination_), True),
+    "DBN": (lambda case: examined_labels(case.model(DBN)), True),
+    "trust": (lambda case: case.model(TrustBias).corrected_labels(case.log), True),
+    "PBM labels": (lambda case: model_labels(case.model(PBM)), False),
+    "DBN labels": (lambda case: model_labels(case.model(DBN)), False),
+    "trust labels": (lambda case: model_labels(case.model(TrustBias)), False),
+}
+
+
+def _labelled(case: Case, name: str) -> RankingDataset:
+    """The documents with labels of this kind, made once."""
+    if name not in case.joined:
+        labels, weighted = LABELS[name]
+        case.joined[name] = labelled_dataset(labels(case), case.data, weighted=weighted).data
+    return case.joined[name]
+
+
+def _by_labels(name: str) -> Callable[[Case], Any]:
+    return lambda case: _linear().fit(_labelled(case, name))
 
 
 class _Attraction:
@@ -103,63 +129,39 @@ def _of_features(case: Case) -> Any:
     return _Attraction(FeatureAttraction(PBM(n_jobs=case.n_jobs), n_rounds=30).fit(case.log, case.data))
 
 
-def _first(case: Case, method: str) -> ClickLog:
-    return case.log.select(np.arange(min(case.log.n_pages, MOST_PAGES[method])))
-
-
 def _dual(case: Case) -> Any:
-    return DualLearning(n_epochs=10, random_state=0).fit(_first(case, "dual learning"), case.data)
+    return DualLearning(n_epochs=10, random_state=0).fit(case.log, case.data)
 
 
 def _trees(case: Case) -> Any:
-    pages = page_dataset(_first(case, "PositionBiasLambdaMART"), case.data).data
+    pages = page_dataset(case.log, case.data).data
     return PositionBiasLambdaMART(n_estimators=50, num_leaves=7, n_jobs=case.n_jobs or 1).fit(pages)
 
 
-#: What `guarded` and `chosen` choose from.
-GUARDED = (
-    *("naive", "harvested propensities", "PBM labels", "DBN labels", "trust labels", "PBM of features"),
-    "dual learning",
-)
-
-
-def _choice(case: Case) -> Guarded:
-    """The methods tried on held-out pages."""
-
-    def learner(name: str) -> Callable[[ClickLog], Any]:
-        return lambda log: learn(case if log is case.log else replace(case, log=log, done={}), name)
-
-    if "choice" not in case.done:
-        case.done["choice"] = guarded_choice(case.log, case.data, {name: learner(name) for name in GUARDED})
-    return case.done["choice"]
+#: What `guarded` chooses from; the first is the baseline.
+GUARDED = ("naive", "weighted rates", "harvested propensities", "DBN", "trust")
 
 
 def _guarded(case: Case) -> Any:
-    return _choice(case).ranker
+    def learner(name: str) -> Callable[[RankingDataset], Any]:
+        def learn_part(part: RankingDataset) -> Any:
+            if part.n_queries == case.data.n_queries:
+                return learn(case, name)
+            labelled = _labelled(case, name)
+            return _linear().fit(labelled.select(np.flatnonzero(np.isin(labelled.qids, part.qids))))
 
+        return learn_part
 
-def _chosen(case: Case) -> Any:
-    """The method that agrees best with held-out clicks, however little it is ahead."""
-    table = _choice(case).table.drop_nulls("agreement")
-    if table.is_empty():
-        return _choice(case).ranker
-    return learn(case, table.sort("agreement", descending=True, maintain_order=True)["method"][0])
+    return guarded_choice(case.log, case.data, {name: learner(name) for name in GUARDED}).ranker
 
 
 #: Name to a function that learns from a log and features.
 METHODS: dict[str, Callable[[Case], Any]] = {
-    "naive": _model(IndependentClickModel),
-    "known propensities": _by_labels(_known),
-    "harvested propensities": _by_labels(_harvested),
-    "PBM labels": _model(PBM),
-    "UBM labels": _model(UBM),
-    "DBN labels": _model(DBN),
-    "trust labels": _model(TrustBias),
+    **{name: _by_labels(name) for name in LABELS},
     "PBM of features": _of_features,
     "dual learning": _dual,
     "PositionBiasLambdaMART": _trees,
     "guarded": _guarded,
-    "chosen": _chosen,
 }
 
 
@@ -170,25 +172,28 @@ def learn(case: Case, method: str) -> Any:
     return case.done[method]
 
 
-def learn_from_grades(train: RankingDataset, measure: str, n_jobs: int | None, tuned: bool) -> Any:
-    """The linear model of all grades."""
-    gains = train.replace(y=np.exp2(np.maximum(train.labels, 0.0)) - 1)
-    if not tuned:
-        return _linear(n_jobs).fit(gains)
-    fold = np.random.default_rng(0).permutation(train.n_queries) % 3
-
-    def quality(alpha: float) -> float:
-        scores = out_of_fold(_linear(n_jobs, alpha), gains, train, fold)
-        return float(evaluate(train, scores, [measure]).mean[measure])
-
-    return _linear(n_jobs, max(ALPHAS, key=quality)).fit(gains)
+def learn_from_grades(train: RankingDataset, rows: np.ndarray | None = None) -> Any:
+    """The linear model of all grades, or of those of some rows."""
+    gains = np.exp2(np.maximum(train.labels, 0.0)) - 1
+    if rows is not None:
+        shown = np.zeros(train.n_rows, bool)
+        shown[rows] = True
+        gains[~shown] = -1.0  # left out
+    return _linear().fit(train.replace(y=gains))
 
 
-def logging_scores(train: RankingDataset, logging: str, rng: np.random.Generator) -> np.ndarray:
-    """Scores of a logging ranker, in standard deviations."""
+def logging_scores(train: RankingDataset, logging: str, rng: np.random.Generator, variation: str) -> np.ndarray:
+    """Scores of a logging ranker: minus the logarithms of its ranks, or in standard deviations."""
     if logging == "random":
-        return rng.normal(size=train.n_rows)
-    n = max(2, round(LOGGING[logging] * train.n_queries))
-    few = train.select(np.sort(rng.permutation(train.n_queries)[:n]))
-    scores = GradientRanker(loss="Square", model="linear", random_state=0, n_jobs=1).fit(few).predict(train)
-    return scores / max(float(scores.std()), 1e-12)
+        scores = rng.normal(size=train.n_rows)
+    else:
+        n = max(2, round(LOGGING[logging] * train.n_queries))
+        few = train.select(np.sort(rng.permutation(train.n_queries)[:n]))
+        scores = GradientRanker(loss="Square", model="linear", random_state=0, n_jobs=1).fit(few).predict(train)
+    if variation == "scores":
+        return scores / max(float(scores.std()), 1e-12)
+    query = train.query_of_row
+    order = np.lexsort((-scores, query))
+    rank = np.empty(train.n_rows)
+    rank[order] = np.arange(train.n_rows) - train.offsets[query[order]] + 1.0
+    return -np.log(rank)

@@ -9,11 +9,12 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.clicks.models.base import ClickModel
+from plackett.clicks.models.ctr import IndependentClickModel
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["model_labels", "model_preferences"]
+__all__ = ["examined_labels", "model_labels", "model_preferences"]
 
 
 @fulfils("clicks.labels")
@@ -58,6 +59,36 @@ def model_labels(
         cuts = np.quantile(value, np.arange(1, grades) / grades) if value.size else np.zeros(0)
         value = np.searchsorted(cuts, value, side="left").astype(np.float64)
     return frame.select("query", "document", pl.Series("label", value), pl.col("shown").alias("weight"))
+
+
+@fulfils("clicks.labels")
+def examined_labels(model: ClickModel) -> pl.DataFrame:
+    """Clicks per examination of each pair, and its expected examinations: query, document, label, weight.
+
+    What `ExposureSoftmax` learns from. Unlike `model_labels` the rates are not pulled towards a prior, since there the
+    weights say how far to trust each.
+
+    Parameters
+    ----------
+    model
+        A fitted model with expected examinations: `PBM`, `UBM`, `DCM`, `DBN`, `SDBN` and others. For `TrustBias` there
+        is its method ``corrected_labels``.
+
+    Examples
+    --------
+    >>> from plackett.clicks import ClickLog, PBM
+    >>> log = ClickLog.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 0], [0, 1], [1, 0], [0, 0]])
+    >>> examined_labels(PBM().fit(log)).columns
+    ['query', 'document', 'label', 'weight']
+    """
+    import polars as pl
+
+    frame = model.relevance()
+    if np.array_equal(model.examined_, model.shown_) and not isinstance(model, IndependentClickModel):
+        raise DataError(f"{model.name} has no expected examinations: its clicks per examination are plain click rates")
+    examined = np.maximum(model.examined_, model.clicks_)
+    rate = model.clicks_ / np.maximum(examined, 1e-12)
+    return frame.select("query", "document", pl.Series("label", rate), pl.Series("weight", examined))
 
 
 @fulfils("clicks.labels")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from plackett._errors import PlackettWarning
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells
+from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells, rank_counts
 from plackett.clicks.models._prior import prior_of_scores
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.clicks.models.statistics import Sums, Totals
 from plackett.clicks.profile import doubt_about_ranks
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["TrustBias"]
 
@@ -121,6 +124,32 @@ class TrustBias(ClickModel):
         rank = rank_cells(log, self.n_ranks_)
         span = np.maximum(self.relevant_ - self.irrelevant_, smallest)
         return (log.clicked - self.irrelevant_[rank]) / span[rank]
+
+    def corrected_labels(self, log: ClickLog, *, smallest: float = 0.01) -> pl.DataFrame:
+        r"""Click rate of each pair of a log corrected for rank and trust: query, document, label, weight.
+
+        .. math:: \frac{\sum_i c_i - n_i\,\zeta^-_i}{\sum_i n_i\,(\zeta^+_i - \zeta^-_i)}
+
+        0 where it would be negative. ``weight`` is the denominator, what was seen and told relevance: `ExposureSoftmax`
+        learns from both.
+        """
+        import polars as pl
+
+        from plackett.data._tables import id_series
+
+        pair, rank, clicks, shown = rank_counts(log)
+        rank = np.minimum(rank, self.n_ranks_ - 1)
+        span = np.maximum(self.relevant_ - self.irrelevant_, smallest)
+        seen = np.bincount(pair, shown * span[rank], minlength=log.n_pairs)
+        rest = np.bincount(pair, clicks - shown * self.irrelevant_[rank], minlength=log.n_pairs)
+        return pl.DataFrame(
+            [
+                id_series("query", log.queries).gather(log.pair_query),
+                id_series("document", log.documents).gather(log.pair_document),
+                pl.Series("label", np.maximum(rest, 0.0) / np.maximum(seen, 1e-12)),
+                pl.Series("weight", seen),
+            ]
+        )
 
     def _draw(self, log: ClickLog, rng: np.random.Generator) -> np.ndarray:
         return rng.random(log.n_rows) < self.click_probabilities(log)
