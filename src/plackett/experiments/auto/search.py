@@ -189,10 +189,11 @@ class _Objective:
         """Reserve the time needed to select the members and to train them on all data."""
         trials = self.trials
         known = [i for i in range(len(trials.candidates)) if trials.done(i) and i not in trials.errors]
-        best = sorted(known, key=lambda i: (trials.done(i), self.lead(i)), reverse=True)[: self.max_members]
-        costs = [trials.refit_seconds(i) for i in best]
-        training = max(SEEDS * sum(costs[:MEMBERS]), sum(costs))  # a large blend needs no further seeds
-        self.budget.reserve = trials.reserve = training + evaluations(len(known)) * trials.measure_seconds
+        # a sixth member and further ones have little weight: they use the time of further seeds
+        n_members = min(self.max_members, MEMBERS)
+        best = sorted(known, key=lambda i: (trials.done(i), self.lead(i)), reverse=True)[:n_members]
+        seconds = SEEDS * sum(trials.refit_seconds(i) for i in best) + evaluations(len(known)) * trials.measure_seconds
+        self.budget.reserve = trials.reserve = seconds
 
     def ended(self) -> bool:
         """Whether the search should end; never before there is a result."""
