@@ -43,6 +43,7 @@ from plackett.clicks.unbiased.weights import ips_dataset as ips_dataset
 from plackett.clicks.unbiased.weights import ips_labels as ips_labels
 from plackett.clicks.reading import iter_clicks as iter_clicks
 from plackett.clicks.labels.dataset import labelled_dataset as labelled_dataset
+from plackett.clicks.unbiased.learning import learn_from_clicks as learn_from_clicks
 from plackett.clicks.loading import load_model as load_model
 from plackett.clicks.labels.from_model import model_labels as model_labels
 from plackett.clicks.labels.from_model import model_preferences as model_preferences
