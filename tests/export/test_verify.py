@@ -291,7 +291,7 @@ def test_names_of_features_and_files(rankers, tmp_path):
     for name in ("Model", "model_test"):
         with pytest.raises(DataError, match="small letters, digits"):
             pk.write_go(ranker, tmp_path / f"{name}.go")
-    for name in ("\ud800", "a\x85", "\ufffe"):
+    for name in ("\ud800", "\ufffe"):
         with pytest.raises(DataError, match="cannot be the name of a feature"):
             pk.write_pmml(ranker, tmp_path / "model.pmml", feature_names=["a", "b", "c", name])
     assert not list(tmp_path.iterdir())

@@ -99,7 +99,7 @@ def test_refit_trains_on_all_with_the_best_rounds(n_bags):
 
 def test_what_bags_and_refit_refuse():
     data = task()
-    with pytest.raises(LossError, match="n_bags=0"):
+    with pytest.raises(DataError, match="n_bags=0"):
         LambdaMART(n_bags=0).fit(data)
     with pytest.raises(LossError, match="has no bags"):
         LambdaMART(n_bags=3, boosting="dart").fit(data)

@@ -146,8 +146,8 @@ def names_of(model: Any, given: Sequence[str] | None = None) -> tuple[str, ...]:
     return names
 
 
-#: Control characters, halves of characters, and code points that are never one.
-_UNUSABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
+#: Control characters below the space, halves of characters, and code points that are never one.
+_UNUSABLE = re.compile("[\\x00-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -43,7 +43,7 @@ def _is_svm(ranker: Any) -> bool:
 
     if not isinstance(ranker, (RankSVM, IRSVM)):
         return False
-    plain = ranker.C != "auto" and ranker.loss == "hinge" and not ranker.standardize and ranker.margin == 1
+    plain = ranker.C != "auto" and ranker.loss == "hinge" and not ranker.standardize and ranker.margin in (1, "auto")
     return plain and not getattr(ranker, "tie_weight", 0.0) and getattr(ranker, "level_weights", None) is None
 
 
