@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Threads of LightGBM and PyTorch that wait, sleep: with one test worker per core, spinning would take the other's time.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 # A kernel compiles inside the first example; the examples are the same in every run.
 settings.register_profile("plackett", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("plackett")
