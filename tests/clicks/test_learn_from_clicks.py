@@ -146,3 +146,20 @@ def test_a_blend_keeps_holes(data):
     blended = BlendedRanker(Fixed(scores), Fixed(data.X[:, 1]), 0.5).predict(data)
     assert np.isnan(blended[:8]).all()
     assert np.isfinite(blended[8:]).all()
+
+
+def test_queries_that_were_never_logged_change_nothing(log, data):
+    """Not even with holes: they are neither learned from nor judged by."""
+    with_ids = data.replace(docids=np.arange(data.n_rows))
+    more = pk.RankingDataset.from_arrays(
+        np.concatenate((np.full_like(data.X, np.nan), data.X)),
+        None,
+        qid=np.concatenate((data.query_of_row + 10_000, data.qids[data.query_of_row])),
+        docids=np.tile(with_ids.docids, 2),
+        feature_names=data.feature_names,
+    )
+    ours, theirs = clicks.learn_from_clicks(log, with_ids), clicks.learn_from_clicks(log, more)
+    assert (theirs.name, theirs.weight, theirs.reason) == (ours.name, ours.weight, ours.reason)
+    np.testing.assert_allclose(theirs.ranker.predict(data), ours.ranker.predict(data), rtol=1e-9, atol=1e-12)
+    one = log.select(np.flatnonzero(log.query == 0))
+    assert clicks.learn_from_clicks(one, with_ids).reason.startswith("there is one query only")

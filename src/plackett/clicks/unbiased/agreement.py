@@ -271,8 +271,12 @@ def guarded_choice(
         return only_baseline("there is one query only, and none to judge a ranker by")
     if data.docids is None:  # row numbers would change in parts of the data
         data = data.replace(docids=np.arange(data.n_rows))
-    fold = np.random.default_rng(random_state).permutation(data.n_queries) % n_folds
     judge = EqualRanks(log, data)
+    logged = np.unique(data.query_of_row[judge.row])
+    if logged.size == 1:
+        return only_baseline("there is one query only, and none to judge a ranker by")
+    fold = np.full(data.n_queries, -1)  # queries that are not in the log judge nothing
+    fold[logged] = np.random.default_rng(random_state).permutation(logged.size) % n_folds
     agreements: dict[str, Agreement | None] = {}
     failed: dict[str, str] = {}
     for name, learn in learners.items():
@@ -305,9 +309,9 @@ def guarded_choice(
 
 
 def _of_other_queries(learn: Callable[[RankingDataset], Any], data: RankingDataset, fold: np.ndarray) -> np.ndarray:
-    """Scores of the rows, each by a ranker that has not learned from its query."""
+    """Scores of the rows, each by a ranker that has not learned from its query; 0 for queries without a part (−1)."""
     scores, of_row = np.zeros(data.n_rows), fold[data.query_of_row]
-    for i in np.unique(fold):
+    for i in np.unique(fold[fold >= 0]):
         ranker = learn(data.select(np.flatnonzero(fold != i)))
         if not hasattr(ranker, "predict"):
             raise TypeError(f"a learner returned {type(ranker).__name__}; give functions that return a fitted ranker")

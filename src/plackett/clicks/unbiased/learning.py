@@ -72,7 +72,7 @@ def learn_from_clicks(
     result = _learned(log, data, n_jobs, random_state)
     if not missing:
         return result
-    lost = f"{missing:.1%} of what was shown has no features, and is not learned from"
+    lost = f"{missing:.1%} of what was shown has no features"
     if missing > 0.5:
         warnings.warn(f"{lost}: do query and document ids agree?", PlackettWarning, stacklevel=2)
     return replace(result, reason=f"{result.reason.removesuffix('.')}. {lost}")
