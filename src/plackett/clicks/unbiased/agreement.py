@@ -282,8 +282,8 @@ def guarded_choice(
     for name, learn in learners.items():
         try:
             agreements[name] = judge.agreement(_of_other_queries(learn, data, fold))
-        except DataError as error:  # there are parts that a way cannot learn from
-            agreements[name], failed[name] = None, str(error)
+        except DataError as refusal:  # there are parts that a way cannot learn from
+            agreements[name], failed[name] = None, str(refusal)
     base = agreements[safe]
     if base is None:
         reason = f"{safe} cannot learn from some parts of the queries, and nothing can be compared with it"
