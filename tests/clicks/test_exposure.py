@@ -94,7 +94,7 @@ def test_what_cannot_be_learned_from_is_named(data):
     with pytest.raises(pk.DataError, match="no document has a rate above 0"):
         ExposureSoftmax().fit(data.replace(y=np.zeros(data.n_rows)))
     holes = np.where(np.arange(data.n_rows)[:, None] == 5, np.nan, data.X)
-    with pytest.raises(pk.DataError, match="feature 0 of row 5 is nan"):
+    with pytest.raises(pk.DataError, match="feature 'match_0' of row 5 is nan"):
         ExposureSoftmax().fit(data.replace(X=holes))
     with pytest.raises(pk.DataError, match="no features"):
         ExposureSoftmax().fit(pk.RankingDataset.from_arrays(None, [1, 0]))

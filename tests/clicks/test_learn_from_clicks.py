@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+import plackett as pk
 from plackett import clicks
 from plackett.clicks.log import ClickLog
 from plackett.clicks.simulate import PositionUsers
 from plackett.clicks.unbiased import learning
+from plackett.clicks.unbiased.agreement import BlendedRanker
 from plackett.datasets import make_ranking
 from plackett.studies._click_learners import GUARDED, LABELS, Case, _labelled, _linear, learn
 
@@ -60,3 +64,102 @@ def test_lists_that_never_change_are_learned_plainly(data):
     assert (result.name, result.weight) == ("click rates", 0.0)
     assert "one rank only" in result.reason
     assert np.isfinite(result.ranker.predict(data)).all()
+
+
+def test_without_clicks_nothing_is_learned(log, data):
+    """Rates of a log without clicks are the prior, least for what was shown most: the logged order reversed."""
+    with pytest.raises(pk.DataError, match="the log has no clicks"):
+        clicks.learn_from_clicks(dataclasses.replace(log, clicks=np.zeros_like(log.clicks)), data)
+    with pytest.raises(pk.DataError, match="the log has no clicks"):
+        clicks.learn_from_clicks(dataclasses.replace(log, weight=np.zeros(log.n_pages)), data)
+    first = np.where(log.query[log.page] == 0, log.clicks, 0)  # clicks on one query, features for the others
+    others = data.replace(docids=np.arange(data.n_rows)).select(np.flatnonzero(data.qids != log.queries[0]))
+    with pytest.raises(pk.DataError, match="no document with features was clicked"):
+        clicks.learn_from_clicks(dataclasses.replace(log, clicks=first), others)
+
+
+@pytest.mark.parametrize("enough", [1, 10_000])
+def test_what_has_no_features_is_told(log, data, monkeypatch, enough):
+    monkeypatch.setattr(learning, "ENOUGH_PAGES", enough)
+    assert "no features" not in clicks.learn_from_clicks(log, data).reason
+    few = data.replace(docids=np.arange(data.n_rows)).select(range(8))
+    with pytest.warns(pk.PlackettWarning, match="of what was shown has no features.*ids agree"):
+        result = clicks.learn_from_clicks(log, few)
+    share = np.isin(log.query[log.page], np.flatnonzero(~np.isin(log.queries, few.qids))).mean()
+    assert f"{share:.1%} of what was shown has no features" in result.reason
+    with pytest.raises(pk.DataError, match=r"data is a ndarray; make a dataset"):
+        clicks.learn_from_clicks(log, data.X)
+
+
+@pytest.mark.parametrize("enough", [1, 10_000])
+def test_labels_and_weights_of_the_data_are_not_used(log, data, monkeypatch, enough):
+    monkeypatch.setattr(learning, "ENOUGH_PAGES", enough)
+    other = data.replace(y=data.y[::-1], sample_weight=np.arange(1.0, data.n_rows + 1))
+    ours, theirs = clicks.learn_from_clicks(log, data), clicks.learn_from_clicks(log, other)
+    np.testing.assert_array_equal(ours.ranker.predict(data), theirs.ranker.predict(data))
+
+
+def test_a_hole_is_not_a_score_of_zero_for_its_whole_query(log, data):
+    """A blend standardises scores within queries, where one NaN made all of them 0."""
+    result = clicks.learn_from_clicks(log, data)
+    holes = data.X.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(pk.DataError, match=r"row 3 is nan \(query .*fill in missing values"):
+        result.ranker.predict(data.replace(X=holes))
+
+
+def test_columns_in_another_order_are_found_by_their_names(log, data):
+    named = data.replace(feature_names=["a", "b", "c", "d"])
+    ranker = clicks.learn_from_clicks(log, named).ranker
+    turned = named.replace(X=data.X[:, ::-1], feature_names=["d", "c", "b", "a"])
+    np.testing.assert_allclose(ranker.predict(turned), ranker.predict(named), rtol=1e-12, atol=1e-12)
+    with pytest.raises(pk.DataError):
+        ranker.predict(named.replace(feature_names=["a", "b", "c", "z"]))
+
+
+def test_why_the_baseline_could_not_be_judged_is_told(log, data):
+    def refuse(part):
+        if part.n_queries < data.n_queries:
+            raise pk.DataError("too few of them")
+        return clicks.ExposureSoftmax().fit(part)
+
+    choice = clicks.guarded_choice(log, data, {"a": refuse, "b": clicks.ExposureSoftmax().fit})
+    assert choice.reason.endswith(": too few of them")
+
+
+def test_steps_are_counted(data):
+    assert clicks.ExposureSoftmax(max_iter=1).fit(data).n_iter_ == 1
+    with pytest.raises(pk.DataError, match="max_iter=0"):
+        clicks.ExposureSoftmax(max_iter=0)
+
+
+def test_a_blend_keeps_holes(data):
+    class Fixed:
+        def __init__(self, scores):
+            self.scores = scores
+
+        def predict(self, data):
+            return self.scores
+
+    scores = data.X[:, 0].astype(float)
+    scores[3] = np.nan
+    blended = BlendedRanker(Fixed(scores), Fixed(data.X[:, 1]), 0.5).predict(data)
+    assert np.isnan(blended[:8]).all()
+    assert np.isfinite(blended[8:]).all()
+
+
+def test_queries_that_were_never_logged_change_nothing(log, data):
+    """Not even with holes: they are neither learned from nor judged by."""
+    with_ids = data.replace(docids=np.arange(data.n_rows))
+    more = pk.RankingDataset.from_arrays(
+        np.concatenate((np.full_like(data.X, np.nan), data.X)),
+        None,
+        qid=np.concatenate((data.query_of_row + 10_000, data.qids[data.query_of_row])),
+        docids=np.tile(with_ids.docids, 2),
+        feature_names=data.feature_names,
+    )
+    ours, theirs = clicks.learn_from_clicks(log, with_ids), clicks.learn_from_clicks(log, more)
+    assert (theirs.name, theirs.weight, theirs.reason) == (ours.name, ours.weight, ours.reason)
+    np.testing.assert_allclose(theirs.ranker.predict(data), ours.ranker.predict(data), rtol=1e-9, atol=1e-12)
+    one = log.select(np.flatnonzero(log.query == 0))
+    assert clicks.learn_from_clicks(one, with_ids).reason.startswith("there is one query only")

@@ -185,12 +185,12 @@ class BlendedRanker:
 
 
 def _standardised(data: RankingDataset, scores: Any) -> np.ndarray:
-    """Scores with mean 0 and variance 1 in each query; 0 where they are all equal."""
+    """Scores with mean 0 and variance 1 in each query; 0 where they are all equal, NaN where one is."""
     query, sizes = data.query_of_row, np.maximum(np.diff(data.offsets), 1)
     rest = np.asarray(scores, np.float64) - (np.bincount(query, scores, data.n_queries) / sizes)[query]
     spread = np.sqrt(np.bincount(query, rest**2, data.n_queries) / sizes)
     level = np.sqrt(np.bincount(query, np.square(scores), data.n_queries) / sizes)
-    return np.where((spread > 1e-12 * level)[query], rest / np.maximum(spread, 1e-300)[query], 0.0)
+    return np.where((spread <= 1e-12 * level)[query], 0.0, rest / np.maximum(spread, 1e-300)[query])
 
 
 @fulfils()
@@ -271,17 +271,23 @@ def guarded_choice(
         return only_baseline("there is one query only, and none to judge a ranker by")
     if data.docids is None:  # row numbers would change in parts of the data
         data = data.replace(docids=np.arange(data.n_rows))
-    fold = np.random.default_rng(random_state).permutation(data.n_queries) % n_folds
     judge = EqualRanks(log, data)
+    logged = np.unique(data.query_of_row[judge.row])
+    if logged.size == 1:
+        return only_baseline("there is one query only, and none to judge a ranker by")
+    fold = np.full(data.n_queries, -1)  # queries that are not in the log judge nothing
+    fold[logged] = np.random.default_rng(random_state).permutation(logged.size) % n_folds
     agreements: dict[str, Agreement | None] = {}
+    failed: dict[str, str] = {}
     for name, learn in learners.items():
         try:
             agreements[name] = judge.agreement(_of_other_queries(learn, data, fold))
-        except DataError:  # there are parts that a way cannot learn from
-            agreements[name] = None
+        except DataError as refusal:  # there are parts that a way cannot learn from
+            agreements[name], failed[name] = None, str(refusal)
     base = agreements[safe]
     if base is None:
-        return only_baseline(f"{safe} cannot learn from some parts of the queries, and nothing can be compared with it")
+        reason = f"{safe} cannot learn from some parts of the queries, and nothing can be compared with it"
+        return only_baseline(f"{reason}: {failed[safe]}")
     nothing = float("nan"), float("nan")
     gains = {name: nothing if each is None else each.gain(base) for name, each in agreements.items()}
     rows = [(name, None if each is None else each.value, *gains[name]) for name, each in agreements.items()]
@@ -303,9 +309,9 @@ def guarded_choice(
 
 
 def _of_other_queries(learn: Callable[[RankingDataset], Any], data: RankingDataset, fold: np.ndarray) -> np.ndarray:
-    """Scores of the rows, each by a ranker that has not learned from its query."""
+    """Scores of the rows, each by a ranker that has not learned from its query; 0 for queries without a part (−1)."""
     scores, of_row = np.zeros(data.n_rows), fold[data.query_of_row]
-    for i in np.unique(fold):
+    for i in np.unique(fold[fold >= 0]):
         ranker = learn(data.select(np.flatnonzero(fold != i)))
         if not hasattr(ranker, "predict"):
             raise TypeError(f"a learner returned {type(ranker).__name__}; give functions that return a fitted ranker")

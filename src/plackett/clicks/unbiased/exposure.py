@@ -40,6 +40,8 @@ class ExposureSoftmax:
     ----------
     coef_
         Weights of the features.
+    feature_names_in_
+        Names of the features; only if the dataset has some.
     n_iter_
         Number of steps.
 
@@ -61,6 +63,8 @@ class ExposureSoftmax:
         numbers = isinstance(alpha, Real) and isinstance(saturation, Real)
         if not (numbers and 0 < alpha < np.inf and 0 <= saturation < np.inf):
             raise DataError(f"alpha={alpha!r}, saturation={saturation!r}; give a positive number, and 0 or more")
+        if not max_iter >= 1:
+            raise DataError(f"max_iter={max_iter}; give 1 or more")
         self.alpha, self.saturation, self.max_iter, self.tol = alpha, saturation, max_iter, tol
 
     def fit(self, data: RankingDataset) -> Self:
@@ -77,25 +81,23 @@ class ExposureSoftmax:
             raise DataError("no document has a rate above 0: nothing to learn from")
         if data.n_features == 0:
             raise DataError("the documents have no features: nothing to learn from")
-        X = _dense(data, rows).astype(np.float64)
-        if not np.isfinite(X).all():
-            row, column = (int(i) for i in np.argwhere(~np.isfinite(X))[0])
-            raise DataError(
-                f"feature {column} of row {int(rows[row])} is {X[row, column]}; fill in missing values first"
-            )
+        X = _finite(data, rows)
         spread = X.std(axis=0)
         self.scale_ = np.where(spread > 1e-7 * np.abs(X.mean(axis=0)), spread, 1.0)
         X = (X - X.mean(axis=0)) / self.scale_
         query = data.query_of_row[rows]
         starts = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1])))
         self.coef_ = self._minimised(_Shares(X, starts, amount, np.log(weight))) / self.scale_
+        self.__dict__.pop("feature_names_in_", None)
+        if data.feature_names is not None:
+            self.feature_names_in_ = np.array(data.feature_names, dtype=object)
         return self
 
     def _minimised(self, problem: _Shares) -> np.ndarray:
         v = np.zeros(problem.X.shape[1])
         value, share = problem.value(v)
-        for step_number in range(self.max_iter):
-            self.n_iter_ = step_number
+        self.n_iter_ = 0
+        for _ in range(self.max_iter):
             slope, bend = problem.slopes(share)
             slope += self.alpha * v
             if np.abs(slope).max() <= self.tol:
@@ -111,17 +113,39 @@ class ExposureSoftmax:
                     break
                 size /= 2
             v = new
+            self.n_iter_ += 1
             if fall < 1e-15:  # what rounding leaves
                 break
         return v
 
     def predict(self, data: RankingDataset) -> np.ndarray:
-        """Scores of the rows of a dataset."""
+        """Scores of the rows of a dataset. Features with names are found by them, in any order."""
         if not hasattr(self, "coef_"):
             raise DataError("ExposureSoftmax is not fitted yet: call fit(data)")
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            from plackett.rankers.columns import Columns
+
+            data = Columns(tuple(names.tolist()), {}, type(self).__name__).aligned(data)
         if data.n_features != self.coef_.size:
             raise DataError(f"{data.n_features} features, but the ranker was fitted with {self.coef_.size}")
-        return _dense(data, np.arange(data.n_rows)).astype(np.float64) @ self.coef_
+        return _finite(data, np.arange(data.n_rows)) @ self.coef_
+
+
+def _finite(data: RankingDataset, rows: np.ndarray) -> np.ndarray:
+    """Features of some rows, or which of them is missing."""
+    X = _dense(data, rows).astype(np.float64)
+    holes = ~np.isfinite(X)
+    if holes.any():
+        at, column = (int(i) for i in np.argwhere(holes)[0])
+        row = int(rows[at])
+        name = column if data.feature_names is None else repr(data.feature_names[column])
+        query = data.qids[data.query_of_row[row]]
+        document = "" if data.docids is None else f", document {data.docids[row]}"
+        raise DataError(
+            f"feature {name} of row {row} is {X[at, column]} (query {query}{document}); fill in missing values first"
+        )
+    return X
 
 
 class _Shares:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett._provenance import fulfils
+from plackett.clicks.features import dataset_rows
 from plackett.clicks.labels.dataset import labelled_dataset
 from plackett.clicks.labels.from_model import examined_labels, model_labels
 from plackett.clicks.log import ClickLog
@@ -47,7 +50,7 @@ def learn_from_clicks(
     Parameters
     ----------
     data
-        Documents of the log with their features, with the same query and document ids.
+        Documents of the log with their features, with the same query and document ids. Labels are not used.
     n_jobs
         Threads for fitting click models.
 
@@ -65,7 +68,35 @@ def learn_from_clicks(
     >>> result.name, result.ranker.predict(data).shape
     ('harvested propensities', (240,))
     """
+    missing = _without_features(log, data)
+    result = _learned(log, data, n_jobs, random_state)
+    if not missing:
+        return result
+    lost = f"{missing:.1%} of what was shown has no features"
+    if missing > 0.5:
+        warnings.warn(f"{lost}: do query and document ids agree?", PlackettWarning, stacklevel=2)
+    return replace(result, reason=f"{result.reason.removesuffix('.')}. {lost}")
 
+
+def _without_features(log: ClickLog, data: RankingDataset) -> float:
+    """Share of the shown documents that the dataset lacks, if those it has were clicked at all.
+
+    Without clicks, rates are the prior pulled down by how often a document was shown: the logged order reversed.
+    """
+    if not isinstance(data, RankingDataset):
+        raise DataError(f"data is a {type(data).__name__}; make a dataset of it: pk.RankingDataset.from_frame(…)")
+    known = dataset_rows(log, data)[log.pair] >= 0
+    weight = log.row_weight
+    if not known.any():
+        raise DataError("no document of the log is in the dataset: do query and document ids agree?")
+    if not (weight * (log.clicks > 0)).sum() > 0:
+        raise DataError("the log has no clicks: nothing to learn from")
+    if not (weight * (log.clicks > 0))[known].sum() > 0:
+        raise DataError("no document with features was clicked: do query and document ids agree?")
+    return float(weight[~known].sum() / weight.sum())
+
+
+def _learned(log: ClickLog, data: RankingDataset, n_jobs: int | None, random_state: Any) -> Guarded:
     def way(labels: Any, weighted: bool = True) -> Callable[[RankingDataset], Any]:
         def learn(part: RankingDataset) -> Any:
             return ExposureSoftmax().fit(labelled_dataset(labels, part, weighted=weighted).data)
