@@ -36,7 +36,9 @@ def _machine_code() -> str:
     compiled = numba.njit(**_kernel_compiler.OUTER)(_busy)
     compiled(np.arange(4.0), np.arange(4), np.zeros(4))
     ((_, code),) = compiled.inspect_asm().items()
-    return re.sub(r"_ZN\w+|v\d+|\d+-\d+", "name", code)
+    # names have a number that grows with every compilation, in the names of constants too, whose lengths are given
+    code = re.sub(r"_ZN\w+|v\d+|\d+-\d+", "name", code)
+    return re.sub(r"(\.size\s.*, )\d+$", r"\1length", code, flags=re.MULTILINE)
 
 
 def _state():
