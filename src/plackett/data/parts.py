@@ -83,6 +83,11 @@ def labels_that_occur(data: RankingDataset, chosen: Callable[[RankingDataset], n
     return np.unique(np.concatenate([np.unique(part.labels[chosen(part)]) for _, _, part in parts(data)]))
 
 
+def counted(data: RankingDataset) -> np.ndarray:
+    """Rows that count in training: judged, and of a weight above 0."""
+    return (data.labels >= 0) & (data.row_weight > 0)
+
+
 def all_rows(data: RankingDataset) -> np.ndarray:
     """The numbers of all rows.
 

@@ -20,8 +20,8 @@ from plackett.clicks.simulate import CascadeUsers, PositionUsers, SimulatedUsers
 from plackett.clicks.unbiased.agreement import guarded_choice
 from plackett.clicks.unbiased.dual_learning import DualLearning
 from plackett.clicks.unbiased.exposure import ExposureSoftmax
+from plackett.clicks.unbiased.learning import propensity_labels
 from plackett.clicks.unbiased.propensities import harvest_propensities
-from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART
@@ -80,21 +80,16 @@ def _linear() -> ExposureSoftmax:
     return ExposureSoftmax(alpha=0.3, saturation=5.0)
 
 
-def _propensity_labels(case: Case, examination: Any) -> Any:
-    table = np.asarray(examination, np.float64)
-    return ips_labels(case.log, np.where(np.isnan(table), np.nanmin(table), table))
-
-
 #: Name to a function that makes labels of a log, and whether they weigh by their examinations.
 LABELS: dict[str, tuple[Callable[[Case], Any], bool]] = {
     "naive": (lambda case: model_labels(case.model(IndependentClickModel)), False),
-    "weighted rates": (lambda case: _propensity_labels(case, np.ones(case.log.longest)), True),
-    "known propensities": (lambda case: _propensity_labels(case, case.users.examination(case.log.longest)), True),
+    "weighted rates": (lambda case: propensity_labels(case.log, np.ones(case.log.longest)), True),
+    "known propensities": (lambda case: propensity_labels(case.log, case.users.examination(case.log.longest)), True),
     "harvested propensities": (
-        lambda case: _propensity_labels(case, harvest_propensities(case.log).examination),
+        lambda case: propensity_labels(case.log, harvest_propensities(case.log).examination),
         True,
     ),
-    "PBM": (lambda case: _propensity_labels(case, case.model(PBM).examination_), True),
+    "PBM": (lambda case: propensity_labels(case.log, case.model(PBM).examination_), True),
     "DBN": (lambda case: examined_labels(case.model(DBN)), True),
     "trust": (lambda case: case.model(TrustBias).corrected_labels(case.log), True),
     "PBM labels": (lambda case: model_labels(case.model(PBM)), False),

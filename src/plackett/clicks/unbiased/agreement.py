@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,6 +171,15 @@ class Guarded:
     table: pl.DataFrame
     reason: str
 
+    @classmethod
+    def alone(cls, name: str, weight: float, ranker: Any, reason: str) -> Guarded:
+        """A ranker that was not compared with others."""
+        import polars as pl
+
+        nothing = pl.Series([None], dtype=pl.Float64)
+        table = pl.DataFrame({"method": [name], "agreement": nothing, "gain": nothing, "error": nothing})
+        return cls(name, weight, ranker, table, reason)
+
 
 class BlendedRanker:
     """Weighted mean of the scores of two rankers, which are standardised within each query."""
@@ -259,9 +268,8 @@ def guarded_choice(
         raise DataError(f"n_folds={n_folds}, lean={lean}; give at least 2, and a finite number")
 
     def only_baseline(reason: str, table: pl.DataFrame | None = None) -> Guarded:
-        nothing = pl.Series([None], dtype=pl.Float64)
-        empty = pl.DataFrame({"method": [safe], "agreement": nothing, "gain": nothing, "error": nothing})
-        return Guarded(safe, 0.0, learners[safe](data), empty if table is None else table, reason)
+        result = Guarded.alone(safe, 0.0, learners[safe](data), reason)
+        return result if table is None else replace(result, table=table)
 
     if len(learners) < 2:
         return only_baseline("there is nothing to choose from")

@@ -25,7 +25,7 @@ from plackett.clicks.unbiased.propensities import harvest_propensities
 from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["learn_from_clicks"]
+__all__ = ["learn_from_clicks", "propensity_labels"]
 
 #: Pages from which on the correction is taken as it is.
 ENOUGH_PAGES = 10_000
@@ -105,18 +105,18 @@ def _learned(log: ClickLog, data: RankingDataset, n_jobs: int | None, random_sta
 
     naive = way(model_labels(IndependentClickModel(n_jobs=n_jobs).fit(log)), weighted=False)
     if not documents_move(log):
-        return _alone("click rates", 0.0, naive(data), FIXED)
+        return Guarded.alone("click rates", 0.0, naive(data), FIXED)
     try:
-        harvested = way(_harvested(log))
-    except DataError as error:  # no document was clicked at two ranks, or there are too many ranks
-        return _alone("click rates", 0.0, naive(data), str(error))
+        harvested = way(propensity_labels(log, harvest_propensities(log).examination))
+    except DataError as error:  # no two ranks can be compared, or there are too many
+        return Guarded.alone("click rates", 0.0, naive(data), str(error))
     pages = float(log.page_weight.sum())
     if pages >= ENOUGH_PAGES:
         reason = f"{pages:.0f} pages: from {ENOUGH_PAGES} on, the correction is taken as it is"
-        return _alone("harvested propensities", 1.0, harvested(data), reason)
+        return Guarded.alone("harvested propensities", 1.0, harvested(data), reason)
     ways = {
         "click rates": naive,
-        "weighted rates": way(ips_labels(log, np.ones(log.longest))),
+        "weighted rates": way(propensity_labels(log, np.ones(log.longest))),
         "harvested propensities": harvested,
         "DBN": way(examined_labels(DBN(n_jobs=n_jobs).fit(log))),
         "trust": way(TrustBias(n_jobs=n_jobs).fit(log).corrected_labels(log)),
@@ -124,15 +124,7 @@ def _learned(log: ClickLog, data: RankingDataset, n_jobs: int | None, random_sta
     return guarded_choice(log, data, ways, lean=STRICT, random_state=random_state)
 
 
-def _alone(name: str, weight: float, ranker: Any, reason: str) -> Guarded:
-    """A ranker that was not compared with others."""
-    import polars as pl
-
-    nothing = pl.Series([None], dtype=pl.Float64)
-    table = pl.DataFrame({"method": [name], "agreement": nothing, "gain": nothing, "error": nothing})
-    return Guarded(name, weight, ranker, table, reason)
-
-
-def _harvested(log: ClickLog) -> Any:
-    examination = np.asarray(harvest_propensities(log).examination, np.float64)
-    return ips_labels(log, np.where(np.isnan(examination), np.nanmin(examination), examination))
+def propensity_labels(log: ClickLog, examination: Any) -> Any:
+    """Click rates divided by the examination of the ranks; ranks whose examination is unknown have the smallest."""
+    table = np.asarray(examination, np.float64)
+    return ips_labels(log, np.where(np.isnan(table), np.nanmin(table), table))

@@ -134,7 +134,8 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
     i, j = np.nonzero((np.minimum(up, down) * 2 >= min_clicks) & (spread > 0))
     if not i.size:
         raise DataError(
-            "no document was clicked at two ranks of the same query: nothing to compare; randomise a little"
+            "no two ranks can be compared: the same documents have to be shown at both and clicked at both, but not "
+            f"every time (min_clicks={min_clicks:g}); randomise the order a little"
         )
     A = np.zeros((i.size, m))
     A[np.arange(i.size), i], A[np.arange(i.size), j] = 1.0, -1.0

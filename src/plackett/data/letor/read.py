@@ -99,7 +99,7 @@ def read_letor(
     options = _options(path, sparse, n_features, missing, n_jobs)
     segments = mapped(options.path) if mmap else None
     if segments is not None:
-        return _with_ids(to_dataset([parse_block(segments, 0, options)], group), options.path)
+        return _checked(to_dataset([parse_block(segments, 0, options)], group), options.path)
     source = LineBlocks(options.path, _BLOCK_BYTES)
     blocks: list[Block] = []
     lines = 0
@@ -107,11 +107,11 @@ def read_letor(
         segment = source.read()
         blocks.append(parse_block([segment], lines, options))
         lines += segment.lines_before(segment.hi)
-    return _with_ids(to_dataset(blocks, group), options.path)
+    return _checked(to_dataset(blocks, group), options.path)
 
 
-def _with_ids(data: RankingDataset, path: str) -> RankingDataset:
-    """The data, unless a query id is a word such as ``nan`` and all others are whole numbers."""
+def _checked(data: RankingDataset, path: str) -> RankingDataset:
+    """The data; an error if a query id is a word such as ``nan`` and all others are whole numbers."""
     _refuse_missing(data.qids, path)
     return data
 

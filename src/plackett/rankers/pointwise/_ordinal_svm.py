@@ -12,7 +12,7 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks, take_rows
-from plackett.data.parts import labels_that_occur, per_row, rows_where, values_at
+from plackett.data.parts import counted, labels_that_occur, per_row, rows_where, values_at
 from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
@@ -157,20 +157,16 @@ class OrdinalSVM(Ranker):
 
 def grades_of(data: RankingDataset, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """The labels that occur; grade and weight of each document that counts; and the rows of these, None if all."""
-    grades = labels_that_occur(data, _counts)
+    grades = labels_that_occur(data, counted)
     if grades.size > _MOST_GRADES:
         raise DataError(
             f"{name} cuts the scores into grades, but there are {grades.size} different labels (at most "
             f"{_MOST_GRADES}); round the labels, or use a regression"
         )
-    rows = rows_where(data, _counts)
+    rows = rows_where(data, counted)
     grade = per_row(data, lambda part: np.searchsorted(grades, part.labels), np.int64)
     weight = per_row(data, lambda part: part.row_weight)
     return grades, values_at(grade, rows, data.X), values_at(weight, rows, data.X), rows
-
-
-def _counts(data: RankingDataset) -> np.ndarray:
-    return (data.labels >= 0) & (data.row_weight > 0)
 
 
 def _balanced(problem: ThresholdProblem, group: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

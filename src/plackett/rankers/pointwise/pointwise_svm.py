@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
-from plackett.data.parts import all_rows, parts, per_row, rows_where
+from plackett.data.parts import all_rows, counted, parts, per_row, rows_where
 from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
@@ -77,7 +77,7 @@ class PointwiseSVM(Ranker):
         check_relevance(data, self.rel)
         if not (0 < self.C < np.inf and 0 < self.tol < np.inf):
             raise DataError(f"C={self.C}, tol={self.tol}; give positive numbers")
-        rows = rows_where(data, _counts)
+        rows = rows_where(data, counted)
         scale = spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
         side = per_row(data, lambda part: np.where(part.labels >= self.rel, 1.0, -1.0))
         weights, closed = np.zeros(data.n_features + 1), True
@@ -106,7 +106,7 @@ class PointwiseSVM(Ranker):
 
     def _cost(self, data: RankingDataset) -> np.ndarray | None:
         """Penalty of each document; None if all that count are on one side."""
-        weight = per_row(data, lambda part: part.row_weight * _counts(part))
+        weight = per_row(data, lambda part: part.row_weight * counted(part))
         total: np.ndarray = np.zeros(2)
         for lo, hi, part in parts(data):
             own = weight[data.offsets[lo] : data.offsets[hi]]
@@ -118,7 +118,3 @@ class PointwiseSVM(Ranker):
         for lo, hi, part in parts(data):
             weight[data.offsets[lo] : data.offsets[hi]] *= factor[(part.labels >= self.rel).astype(np.int64)]
         return weight
-
-
-def _counts(data: RankingDataset) -> np.ndarray:
-    return (data.labels >= 0) & (data.row_weight > 0)
