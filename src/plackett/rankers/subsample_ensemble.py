@@ -66,7 +66,7 @@ class SubsampleEnsemble(Wrapper):
     paper: ClassVar[str] = "Breiman 1999"
     sums_features: ClassVar[bool] = True
     search_space: ClassVar[SearchSpace] = {"fraction": (0.1, 0.3, 0.5)}
-    _test_settings: ClassVar[dict[str, Any]] = {"base": "ListNet", "n_members": 3, "fraction": 1.0}
+    _test_settings: ClassVar[dict[str, Any]] = {"base": "ListNet(alpha=1.0)", "n_members": 3, "fraction": 1.0}
 
     n_members: int = 10
     fraction: float = 0.3

@@ -112,7 +112,7 @@ class AutoRanker(Ranker):
     _ids: ClassVar[tuple[str, ...]] = ()
     # a search over two small rankers, one of which takes missing values
     _test_settings: ClassVar[dict[str, Any]] = {
-        "candidates": ("ListNet", "MART(n_estimators=8, num_leaves=5, min_child_samples=1)"),
+        "candidates": ("ListNet(alpha=1.0)", "MART(n_estimators=8, num_leaves=5, min_child_samples=1)"),
         "n_trials": 2,
         "n_folds": 2,
         "n_repeats": 1,

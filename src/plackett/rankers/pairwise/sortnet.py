@@ -80,6 +80,8 @@ class SortNet(Ranker):
     #: The pairs are drawn, and batches follow each other.
     one_at_a_time: ClassVar[bool] = True
 
+    _test_settings: ClassVar[dict[str, Any]] = {"max_iter": 4, "n_epochs": 6, "learning_rate": 0.05}
+
     n_hidden: int = 10
     order: Any = "quicksort"
     max_iter: int = 20

@@ -58,7 +58,7 @@ class KernelFeatures(Wrapper):
     _usual_base: ClassVar[str] = "RankBoost"
     _test_settings: ClassVar[dict[str, Any]] = {
         "base": "LinearRegression",
-        "kernels": ("linear", "rbf"),
+        "kernels": ("rbf",),
         "n_components": 1,
     }
     # scales of features are those of the documents, whatever they weigh; an interrupt ends a member
