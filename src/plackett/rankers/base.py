@@ -29,13 +29,10 @@ from plackett.rankers.columns import Columns
 from plackett.rankers.contributions import contributions
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
-from plackett.rankers.reference import reference_of
+from plackett.rankers.reference import reference_of, sample_of
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["GradientTrained", "Ranker"]
-
-#: Number of training rows whose scores are checked after training.
-_SCORES_LOOKED_AT = 2000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -200,11 +197,13 @@ class Ranker(FittedAttributes, Estimator):
                     f"calibration={self.calibration!r} needs held-out data, but refit=True trains on all of it; use one"
                 )
         self._fit(data, monitor)
+        sample = sample_of(data)
+        scores = self._score_rows(sample)
         if not monitor.interrupted and not monitor.called_off:
-            self._check_scores(data)
+            self._check_scores(data, sample, scores)
         self._note(data, monitor)
         self._calibrate(valid)
-        self._note_reference(data)
+        self._note_reference(sample, scores)
         return monitor
 
     def _refits(self) -> bool:
@@ -232,14 +231,14 @@ class Ranker(FittedAttributes, Estimator):
         self._check_data(data, name)
         return _counted(canonical_order(data))
 
-    def _check_scores(self, data: RankingDataset) -> None:
+    def _check_scores(self, data: RankingDataset, sample: RankingDataset, scores: np.ndarray) -> None:
         """Reject a fit with non-finite scores, and warn if all documents of a query get the same score.
 
-        A sample of the training data usually settles it; the rest is scored only if the sample is constant.
+        The scores of a sample of the training data usually settle it; all of it is scored only if they are constant.
         """
-        some = max(1, int(np.searchsorted(data.offsets, _SCORES_LOOKED_AT, side="right")) - 1)
-        for part in (data.select(np.arange(some)), data) if some < data.n_queries else (data,):
-            scores = self._score_rows(part)
+        for part in (sample, data) if sample is not data else (data,):
+            if part is not sample:
+                scores = self._score_rows(part)
             if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
                 self.__dict__.pop("scorer_", None)
                 raise LossError(
@@ -279,9 +278,9 @@ class Ranker(FittedAttributes, Estimator):
         self.card_ = self._card(data, monitor)
         self.__dict__.pop("calibration_", None)  # it was learned for other weights
 
-    def _note_reference(self, data: RankingDataset) -> None:
+    def _note_reference(self, sample: RankingDataset, scores: np.ndarray) -> None:
         """Record how features and scores are distributed, for a service to detect drift."""
-        reference = reference_of(data, self._score_rows)
+        reference = reference_of(sample, scores)
         self.__dict__.pop("reference_", None)
         if reference is not None:
             self.reference_: np.ndarray = reference

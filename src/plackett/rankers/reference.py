@@ -6,14 +6,12 @@ those without a value. They are computed from a few thousand documents.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = ["BINS", "reference_of", "shares_of", "typical_rows"]
+__all__ = ["BINS", "reference_of", "sample_of", "shares_of", "typical_rows"]
 
 #: Bins of a feature.
 BINS = 10
@@ -23,21 +21,20 @@ _ROWS = 1_000
 _MOST_FEATURES = 2_000
 
 
-def reference_of(data: RankingDataset, score: Callable[[RankingDataset], np.ndarray]) -> np.ndarray | None:
+def reference_of(sample: RankingDataset, scores: np.ndarray) -> np.ndarray | None:
     """Edges (9) and shares (10, and one of missing values) of each feature and of the scores, float32.
 
     Equal edges mean that many documents share a value. None for scores with several outputs.
 
     >>> data = RankingDataset.from_arrays([[0.0], [1.0], [2.0]], None, [1, 1, 1])
-    >>> reference_of(data, lambda part: part.X[:, 0]).shape
+    >>> reference_of(data, np.array([0.5, 0.1, 0.3])).shape
     (2, 20)
     """
-    sample = _sample(data)
-    scores = np.asarray(score(sample), np.float64)
+    scores = np.asarray(scores, np.float64)
     if scores.ndim != 1 or not np.isfinite(scores).all():
         return None
     tables = [scores[:, None]]
-    if data.n_features <= _MOST_FEATURES:
+    if sample.n_features <= _MOST_FEATURES:
         tables.insert(0, dense(sample.X))
     return np.concatenate([_noted(table) for table in tables]).astype(np.float32)
 
@@ -48,7 +45,7 @@ def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | 
     Means over them are close to those over the training documents. None if the features were not recorded.
 
     >>> data = RankingDataset.from_arrays(np.arange(100.0)[:, None], None, np.zeros(100, int))
-    >>> sorted(typical_rows(reference_of(data, lambda part: part.X[:, 0]), 1)[:, 0].tolist())
+    >>> sorted(typical_rows(reference_of(data, data.X[:, 0]), 1)[:, 0].tolist())
     [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0]
     """
     if reference is None or reference.shape != (n_features + 1, 2 * BINS):
@@ -57,7 +54,8 @@ def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | 
     return np.random.default_rng(0).permuted(deciles, axis=0)
 
 
-def _sample(data: RankingDataset) -> RankingDataset:
+def sample_of(data: RankingDataset) -> RankingDataset:
+    """About a thousand documents, in whole queries spread over the data; the data themselves if there are no more."""
     if data.n_rows <= _ROWS:
         return data
     mean = data.n_rows / data.n_queries

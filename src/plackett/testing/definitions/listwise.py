@@ -108,8 +108,13 @@ def listnet_top_k(loss, scores, labels, weights):
     @cache
     def ways(rest):
         """Sum over the orders of some labels of e^−θ for each pair that is the wrong way round."""
-        steps = ((sum(other > label for other in rest), r) for r, label in enumerate(rest))
-        return sum(worth(h) * ways(rest[:r] + rest[r + 1 :]) for h, r in steps) if rest else 1.0
+        if not rest:
+            return 1.0
+        total = 0.0
+        for label in set(rest):  # sorted, so that those above are at the end
+            first, n = rest.index(label), rest.count(label)
+            total += n * worth(len(rest) - first - n) * ways(rest[:first] + rest[first + 1 :])
+        return total
 
     def worth(turned):
         return np.exp(-theta * turned) if turned else 1.0
