@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
 
 from plackett.measures import parse
 from plackett.measures.gains import discount_table, gains_of
 from plackett.testing.definitions import listwise, pairwise, pointwise
+from plackett.testing.definitions.listwise import logsumexp
 from plackett.testing.definitions.pairwise import pairs_of
 
 __all__ = ["GRADIENTS", "VALUES"]
