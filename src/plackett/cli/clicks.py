@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["clicks"]
 
-clicks = typer.Typer(help="Click logs: what is in them, click models, labels, and tests of a new ranker.")
+clicks = typer.Typer(
+    name="clicks",
+    help="Click logs: what is in them, click models, labels, and tests of a new ranker.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 
 Log = Annotated[Path, typer.Argument(metavar="LOG", help="Click log: .plackett, .csv, .parquet, .jsonl, Yandex, UBI.")]
 Format = Annotated[

@@ -25,8 +25,11 @@ class _ListsByDefault(TyperGroup):
 
 
 interleave = typer.Typer(
+    name="interleave",
     cls=_ListsByDefault,
     help="Compare rankers on live traffic with lists made of both. Without a command: lists.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 
 

@@ -14,7 +14,12 @@ from plackett.cli.output import print_json, print_table
 
 __all__ = ["label"]
 
-label = typer.Typer(help="Judgements: which documents to judge next, and whether judges agree.")
+label = typer.Typer(
+    name="label",
+    help="Judgements: which documents to judge next, and whether judges agree.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
 

@@ -131,10 +131,15 @@ def random_lists(
         None,
         y,
         qid,
-        docids=[f"d{i:05d}" for i in range(qid.size)],
+        docids=_docids(qid.size),
         subtopics=(rng.random((qid.size, N_SUBTOPICS)) < 0.4) * np.maximum(y, 0)[:, None],
     )
     return data, rng.integers(0, levels, qid.size).astype(float)
+
+
+@lru_cache(maxsize=64)
+def _docids(n: int) -> np.ndarray:
+    return np.array([f"d{i:05d}" for i in range(n)], np.dtypes.StringDType())
 
 
 def rows_of(data: RankingDataset, rows: np.ndarray, qid: np.ndarray) -> RankingDataset:

@@ -473,12 +473,18 @@ def novelties(covered: list[list[bool]], alpha: float) -> list[float]:
 def greedy(m: Any, q: RankedList) -> list[list[bool]]:
     """The documents in the order that takes the one of the largest gain next."""
     left = list(zip(covers(q, m.rel), q.docids, strict=True))
+    preferred = 1 if m.ideal_ties == "docid" else 0
     order: list[list[bool]] = []
+    worth = [1.0] * (len(left[0][0]) if left else 0)
+
+    def gain(document: list[bool]) -> float:
+        return sum(w for w, is_relevant in zip(worth, document, strict=True) if is_relevant)
+
     while left:
-        preferred = 1 if m.ideal_ties == "docid" else 0
-        best = max(left, key=lambda one: (novelties([*order, one[0]], m.alpha)[-1], one[preferred]))
+        best = max(left, key=lambda one: (gain(one[0]), one[preferred]))
         order.append(best[0])
         left.remove(best)
+        worth = [w * (1.0 - m.alpha) if is_relevant else w for w, is_relevant in zip(worth, best[0], strict=True)]
     return order
 
 
