@@ -290,7 +290,7 @@ def test_batches_of_similar_length():
 )
 def test_learns(architecture, loss):
     train, test = lists(60, seed=1), lists(60, seed=2)
-    model = small(architecture, max_epochs=25, batch_size=8, learning_rate=0.01)
+    model = small(architecture, max_epochs=12, batch_size=8, learning_rate=0.02)
     scorer = model.train(loss, train, Monitor())
     chance = NDCG.mean(NDCG.per_query(Scored(test, np.random.default_rng(0).random(test.n_rows))))
     assert chance < 0.7

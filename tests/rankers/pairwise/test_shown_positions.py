@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,9 +20,20 @@ BOTH = [UnbiasedLambdaMART, PositionBiasLambdaMART]
 TREES = {"n_estimators": 50, "num_leaves": 15, "min_child_weight": 1.0, "reg_lambda": 1.0, "n_jobs": 1}
 
 
+@cache
+def simulated(**how):
+    return simulate(**how)
+
+
+@cache
+def trained(cls, **how):
+    """A ranker trained on simulated clicks."""
+    return cls(**TREES).fit(simulated(**how)[0])
+
+
 @pytest.fixture(scope="module")
 def clicks():
-    return simulate(seed=1)
+    return simulated(seed=1)
 
 
 def quality(ranker, test):
@@ -33,24 +45,24 @@ def quality(ranker, test):
 @pytest.mark.parametrize("shown_by", ["noise_0", None])
 def test_the_probabilities_of_a_look_are_found(eta, shown_by):
     """Within 0.15 of the truth at each position, in its order but for noise (rank correlation 0.9)."""
-    data, _ = simulate(eta=eta, shown_by=shown_by)
+    how = {"seed": 0, "eta": eta, "shown_by": shown_by}
     truth = looks(10, eta)
-    ratios = UnbiasedLambdaMART(**TREES).fit(data).click_bias_
-    added = np.exp(PositionBiasLambdaMART(**TREES).fit(data).position_bias_)
-    for found in (ratios, added):
-        assert found[0] == 1.0
-        assert np.abs(found - truth).max() < 0.15
-        assert np.corrcoef(np.argsort(np.argsort(-found)), np.arange(10))[0, 1] > 0.9
+    ratios = trained(UnbiasedLambdaMART, **how).click_bias_
+    added = np.exp(trained(PositionBiasLambdaMART, **how).position_bias_)
+    for estimate in (ratios, added):
+        assert estimate[0] == 1.0
+        assert np.abs(estimate - truth).max() < 0.15
+        assert np.corrcoef(np.argsort(np.argsort(-estimate)), np.arange(10))[0, 1] > 0.9
 
 
 @pytest.mark.spec("peers.xgboost")
-def test_without_the_bias_the_true_order_is_learned_better(clicks):
+def test_without_the_bias_the_true_order_is_learned_better():
     """Lists were shown in the order of a feature that says nothing; judged by the true labels of other queries."""
-    found = []
-    for data, test in (simulate(seed=0), clicks):
-        rankers = pk.LambdaMART(**TREES), UnbiasedLambdaMART(**TREES), PositionBiasLambdaMART(**TREES)
-        found.append([quality(ranker.fit(data), test) for ranker in rankers])
-    plain, ratios, added = np.mean(found, axis=0)
+    reached = []
+    for how in ({"seed": 0, "eta": 1.0, "shown_by": "noise_0"}, {"seed": 1}):
+        test = simulated(**how)[1]
+        reached.append([quality(trained(cls, **how), test) for cls in (pk.LambdaMART, *BOTH)])
+    plain, ratios, added = np.mean(reached, axis=0)
     assert ratios > plain + 0.01
     assert added > plain + 0.04
 
@@ -76,7 +88,7 @@ def test_beside_xgboost_and_lightgbm(clicks):
     }
     booster = xgb.train(options, xgb.DMatrix(data.X[rows], data.y[rows], qid=data.query_of_row[rows]), 50)
     theirs = booster.predict(xgb.DMatrix(test.X)).astype(float)
-    ours = UnbiasedLambdaMART(**TREES).fit(data)
+    ours = trained(UnbiasedLambdaMART, seed=1)
     assert quality(ours, test) > pk.evaluate(test, theirs, ["nDCG@10"]).mean["nDCG@10"] - 0.01
     ratios = json.loads(booster.save_config())["learner"]["objective"]["ti+"][:10]
     same = UnbiasedLambdaMART(bias_norm=1.0, learn_skip_bias=True, **TREES).fit(data).click_bias_
@@ -85,7 +97,7 @@ def test_beside_xgboost_and_lightgbm(clicks):
     table = lgb.Dataset(data.X, data.y, group=data.group, position=data.positions)
     options = {"objective": "lambdarank", "num_leaves": 15, "min_sum_hessian_in_leaf": 1.0, "lambda_l2": 1.0}
     theirs = lgb.train(options | {"verbosity": -1, "num_threads": 1}, table, 50).predict(test.X)
-    ours = PositionBiasLambdaMART(**TREES).fit(data)
+    ours = trained(PositionBiasLambdaMART, seed=1)
     assert quality(ours, test) == pytest.approx(pk.evaluate(test, theirs, ["nDCG@10"]).mean["nDCG@10"], abs=0.02)
 
 
