@@ -71,18 +71,20 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@$(PIP) -e .
 	@touch $@
 
+# The demo and the tests are set up by one run of pip, which is also all that $(VENV)/core needs. Without --no-compile it
+# would take twice as long; Python compiles the modules that it imports.
 # The demo needs a stemmer, not the readers of file formats that the extra text also brings.
-# One run of pip: this is also all that $(VENV)/core needs. Without --no-compile it would take twice as long; Python
-# compiles the modules that it imports.
 $(VENV)/demo: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) …"
 	@$(MAKE_VENV)
 	@$(PIP) --no-compile -e ".[report,serve]" PyStemmer
 	@touch $(VENV)/core $@
 
-$(VENV)/test: $(VENV)/core
-	@$(PIP) -e ".[test,neural,report,text,serve,cluster,export]"
-	@touch $@
+$(VENV)/test: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (once, about a minute) …"
+	@$(MAKE_VENV)
+	@$(PIP) --no-compile -e ".[test,neural,report,text,serve,cluster,export]"
+	@touch $(VENV)/core $@
 
 $(VENV)/docs: $(VENV)/core
 	@$(PIP) -e ".[docs]"
