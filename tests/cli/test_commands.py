@@ -10,8 +10,10 @@ import sys
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
 import plackett as pk
+from plackett.cli.app import app
 from plackett.data.scores import read_scores
 from plackett.rankers import storage
 
@@ -279,3 +281,31 @@ def test_an_output_is_no_other_file_of_the_command(run, folder):
     assert run("predict", folder / "m.plackett", folder / "test.txt", "--out", both, "--run", both)[0] == 2
     assert not both.exists()
     assert (folder / "train.txt").read_bytes() == before
+
+
+def test_help_has_no_brackets():
+    """Typer takes a word in brackets for markup, and leaves it out."""
+
+    def texts(command):
+        yield command.help or ""
+        for parameter in command.params:
+            yield getattr(parameter, "help", None) or ""
+        for each in getattr(command, "commands", {}).values():
+            yield from texts(each)
+
+    assert [text for text in texts(get_command(app)) if "[" in text] == []
+
+
+def test_only_the_command_that_runs_is_imported():
+    source = "import sys; from plackett.cli import main; sys.argv[1:] = ['info', '--help']; main()"
+    code = f"""
+import sys
+try:
+    {source}
+except SystemExit:
+    pass
+print(*sorted(name for name in sys.modules if name.startswith("plackett.cli.")), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "plackett.cli.info" in done.stderr
+    assert "plackett.cli.train" not in done.stderr

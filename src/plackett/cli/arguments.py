@@ -172,8 +172,8 @@ _SIDE_DATA: dict[str, Any] = {
         typer.Option(
             "--relation",
             metavar="NAME=…",
-            help="A relation between documents: similarity=FILE with lines 'query document document [weight]', or "
-            "similarity=knn:10, parent=url, link=links:FILE, hyperedge=groups:FILE; may be repeated.",
+            help="A relation between documents: similarity=FILE with lines 'query document document' or "
+            "'… weight', or similarity=knn:10, parent=url, link=links:FILE, hyperedge=groups:FILE; may be repeated.",
             rich_help_panel="Relations and features of queries",
         ),
     ],

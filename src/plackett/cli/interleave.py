@@ -60,7 +60,10 @@ def lists(
 
 def score(
     events: Annotated[
-        Path, typer.Argument(metavar="EVENTS", help='Lines {"id": …, "clicks": \\[documents]} (.jsonl), see the guide.')
+        Path,
+        typer.Argument(
+            metavar="EVENTS", help='Lines of JSON with "id" and "clicks", a list of documents; see the guide.'
+        ),
     ],
     shown: Annotated[
         Path | None, typer.Option(help="The lists shown, if the events do not repeat their documents and credits.")
