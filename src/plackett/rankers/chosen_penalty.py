@@ -16,7 +16,6 @@ from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["ChosenPenalty"]
 
-_FOLDS = 5
 #: With fewer queries than this, the folds say too little, and a fixed value is used.
 _LEAST_QUERIES = 10
 #: Larger data are judged by a sample of whole queries with about this many documents.
@@ -26,11 +25,13 @@ _MOST_ROWS = 50_000
 class ChosenPenalty:
     """Mixin of rankers whose penalty may be ``"auto"``.
 
-    ``"auto"`` tries a few values by five-fold cross-validation over the training queries, takes the one whose held-out
+    ``"auto"`` tries a few values by cross-validation over the training queries, takes the one whose held-out
     queries have the best mean of ``eval_measure``, and trains on all queries with it. The value is in the fitted
     attribute named after the parameter (``alpha_``, ``C_``) and in the model card.
     """
 
+    #: Folds of the cross-validation.
+    _folds: ClassVar[int] = 5
     #: Parameters whose ``"auto"`` is settled together with the penalty.
     _settled_too: ClassVar[tuple[str, ...]] = ()
     #: Name of the parameter, and the values to try. The first is used for fewer than ten queries, and for preferences
@@ -89,8 +90,8 @@ class ChosenPenalty:
             enough = int(np.searchsorted(np.cumsum(data.group[order]), _MOST_ROWS)) + 1
             order = order[: max(enough, _LEAST_QUERIES)]
         worth = np.zeros(len(values))
-        for fold in range(_FOLDS):
-            held_out = np.sort(order[fold::_FOLDS])
+        for fold in range(self._folds):
+            held_out = np.sort(order[fold :: self._folds])
             train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
             for i, value in enumerate(values):
                 ranker = replace(self, **{name: value}, verbose=False, early_stopping_rounds=None)
