@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.rankers.chosen_penalty import _FOLDS
 
 
 def noisy(n_queries=40, noise=1.0, seed=0):
@@ -28,8 +27,10 @@ def difference(n_queries=40, seed=0):
     return pk.RankingDataset.from_arrays(X, np.digitize(signal, [0.5, 1.5]), np.repeat(np.arange(n_queries), 8))
 
 
-@pytest.mark.parametrize(("cls", "name"), [(pk.ListNet, "alpha"), (pk.RankSVM, "C")])
+@pytest.mark.parametrize(("cls", "name"), [(pk.ListNet, "alpha"), (pk.RankSVM, "C"), (pk.RankNet, "alpha")])
 def test_the_value_is_the_best_of_the_folds(cls, name):
+    if cls is pk.RankNet:
+        pytest.importorskip("torch", reason="needs the extra `neural`")
     data = noisy()
     ranker = cls().fit(data)
     chosen = getattr(ranker, f"{name}_")
@@ -48,8 +49,8 @@ def test_the_value_is_the_best_of_the_folds(cls, name):
     totals = {}
     for value in ranker._penalty[1]:
         total = 0.0
-        for fold in range(_FOLDS):
-            held_out = np.isin(np.arange(data.n_queries), order[fold::_FOLDS])
+        for fold in range(cls._folds):
+            held_out = np.isin(np.arange(data.n_queries), order[fold :: cls._folds])
             part = data.select(held_out)
             total += cls(**{name: value, **others}).fit(data.select(~held_out)).score(part) * part.n_queries
         totals[value] = total
