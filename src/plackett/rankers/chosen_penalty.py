@@ -89,7 +89,7 @@ class ChosenPenalty:
         if data.n_rows > _MOST_ROWS:
             enough = int(np.searchsorted(np.cumsum(data.group[order]), _MOST_ROWS)) + 1
             order = order[: max(enough, _LEAST_QUERIES)]
-        worth = np.zeros(len(values))
+        worth: list[list[np.ndarray]] = [[] for _ in values]
         for fold in range(self._folds):
             held_out = np.sort(order[fold :: self._folds])
             train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
@@ -99,8 +99,13 @@ class ChosenPenalty:
                     warnings.simplefilter("ignore", PlackettWarning)
                     ranker._fit(train, SilentMonitor())
                     scored = Scored(test, ranker._score_rows(test), n_jobs=self.n_jobs)
-                    worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
-        return self._penalty_for_all(values[int(np.argmax(worth))], order.size / data.n_queries)
+                    worth[i].append(measure.worth(measure.per_query(scored)))
+        best = self._best(np.array(values), np.array([np.concatenate(parts) for parts in worth]))
+        return self._penalty_for_all(values[best], order.size / data.n_queries)
+
+    def _best(self, values: np.ndarray, worth: np.ndarray) -> int:
+        """Which value to take, by the worth of the ranking of each held-out query (values × queries)."""
+        return int(np.argmax(np.nansum(worth, axis=1)))
 
     def settled(self: Any) -> dict[str, Any]:
         """Parameters chosen while training, for retraining this ranker."""
