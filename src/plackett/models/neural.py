@@ -28,7 +28,8 @@ class Neural:
 
     .. math:: \frac{1}{\sum_q w_q} \sum_q w_q L_q(f(X_q)) + \frac{\alpha}{2} \sum_l \|W_l\|^2
 
-    with the matrices of weights :math:`W_l`, estimated from the batch: a forward pass, the gradient of the loss for the scores, a backward pass.
+    with the matrices of weights :math:`W_l`, estimated from the batch: a forward pass, the gradient of the loss for
+    the scores, a backward pass.
 
     With the same ``random_state``, the result is bit-identical on the same kind of CPU, for any number of threads. CUDA
     sums in no fixed order, so there it is the same up to rounding. The random state, the number of threads and all

@@ -22,7 +22,7 @@ def data():
 @pytest.mark.spec("pairwise.ranknet")
 @pytest.mark.parametrize(("alpha", "graded"), [(0.0, False), (0.1, False), (0.1, True)])
 def test_ranknet_without_hidden_layer_finds_the_linear_optimum(data, alpha, graded):
-    """The cross entropy of pairs is convex in linear scores: gradient descent and L-BFGS must meet, penalty included."""
+    """The cross entropy of pairs is convex in linear scores: Adam and L-BFGS must meet, with a penalty too."""
     settings = {"hidden": (), "max_epochs": 600, "learning_rate": 0.05, "batch_size": 40}
     network = pk.RankNet(**settings, alpha=alpha, graded=graded).fit(data).predict(data)
     loss = Logistic(normalize=True, graded=graded)
