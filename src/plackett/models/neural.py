@@ -58,11 +58,10 @@ class Neural:
         For ``"attention"`` and ``"set"``: number of heads per encoder layer, and number of layers.
     learning_rate, weight_decay
         Step size of AdamW, and how much it shrinks the matrices of weights. The decay takes no part in Adam's scaling
-        of the gradient: strong decay bounds each weight by about 1 / ``weight_decay``, at which all features that
-        matter end up with equal weights.
+        of the gradient: it bounds each weight by about 1 / ``weight_decay``, whatever the loss.
     alpha
         Strength of the penalty :math:`\alpha/2\,\|W\|^2` on the matrices of weights. It is part of what is minimised,
-        as in linear models: with a strong penalty features weigh in proportion to how much they tell.
+        as in linear models.
     max_grad_norm
         Gradients are clipped to this norm; None disables clipping.
     batch_size
