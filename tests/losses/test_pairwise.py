@@ -54,6 +54,23 @@ def test_the_gradients_of_a_query_sum_to_nothing(loss):
 
 
 @pytest.mark.spec("pairwise.ranknet")
+@pytest.mark.parametrize("settings", [{}, {"normalize": True}, {"margin": 0.5, "normalize": True}], ids=str)
+@pytest.mark.parametrize("spread", [1.0, 1000.0])
+def test_graded_pairs_weigh_the_difference_of_labels(settings, spread):
+    """The same pairs as explicit preferences, each with its weight."""
+    rng = np.random.default_rng(2)
+    y, query = rng.choice([-1.0, 0.0, 1.0, 2.5, 4.0], 40), np.repeat(np.arange(4), 10)
+    weights = {"sample_weight": rng.random(40) + 0.1, "query_weight": rng.random(4)}
+    pairs = [(u, v) for u in range(40) for v in range(40) if query[u] == query[v] and y[u] > y[v] >= 0]
+    preferences = Preferences.from_pairs(pairs, weight=[y[u] - y[v] for u, v in pairs])
+    scores = spread * rng.normal(size=40)
+    found = Logistic(graded=True, **settings).bind(RankingDataset.from_arrays(None, y, query, **weights))
+    expected = Logistic(**settings).bind(RankingDataset.from_arrays(None, y, query, **weights, preferences=preferences))
+    for ours, theirs in zip(found.evaluate(scores), expected.evaluate(scores), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.spec("pairwise.ranknet")
 def test_ranknet_with_a_target_probability():
     """Target P̄ = 0.7 as two preferences: the minimum is at logit(0.7), and there the loss is the entropy, 0.6109."""
     both = Preferences.from_pairs([(0, 1), (1, 0)], weight=[0.7, 0.3])

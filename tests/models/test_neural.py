@@ -389,6 +389,43 @@ def test_early_stopping_keeps_the_best_epoch(architecture):
     assert not np.allclose(monitor.seen[1], monitor.seen[3])
 
 
+@pytest.mark.parametrize("average", [1, 3, 9])
+def test_the_model_is_the_mean_of_the_last_epochs(average):
+    """Weights after each epoch from runs of that length, which begin alike; more than there are means all of them."""
+    data = lists(20)
+    runs = [small("sigmoid", max_epochs=n + 1).train(ListNetLoss(), data, Monitor()).weights for n in range(5)]
+    found = small("sigmoid", max_epochs=5, average=average).train(ListNetLoss(), data, Monitor()).weights
+    for name, weights in found.items():
+        expected = np.mean([run[name] for run in runs[-average:]], axis=0)
+        np.testing.assert_allclose(weights, expected, rtol=1e-5, atol=1e-7)
+    assert not np.allclose(runs[-1]["hidden.0.weight"], runs[-3]["hidden.0.weight"], rtol=1e-4)
+
+
+def test_epochs_are_judged_by_the_mean_that_is_kept():
+    data, valid = lists(20), lists(10, seed=1)
+    monitor = Script([0.1, 0.5, 0.9, 0.3, 0.2], valid, patience=2)
+    scorer = small("sigmoid", max_epochs=5, average=2).train(ListNetLoss(), data, monitor)
+    np.testing.assert_allclose(scorer.predict(valid.X, valid.offsets), monitor.seen[2], rtol=1e-6, atol=1e-7)
+    expected = small("sigmoid", max_epochs=3, average=2).train(ListNetLoss(), data, Monitor())
+    np.testing.assert_array_equal(scorer.weights["hidden.0.weight"], expected.weights["hidden.0.weight"])
+    # Ctrl-C in a later epoch keeps it too
+    monitor = Script([0.1, 0.5, 0.9, KeyboardInterrupt()], valid)
+    again = small("sigmoid", max_epochs=5, average=2).train(ListNetLoss(), data, monitor)
+    np.testing.assert_array_equal(again.weights["hidden.0.weight"], expected.weights["hidden.0.weight"])
+
+
+def test_a_penalty_shrinks_matrices_only():
+    """At the optimum of a linear network the gradient of the loss is −α times the weights."""
+    data, alpha = lists(20), 0.5
+    model = small("sigmoid", hidden=(), alpha=alpha, weight_decay=0.0, max_epochs=400, learning_rate=0.02, average=20)
+    scorer = model.train(Square(), data, Monitor())
+    x = (data.X - scorer.features.mean) * scorer.features.scale
+    slope = Square().bind(data).evaluate(scorer.predict(data.X, data.offsets))[1] / data.n_queries
+    np.testing.assert_allclose(x.T @ slope, -alpha * scorer.weights["output.weight"][0], atol=0.02)
+    assert slope.sum() == pytest.approx(0.0, abs=0.02)  # the bias is free
+    assert np.abs(scorer.weights["output.weight"]).max() > 0.1
+
+
 def test_interruption_keeps_the_best_epoch():
     data, valid = lists(20), lists(10, seed=1)
     monitor = Script([0.5, 0.4, KeyboardInterrupt()], valid)
@@ -587,6 +624,8 @@ def test_damaged_files_are_refused():
         ({"architecture": "attention", "hidden": ()}, "at least one entry in hidden"),
         ({"batch_size": 0}, "batch_size=0"),
         ({"max_epochs": 0}, "max_epochs=0"),
+        ({"average": 0}, "average=0"),
+        ({"alpha": -1.0}, "alpha=-1.0"),
         ({"device": "abacus"}, "device='abacus'"),
     ],
 )

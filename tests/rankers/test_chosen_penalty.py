@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.rankers.chosen_penalty import _FOLDS
 
 
 def noisy(n_queries=40, noise=1.0, seed=0):
@@ -48,12 +47,47 @@ def test_the_value_is_the_best_of_the_folds(cls, name):
     totals = {}
     for value in ranker._penalty[1]:
         total = 0.0
-        for fold in range(_FOLDS):
-            held_out = np.isin(np.arange(data.n_queries), order[fold::_FOLDS])
+        for fold in range(cls._folds):
+            held_out = np.isin(np.arange(data.n_queries), order[fold :: cls._folds])
             part = data.select(held_out)
             total += cls(**{name: value, **others}).fit(data.select(~held_out)).score(part) * part.n_queries
         totals[value] = total
     assert totals[chosen] == pytest.approx(max(totals.values()), rel=1e-9)
+
+
+@pytest.mark.parametrize("behind", [0.0, 0.5, 2.0])
+def test_ranknet_takes_the_strongest_penalty_within_one_standard_error(behind):
+    """Of three values the weakest is best; the strongest is taken if it is less than one error behind."""
+    rng = np.random.default_rng(0)
+    best = rng.random(100)
+    difference = rng.normal(size=100)
+    difference = (difference - difference.mean()) / difference.std(ddof=1)
+    strong = best + 0.1 * difference - behind * 0.1 / np.sqrt(100)
+    worth = np.array([best - 0.2, strong, best])
+    worth[:, 7] = np.nan  # a query without a value
+    assert pk.RankNet()._best(np.array([0.01, 0.1, 0.001]), worth) == (2 if behind > 1.0 else 1)
+
+
+def test_ranknet_chooses_by_its_folds():
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    from plackett.data.canonical import canonical_order
+
+    data = canonical_order(noisy())
+    settings = {"max_epochs": 5, "hidden": (4,), "device": "cpu", "n_jobs": 1}
+    ranker = pk.RankNet(**settings).fit(data)
+    assert ranker.settled() == ranker.card_["chosen"] == {"alpha": ranker.alpha_}
+    same = pk.RankNet(alpha=ranker.alpha_, **settings).fit(data)
+    np.testing.assert_array_equal(ranker.predict(data), same.predict(data))
+    order, values, worth = np.random.default_rng(0).permutation(data.n_queries), ranker._penalty[1], []
+    for value in values:
+        parts = []
+        for fold in range(3):
+            held_out = np.isin(np.arange(data.n_queries), order[fold::3])
+            trained = pk.RankNet(alpha=value, **settings).fit(data.select(~held_out))
+            part = data.select(held_out)
+            parts.append(pk.evaluate(part, trained.predict(part), "nDCG@10").per_query["nDCG@10"])
+        worth.append(np.concatenate(parts))
+    assert ranker.alpha_ == values[ranker._best(np.array(values), np.array(worth))]
 
 
 @pytest.mark.parametrize("cls", [pk.ListNet, pk.RankSVM])

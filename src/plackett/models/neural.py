@@ -26,9 +26,10 @@ __all__ = ["Neural"]
 class Neural:
     r"""Neural network, trained by AdamW on batches of queries. The step of a batch follows the gradient of
 
-    .. math:: \frac{1}{\sum_q w_q} \sum_q w_q L_q(f(X_q))
+    .. math:: \frac{1}{\sum_q w_q} \sum_q w_q L_q(f(X_q)) + \frac{\alpha}{2} \sum_l \|W_l\|^2
 
-    estimated from the batch: a forward pass, the gradient of the loss for the scores, a backward pass.
+    with the matrices of weights :math:`W_l`, estimated from the batch: a forward pass, the gradient of the loss for
+    the scores, a backward pass.
 
     With the same ``random_state``, the result is bit-identical on the same kind of CPU, for any number of threads. CUDA
     sums in no fixed order, so there it is the same up to rounding. The random state, the number of threads and all
@@ -56,13 +57,20 @@ class Neural:
     n_heads, n_layers
         For ``"attention"`` and ``"set"``: number of heads per encoder layer, and number of layers.
     learning_rate, weight_decay
-        Step size of AdamW, and how much it shrinks the matrices of weights.
+        Step size of AdamW, and how much it shrinks the matrices of weights. The decay takes no part in Adam's scaling
+        of the gradient: it bounds each weight by about 1 / ``weight_decay``, whatever the loss.
+    alpha
+        Strength of the penalty :math:`\alpha/2\,\|W\|^2` on the matrices of weights. It is part of what is minimised,
+        as in linear models.
     max_grad_norm
         Gradients are clipped to this norm; None disables clipping.
     batch_size
         Queries per step, reshuffled for each epoch. ``"attention"`` uses fewer if lists are very long.
     max_epochs
         Maximum number of passes over the data. With validation data the best one is kept.
+    average
+        The model is the mean of the weights after this many last epochs, which evens out the noise of single steps;
+        1 takes the last ones as they are. With validation data, this mean is what each epoch is judged by.
     standardize, log1p
         Scale features to mean 0 and standard deviation 1; before that, apply sign(x) log(1 + \|x\|), which tames counts
         and lengths (None: all but ``"sigmoid"`` do). The learned transformation is part of the scorer.
@@ -101,9 +109,11 @@ class Neural:
     n_layers: int = 2
     learning_rate: float = 1e-3
     weight_decay: float = 1e-2
+    alpha: float = 0.0
     max_grad_norm: float | None = 1.0
     batch_size: int = 32
     max_epochs: int = 50
+    average: int = 1
     standardize: bool = True
     log1p: bool | None = None
     warm_start: bool = False
@@ -113,9 +123,11 @@ class Neural:
 
     def train(self, loss: Loss, data: RankingDataset, monitor: Monitor, start: Scorer | None = None) -> NeuralScorer:
         """Minimise the loss on the data."""
-        for name in ("batch_size", "max_epochs"):
+        for name in ("batch_size", "max_epochs", "average"):
             if getattr(self, name) < 1:
                 raise LossError(f"{name}={getattr(self, name)}; it must be at least 1")
+        if not self.alpha >= 0.0:
+            raise LossError(f"alpha={self.alpha}; it must not be negative")
         device = pick_device(self.device)
         with threads(device, self.n_jobs) as spread, load_torch().inference_mode(False):
             training = Training(self, loss, data, device, list_aware=self._kind().list_aware)

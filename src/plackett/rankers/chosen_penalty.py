@@ -16,7 +16,6 @@ from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["ChosenPenalty"]
 
-_FOLDS = 5
 #: With fewer queries than this, the folds say too little, and a fixed value is used.
 _LEAST_QUERIES = 10
 #: Larger data are judged by a sample of whole queries with about this many documents.
@@ -26,11 +25,13 @@ _MOST_ROWS = 50_000
 class ChosenPenalty:
     """Mixin of rankers whose penalty may be ``"auto"``.
 
-    ``"auto"`` tries a few values by five-fold cross-validation over the training queries, takes the one whose held-out
+    ``"auto"`` tries a few values by cross-validation over the training queries, takes the one whose held-out
     queries have the best mean of ``eval_measure``, and trains on all queries with it. The value is in the fitted
     attribute named after the parameter (``alpha_``, ``C_``) and in the model card.
     """
 
+    #: Folds of the cross-validation.
+    _folds: ClassVar[int] = 5
     #: Parameters whose ``"auto"`` is settled together with the penalty.
     _settled_too: ClassVar[tuple[str, ...]] = ()
     #: Name of the parameter, and the values to try. The first is used for fewer than ten queries, and for preferences
@@ -88,9 +89,9 @@ class ChosenPenalty:
         if data.n_rows > _MOST_ROWS:
             enough = int(np.searchsorted(np.cumsum(data.group[order]), _MOST_ROWS)) + 1
             order = order[: max(enough, _LEAST_QUERIES)]
-        worth = np.zeros(len(values))
-        for fold in range(_FOLDS):
-            held_out = np.sort(order[fold::_FOLDS])
+        worth: list[list[np.ndarray]] = [[] for _ in values]
+        for fold in range(self._folds):
+            held_out = np.sort(order[fold :: self._folds])
             train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
             for i, value in enumerate(values):
                 ranker = replace(self, **{name: value}, verbose=False, early_stopping_rounds=None)
@@ -98,8 +99,13 @@ class ChosenPenalty:
                     warnings.simplefilter("ignore", PlackettWarning)
                     ranker._fit(train, SilentMonitor())
                     scored = Scored(test, ranker._score_rows(test), n_jobs=self.n_jobs)
-                    worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
-        return self._penalty_for_all(values[int(np.argmax(worth))], order.size / data.n_queries)
+                    worth[i].append(measure.worth(measure.per_query(scored)))
+        best = self._best(np.array(values), np.array([np.concatenate(parts) for parts in worth]))
+        return self._penalty_for_all(values[best], order.size / data.n_queries)
+
+    def _best(self, values: np.ndarray, worth: np.ndarray) -> int:
+        """Which value to take, by the worth of the ranking of each held-out query (values × queries)."""
+        return int(np.argmax(np.nansum(worth, axis=1)))
 
     def settled(self: Any) -> dict[str, Any]:
         """Parameters chosen while training, for retraining this ranker."""

@@ -516,7 +516,10 @@ def check_preferences(loss: Loss, rng: np.random.Generator) -> None:
     if not isinstance(loss, PairLoss):
         return
     data = lists(rng)
-    listed = dataclasses.replace(data, preferences=Preferences.from_labels(data, margin=False))
+    pairs = Preferences.from_labels(data, margin=False)
+    if getattr(loss, "graded", False):
+        pairs = dataclasses.replace(pairs, weight=data.labels[pairs.winner] - data.labels[pairs.loser])
+    listed = dataclasses.replace(data, preferences=pairs)
     for scores in (random_scores(loss, data, rng), random_scores(loss, data, rng, levels=3)):
         for name, first, second in zip(
             PARTS, evaluate(loss, data, scores), evaluate(loss, listed, scores), strict=True
@@ -524,7 +527,7 @@ def check_preferences(loss: Loss, rng: np.random.Generator) -> None:
             close(second, first, f"the {name} of listed pairs is not that of the labels", rtol=1e-9, atol=1e-11)
 
     # a cycle, a pair twice, a pair in both directions; labels play no part
-    pairs = [(0, 1), (1, 2), (2, 0), (0, 1), (5, 3), (3, 5)]
+    cyclic = [(0, 1), (1, 2), (2, 0), (0, 1), (5, 3), (3, 5)]
     margin, weight = np.array([0.0, 1.5, 0.2, 0.3, 0.0, 4.0]), np.array([1.0, 2.0, 0.5, 0.0, 3.0, 1.0])
     sample_weight, query_weight = rng.uniform(0.5, 2, 6), np.array([2.0, 0.5])
     scores = rng.normal(size=6)
@@ -536,10 +539,10 @@ def check_preferences(loss: Loss, rng: np.random.Generator) -> None:
                 [1, 1, 1, 2, 2, 2],
                 sample_weight=sample_weight,
                 query_weight=query_weight,
-                preferences=Preferences.from_pairs(pairs, margin=given, weight=weights),
+                preferences=Preferences.from_pairs(cyclic, margin=given, weight=weights),
             )
             expected, mass = np.zeros(2), np.zeros(2)
-            for i, (u, v) in enumerate(pairs):
+            for i, (u, v) in enumerate(cyclic):
                 w = sample_weight[u] * sample_weight[v] * (1.0 if weights is None else weights[i])
                 gap = scores[u] - scores[v] - (loss.margin if given is None else given[i])
                 expected[u // 3] += w * PHI[loss.name](loss, gap) if loss.name in PHI else 0.0

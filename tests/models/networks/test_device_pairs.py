@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="networks need the extra 'neural'")
 LOSSES = [
     Logistic(),
     Logistic(margin=0.5, normalize=True),
+    Logistic(graded=True, normalize=True),
     Sigmoid(sigma=2.0),
     Fidelity(),
     Fidelity(target=0.8, normalize=True),

@@ -23,6 +23,7 @@ FORMS = [
     XENDCGLoss(random_state=3),
     Logistic(),
     Logistic(margin=0.5, normalize=True),
+    Logistic(graded=True, normalize=True),
     Sigmoid(sigma=2.0),
     Square(target="exp2"),
 ]
@@ -84,7 +85,7 @@ def test_the_form_of_a_loss_is_its_gradient(loss, weights):
 
 
 @pytest.mark.parametrize("architecture", ["sigmoid", "mlp", "attention"])
-@pytest.mark.parametrize("loss", [FORMS[0], FORMS[4], FORMS[6]], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [FORMS[0], FORMS[4], FORMS[5], FORMS[7]], ids=lambda loss: loss.name)
 def test_same_training_as_in_blocks(architecture, loss, request):
     data = ragged(weights=True)
     network = model(architecture)
@@ -150,6 +151,44 @@ def test_others_keep_the_blocks(static, monkeypatch):
 def test_divergence_is_told(static):
     with pytest.raises(pk.LossError, match="no longer finite"):
         model(learning_rate=1e38, max_grad_norm=None, max_epochs=5).train(Square(), ragged(), Monitor())
+
+
+@pytest.mark.parametrize("architecture", ["sigmoid", "attention"])
+def test_penalty_and_mean_of_epochs(architecture, request):
+    """As in blocks; and the penalty and the mean both change the result."""
+    data = ragged()
+    settings = {"alpha": 1.0, "average": 2}
+
+    def scores(**parameters):
+        return model(architecture, max_epochs=4, **parameters).train(Logistic(), data, Monitor()).predict(X, offsets)
+
+    X, offsets = data.X, data.offsets
+    expected = scores(**settings)
+    assert request.getfixturevalue("static") == []
+    found = scores(**settings)
+    close = {"rtol": 1e-3, "atol": 2e-3 * np.ptp(expected)}
+    np.testing.assert_allclose(found, expected, **close)
+    for name in settings:
+        assert not np.allclose(scores(**settings | {name: {"alpha": 0.0, "average": 1}[name]}), expected, **close)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("loss", [ListNetLoss(), Logistic(graded=True, normalize=True)], ids=lambda loss: loss.name)
+def test_penalty_and_mean_of_epochs_on_cuda(loss, monkeypatch):
+    """Recorded steps against the blocks of the host, and the mean against single runs of each length."""
+    data = ragged(weights=True)
+
+    def weights(**parameters):
+        parameters = {"device": "cuda", "max_epochs": 6, "alpha": 0.1, "random_state": 3} | parameters
+        return model("sigmoid", **parameters).train(loss, data, Monitor()).weights
+
+    found = weights(average=3)
+    runs = [weights(max_epochs=n) for n in (4, 5, 6)]
+    for name, mean in found.items():
+        np.testing.assert_allclose(mean, np.mean([run[name] for run in runs], axis=0), rtol=1e-3, atol=1e-3)
+    expected = weights(average=3, device="cpu")
+    for name, mean in found.items():
+        np.testing.assert_allclose(mean, expected[name], rtol=1e-2, atol=1e-2)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

@@ -34,9 +34,8 @@ def test_one_stage_is_ranknet():
 
     X, y, qid = easy_task()
     small_net = {"hidden": (6,), "max_epochs": 5, "device": "cpu", "n_jobs": 1}
-    one, other = (
-        cls(**words, **small_net).fit(X, y, qid=qid) for cls, words in ((NestedRanker, {"keep": ()}), (RankNet, {}))
-    )
+    one = NestedRanker(keep=(), **small_net).fit(X, y, qid=qid)
+    other = RankNet(alpha=0.0, weight_decay=6.0, average=1, graded=False, **small_net).fit(X, y, qid=qid)
     np.testing.assert_array_equal(one.predict(X, qid=qid), other.predict(X, qid=qid))
 
 

@@ -20,14 +20,19 @@ def data():
 
 
 @pytest.mark.spec("pairwise.ranknet")
-def test_ranknet_without_hidden_layer_finds_the_linear_optimum(data):
-    """The cross entropy of pairs is convex in linear scores: gradient descent and L-BFGS must meet."""
-    settings = {"hidden": (), "max_epochs": 600, "learning_rate": 0.05, "weight_decay": 0.0, "batch_size": 40}
-    network = pk.RankNet(**settings).fit(data)
-    linear = pk.GradientRanker(loss=Logistic(normalize=True), model=pk.Linear(alpha=0.0)).fit(data)
-    loss = Logistic(normalize=True)
-    best = loss(linear.predict(data), data)
-    assert best <= loss(network.predict(data), data) < 1.002 * best
+@pytest.mark.parametrize(("alpha", "graded"), [(0.0, False), (0.1, False), (0.1, True)])
+def test_ranknet_without_hidden_layer_finds_the_linear_optimum(data, alpha, graded):
+    """The cross entropy of pairs is convex in linear scores: Adam and L-BFGS must meet, with a penalty too."""
+    settings = {"hidden": (), "max_epochs": 600, "learning_rate": 0.05, "batch_size": 40}
+    network = pk.RankNet(**settings, alpha=alpha, graded=graded).fit(data).predict(data)
+    loss = Logistic(normalize=True, graded=graded)
+    linear = pk.GradientRanker(loss=loss, model=pk.Linear(alpha=alpha)).fit(data).predict(data)
+    best = loss(linear, data)
+    assert loss(network, data) == pytest.approx(best, rel=0.002)
+    if alpha:
+        np.testing.assert_allclose(network - network.mean(), linear - linear.mean(), atol=1e-3 * np.ptp(linear))
+    else:
+        assert best <= loss(network, data)
 
 
 @pytest.mark.spec("pairwise.ranknet")

@@ -14,11 +14,19 @@ MOST_PAIRS = 1 << 25
 
 
 def pair_gradient(
-    loss: PairLoss, torch: Any, scores: Any, level: Any, weight: Any = None, *, most_pairs: int = MOST_PAIRS
+    loss: PairLoss,
+    torch: Any,
+    scores: Any,
+    level: Any,
+    weight: Any = None,
+    *,
+    most_pairs: int = MOST_PAIRS,
+    graded: bool = False,
 ) -> Any:
     """Gradient for a table of scores (lists × slots): documents of a higher level are preferred to those of a lower.
 
-    Documents whose level is NaN are ignored. Long lists are compared one band of slots at a time.
+    Documents whose level is NaN are ignored. Long lists are compared one band of slots at a time. With ``graded`` a
+    pair weighs the difference of its levels.
     """
     assert loss.device_slope is not None
     lists, length = scores.shape
@@ -30,7 +38,11 @@ def pair_gradient(
         if loss.margin:
             apart -= loss.margin
         slope = loss.device_slope(torch, apart, *loss.shape)
-        slope *= level[:, some, None] > level[:, None, :]  # never where one of them is NaN
+        if graded:
+            above = level[:, some, None] - level[:, None, :]
+            slope *= above.nan_to_num_(0.0).clamp_(min=0.0)
+        else:
+            slope *= level[:, some, None] > level[:, None, :]  # never where one of them is NaN
         if weight is not None:
             slope *= weight[:, some, None] * weight[:, None, :]
         if band >= length:

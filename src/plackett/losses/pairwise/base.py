@@ -87,7 +87,11 @@ class AllPairs(BoundLoss):
         if data.y is None:
             raise LossError(f"{loss.name} needs labels or preferences, but the dataset has neither")
         self.loss = loss
-        self.pairs = all_pairs(self, total_pair_weight(data, n_jobs) if loss.normalize else None)
+        self.pairs = all_pairs(self, self._total() if loss.normalize else None)
+
+    def _total(self) -> np.ndarray:
+        """Weight of all pairs of each query."""
+        return total_pair_weight(self.data, self.n_jobs)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
@@ -97,13 +101,21 @@ class AllPairs(BoundLoss):
         """How an accelerator computes the gradient; None if the kernel on the host is faster."""
         if self.loss.device_slope is None:
             return None
-        labels = np.where(self.data.labels >= 0, self.data.labels, np.nan)
-        # numbers of the labels: float32 would take labels for equal that differ in their last digits
-        level = np.where(np.isnan(labels), np.nan, np.unique(labels, return_inverse=True)[1])
-        per_row: tuple[tuple[np.ndarray, float], ...] = ((level, np.nan),)
+        per_row: tuple[tuple[np.ndarray, float], ...] = ((self._levels(), np.nan),)
         if not (self.sample_weight == 1.0).all():
             per_row += ((self.sample_weight, 0.0),)
-        return DeviceForm(partial(pair_gradient, self.loss), per_row, self.pairs.scale, pairs=True)
+        return DeviceForm(self._gradient_on_device(), per_row, self.pairs.scale, pairs=True)
+
+    def _levels(self) -> np.ndarray:
+        """A number for each document that is higher for higher labels; NaN if it is not judged.
+
+        Numbers of the labels: float32 would take labels for equal that differ in their last digits.
+        """
+        labels = np.where(self.data.labels >= 0, self.data.labels, np.nan)
+        return np.where(np.isnan(labels), np.nan, np.unique(labels, return_inverse=True)[1])
+
+    def _gradient_on_device(self) -> Callable[..., Any]:
+        return partial(pair_gradient, self.loss)
 
 
 def all_pairs(bound: BoundLoss, total: np.ndarray | None) -> Pairs:

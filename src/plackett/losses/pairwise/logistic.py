@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernel import REASSOC, kernel
+from plackett._kernel import REASSOC, kernel, over_queries
 from plackett._scratch import lanes, most
 from plackett._vector_math import exp, log, log1p
-from plackett.losses.pairwise.base import PairLoss
+from plackett.data.dataset import RankingDataset
+from plackett.losses.base import BoundLoss
+from plackett.losses.pairwise.base import AllPairs, PairLoss, label_order, sweep_pairs
 
 __all__ = ["Logistic"]
 
@@ -89,11 +93,12 @@ def _weighted_value(s, w, top):  # type: ignore[no-untyped-def]
 
 @kernel
 def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
-    order, below, judged, _, weight, scale = pairs
+    order, below, judged, labels, weight, scale = pairs
     value, gradient, curvature = out
-    (margin,) = shape
-    lane = lanes(5, most(lo, hi, judged))
+    margin, graded = shape
+    lane = lanes(7, most(lo, hi, judged))
     s, w, power, g, h = lane[0], lane[1], lane[2], lane[3], lane[4]
+    y, partner = lane[5], lane[6]  # label of a document; its weight in the pairs with a better one
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]
@@ -101,10 +106,12 @@ def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ign
             continue  # one label only: no pairs
         low = np.inf
         high = -np.inf
-        even = True
+        even = not graded
         for i in range(n):
             s[i] = scores[order[a + i]]
             w[i] = weight[order[a + i]]
+            y[i] = labels[order[a + i]]
+            partner[i] = w[i]
             g[i] = 0.0
             h[i] = 0.0
             low = min(low, s[i])
@@ -122,14 +129,17 @@ def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ign
             if below[a + u] == n:
                 break
             top = s[u] - margin
+            if graded:
+                for v in range(below[a + u], n):
+                    partner[v] = w[v] * (y[u] - y[v])
             for start in range(below[a + u], n, _FACTORS):
                 r = slice(start, min(start + _FACTORS, n))
                 if near:
                     slope, bend, behind, sure = _against(
-                        power[r], s[r], w[r], g[r], h[r], sure, power[u] * shift, top, w[u]
+                        power[r], s[r], partner[r], g[r], h[r], sure, power[u] * shift, top, w[u]
                     )
                 else:
-                    slope, bend, behind, sure = _against_far(s[r], w[r], g[r], h[r], sure, top, w[u])
+                    slope, bend, behind, sure = _against_far(s[r], partner[r], g[r], h[r], sure, top, w[u])
                 g[u] -= w[u] * slope
                 h[u] += w[u] * bend
                 if even:
@@ -142,12 +152,61 @@ def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ign
                 else:
                     sure = 1.0
                     if want_value:
-                        total += w[u] * _weighted_value(s[r], w[r], top)
+                        total += w[u] * _weighted_value(s[r], partner[r], top)
         if want_value:
             value[q] = scale[q] * (w[0] * w[0] * (total - np.log(sure)) if even else total)
         for i in range(n):
             gradient[order[a + i]] = scale[q] * g[i]
             curvature[order[a + i]] = scale[q] * h[i]
+
+
+@kernel
+def _graded_weight(lo, hi, offsets, order, judged, labels, weight, out):  # type: ignore[no-untyped-def]
+    """Weight of all pairs of each query, each times the difference of its labels."""
+    for q in range(lo, hi):
+        a = offsets[q]
+        total = 0.0
+        lower = 0.0  # weight of the documents that come later
+        gap = 0.0  # the same, each times how far its label is below that of the document
+        for i in range(judged[q] - 1, -1, -1):
+            row = order[a + i]
+            if i < judged[q] - 1:
+                gap += lower * (labels[row] - labels[order[a + i + 1]])
+            total += weight[row] * gap
+            lower += weight[row]
+        out[q] = total
+
+
+class _LogisticPairs(AllPairs):
+    """All pairs of unequal labels, weighted by the difference of labels or not."""
+
+    loss: Logistic
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        return sweep_pairs(self, scores, (float(self.loss.margin), self.loss.graded), value)
+
+    def _total(self) -> np.ndarray:
+        if not self.loss.graded:
+            return super()._total()
+        total = np.empty(self.data.n_queries)
+        order, _, judged = label_order(self.data, self.n_jobs)
+        arguments = (order, judged, self.data.labels, self.sample_weight, total)
+        over_queries(_graded_weight, self.data.offsets, *arguments, n_jobs=self.n_jobs)
+        return total
+
+    def _levels(self) -> np.ndarray:
+        if not self.loss.graded:
+            return super()._levels()
+        labels, query = self.data.labels, self.data.query_of_row
+        judged = labels >= 0
+        lowest = np.full(self.data.n_queries, np.inf)
+        np.minimum.at(lowest, query[judged], labels[judged])
+        # from the lowest label of the query on, of which float32 keeps more digits
+        return np.where(judged, labels - lowest[query], np.nan)
+
+    def _gradient_on_device(self) -> Callable[..., Any]:
+        return partial(super()._gradient_on_device(), graded=self.loss.graded)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -156,6 +215,14 @@ class Logistic(PairLoss):
 
     All pairs are visited, but only numbers per document are kept, and exponentials are taken per document: a pair costs
     a quotient. Divided by log 2 it bounds the number of misordered pairs.
+
+    Parameters
+    ----------
+    margin, normalize
+        As for all pair losses.
+    graded
+        Multiply the weight of a pair by the difference of its two labels, so that a document of grade 3 below one of
+        grade 0 costs three times as much as one of grade 1. Explicit preferences keep their weights.
 
     References
     ----------
@@ -166,7 +233,13 @@ class Logistic(PairLoss):
     _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
     paper: ClassVar[str] = "Burges et al. 2005"
     convex: ClassVar[bool] = True
-    _test_variants = ({"margin": 0.7}, {"normalize": True})
+    _test_variants = ({"margin": 0.7}, {"normalize": True}, {"graded": True}, {"graded": True, "normalize": True})
     sweep = staticmethod(_sweep)
     phi = staticmethod(_phi)
     device_slope = staticmethod(lambda torch, z: z.neg().sigmoid_().neg_())
+
+    graded: bool = False
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
+        return _LogisticPairs(self, data, n_jobs) if data.preferences is None else super().bind(data, n_jobs=n_jobs)

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import DeviceForm
-from plackett.losses.pairwise._device import MOST_PAIRS, pair_gradient
+from plackett.losses.pairwise._device import MOST_PAIRS
 from plackett.losses.pairwise.base import AllPairs
 from plackett.models._torch import load_torch
 from plackett.models.networks.blocks import rows_of
@@ -26,7 +26,7 @@ class DevicePairs:
     def __init__(self, bound: AllPairs, device: Any, most_pairs: int = MOST_PAIRS) -> None:
         form = bound.device_form()
         assert form is not None
-        self.loss, self.most_pairs = bound.loss, most_pairs
+        self.form, self.most_pairs = form, most_pairs
         self.tables = [_Table(form, bound.data, queries, device) for queries in _cut(bound.data.group, most_pairs)]
 
     def gradient(self, outputs: Any, share: float) -> Any:
@@ -45,7 +45,7 @@ class DevicePairs:
         torch = load_torch()
         shape = table.per_row[0].shape
         s = scores.new_zeros(shape.numel()).index_copy(0, table.place, scores).view(shape)
-        gradient = pair_gradient(self.loss, torch, s, *table.per_row, most_pairs=self.most_pairs)
+        gradient = self.form.gradient(torch, s, *table.per_row, most_pairs=self.most_pairs)
         return (gradient * (table.scale / share)).view(-1)[table.place]
 
 

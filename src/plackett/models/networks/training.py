@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -110,6 +111,7 @@ class Training:
             X, offsets = monitor.valid.X, monitor.valid.offsets
             valid_feed = scoring_feed(network, features, X, offsets, self.device, keep=True)
         best = None
+        recent: deque[dict[str, Any]] = deque(maxlen=self.model.average)
         with monitor.training(self.model.max_epochs, f"{self.loss.name} · {network.name}"):
             for _ in range(self.model.max_epochs):
                 if steps is not None:
@@ -120,18 +122,21 @@ class Training:
                     feed.cut(rows_of(self.blocks, self.data.offsets), sizes)
                     self._epoch(network, weights, feed, optimizer, spread)
                 _check_finite(trained)
+                if self.model.average > 1:
+                    recent.append({name: tensor.detach().clone() for name, tensor in weights.items()})
                 previous = monitor.best_round
                 scores = None
                 if valid_feed is not None:
-                    outputs = scores_of(network, weights, valid_feed, spread)
+                    current = _mean(recent) if recent else weights
+                    outputs = scores_of(network, current, valid_feed, spread)
                     scores = self.loss.ranking_scores(outputs[:, 0] if self.n_outputs == 1 else outputs)
                 stop = monitor.update(scores)
                 if monitor.best_round != previous:
-                    best = _copied(weights)
+                    best = _copied(current)
                 if stop:
                     break
         if best is None:
-            best = first if monitor.kept == 0 else _copied(weights)
+            best = first if monitor.kept == 0 else _copied(_mean(recent) if recent else weights)
         return best
 
     def _epoch(self, network: Network, weights: dict[str, Any], feed: Feed, optimizer: Any, spread: Spread) -> None:
@@ -160,6 +165,10 @@ class Training:
         """A step along the gradients that the tensors hold."""
         if self.model.max_grad_norm is not None:
             load_torch().nn.utils.clip_grad_norm_(tensors, self.model.max_grad_norm)
+        if self.model.alpha:
+            for tensor in tensors:
+                if _is_shrunk(tensor):
+                    tensor.grad.add_(tensor.detach(), alpha=self.model.alpha)
         optimizer.step()
 
     def _steps(
@@ -190,8 +199,8 @@ class Training:
         return batches(self.data.group, self.model.batch_size, self.list_aware, rng)
 
     def _optimizer(self, weights: list[Any], *, capturable: bool) -> Any:
-        matrices = [w for w in weights if w.ndim == 2]
-        others = [w for w in weights if w.ndim != 2]  # biases and the scales of normalisations are not shrunk
+        matrices = [w for w in weights if _is_shrunk(w)]
+        others = [w for w in weights if not _is_shrunk(w)]
         groups = [
             {"params": matrices, "weight_decay": self.model.weight_decay},
             {"params": others, "weight_decay": 0.0},
@@ -200,6 +209,17 @@ class Training:
         optimizer = adamw(groups, lr=self.model.learning_rate, fused=True, capturable=capturable)
         optimizer._warned_capturable_if_run_uncaptured = True  # some steps run as they are, and it would say so
         return optimizer
+
+
+def _is_shrunk(tensor: Any) -> bool:
+    """Whether it is a matrix; biases and the scales of normalisations are not shrunk."""
+    return bool(tensor.ndim == 2)
+
+
+def _mean(recent: deque[dict[str, Any]]) -> dict[str, Any]:
+    """Mean of each array of weights."""
+    stack = load_torch().stack
+    return {name: stack([weights[name] for weights in recent]).mean(0) for name in recent[0]}
 
 
 def _wake(device: Any) -> None:

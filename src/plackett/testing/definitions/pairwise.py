@@ -49,6 +49,8 @@ def naive_pairs(loss, scores, labels, weights):
     total = mass = 0.0
     for u, v in pairs_of(labels):
         w = weights[u] * weights[v]
+        if getattr(loss, "graded", False):
+            w *= labels[u] - labels[v]
         total += w * PHI[loss.name](loss, scores[u] - scores[v] - loss.margin)
         mass += w
     return _per_mass(loss, total, mass)
