@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class RankNet(ChosenPenalty, GradientTrained, Neural):
     }
     _penalty: ClassVar[tuple[str, tuple[float, ...]]] = ("alpha", (0.01, 0.1, 0.001))
     _folds: ClassVar[int] = 3
+    _test_settings: ClassVar[dict[str, Any]] = {"alpha": 0.01}
 
     architecture: str = "sigmoid"
     learning_rate: float = 0.02
