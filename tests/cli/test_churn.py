@@ -6,10 +6,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import plackett as pk
-from plackett.cli.app import app
+from command_line import invoke
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +23,7 @@ def folder(tmp_path_factory):
 
 
 def call(*words):
-    return CliRunner().invoke(app, ["churn", *map(str, words)])
+    return invoke(["churn", *map(str, words)])
 
 
 def test_scores_and_models(folder):

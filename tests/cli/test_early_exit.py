@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import plackett as pk
-from plackett.cli.app import app
+from command_line import invoke
 from plackett.data.scores import read_scores
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return invoke([str(argument) for argument in arguments])
 
 
 @pytest.fixture

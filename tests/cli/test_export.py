@@ -6,15 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import plackett as pk
-from plackett.cli.app import app
+from command_line import invoke
 from plackett.data.scores import read_scores
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return invoke([str(argument) for argument in arguments])
 
 
 @pytest.fixture

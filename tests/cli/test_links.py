@@ -6,9 +6,8 @@ import json
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
-from plackett.cli.app import app
+from command_line import invoke
 from plackett.graph import LinkGraph, pagerank, trustrank
 from plackett.text import Document, Index, Link
 
@@ -23,7 +22,7 @@ def file(tmp_path):
 
 
 def _call(*words):
-    return CliRunner().invoke(app, ["links", *map(str, words)])
+    return invoke(["links", *map(str, words)])
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

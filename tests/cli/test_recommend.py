@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from plackett.cli.app import app
+from command_line import invoke
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def files(tmp_path):
 
 
 def _run(*arguments, code=0):
-    result = CliRunner().invoke(app, ["recommend", *map(str, arguments)])
+    result = invoke(["recommend", *map(str, arguments)])
     assert result.exit_code == code, result.output
     return result.output if code == 0 else " ".join(result.output.replace("│", " ").split())
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 import plackett as pk
-from plackett.cli.app import app
+from command_line import invoke
 
 
 def _call(*words):
-    return CliRunner().invoke(app, ["study", *map(str, words)])
+    return invoke(["study", *map(str, words)])
 
 
 def test_list_names_the_studies_with_their_questions():

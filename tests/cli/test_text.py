@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from plackett.cli.app import app
+from command_line import invoke
 from plackett.text import Index
 
 pytest.importorskip("Stemmer", reason="needs the extra text")
@@ -20,7 +19,7 @@ DOCUMENTS = [
 
 
 def call(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return invoke([str(word) for word in words])
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from asgi_client import get
 
@@ -18,7 +17,7 @@ STEP = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 @pytest.mark.full
 def test_every_step_of_the_tutorial_runs(tmp_path, monkeypatch):
     pytest.importorskip("yaml", reason="needs the extra text")
-    from plackett.cli.app import app
+    from command_line import invoke
 
     monkeypatch.chdir(tmp_path)
     opened = []
@@ -32,7 +31,7 @@ def test_every_step_of_the_tutorial_runs(tmp_path, monkeypatch):
             exec(compile(text, str(PAGE), "exec"), namespace)
             continue
         for line in text.splitlines():
-            result = CliRunner().invoke(app, shlex.split(line.removeprefix("$ plackett ")))
+            result = invoke(shlex.split(line.removeprefix("$ plackett ")))
             assert result.exit_code == 0, (line, result.output, result.exception)
             commands += 1
     assert commands == 11
