@@ -311,7 +311,7 @@ def test_what_is_defined_in_a_script_reaches_the_processes(data):
     def top_label(labels):
         return labels[0]
 
-    class Local(Plain):
+    class Local(Ridge):
         pass
 
     def broken(**setting):
