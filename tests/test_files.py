@@ -3,13 +3,14 @@
 import os
 
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
 from plackett._errors import DataError, reading
 from plackett._files import check_regular
 from plackett.applications.ratings import read_ratings
 from plackett.catalogue import formats
+from plackett.cli.app import app
 from plackett.clicks.readers.columns import read_table
 from plackett.data import table_chunks, tables
 from plackett.data.scores import read_scores
@@ -43,7 +44,7 @@ def test_a_pipe_or_device_is_refused(read, tmp_path):
 def test_commands_that_read_models_refuse_a_pipe(words, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     out = ["--out", str(tmp_path / "m.plackett")] if words[0] == "import" else [str(tmp_path / "m.txt")]
-    told = invoke([*words, str(tmp_path / "pipe"), *out])
+    told = CliRunner().invoke(app, [*words, str(tmp_path / "pipe"), *out])
     assert "is a pipe, socket or device" in str(told.exception)
 
 
@@ -65,7 +66,7 @@ def test_text_is_read_from_a_pipe_from_its_first_byte():
     data = pk.read(piped(TEXT))
     assert data.y.tolist() == [2, 0] and data.X.tolist() == [[0.5, 1.0], [0.25, 0.0]]
     assert read_scores(piped("1.5\n2.5\n")).tolist() == [1.5, 2.5]
-    told = invoke(["info", piped(TEXT), "--json"])
+    told = CliRunner().invoke(app, ["info", piped(TEXT), "--json"])
     assert told.exit_code == 0 and '"n_rows": 2' in told.output
 
 

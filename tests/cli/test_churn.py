@@ -6,9 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def folder(tmp_path_factory):
 
 
 def call(*words):
-    return invoke(["churn", *map(str, words)])
+    return CliRunner().invoke(app, ["churn", *map(str, words)])
 
 
 def test_scores_and_models(folder):

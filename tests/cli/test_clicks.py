@@ -7,9 +7,10 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.clicks.loading import load_model
 from plackett.clicks.simulate import simulate_log
 from plackett.clicks.storage import open_log
@@ -30,7 +31,7 @@ def folder(tmp_path_factory):
 
 
 def call(*words):
-    result = invoke(["clicks", *map(str, words)])
+    result = CliRunner().invoke(app, ["clicks", *map(str, words)])
     assert result.exit_code == 0, f"{result.output}{result.exception!r}"
     return result.stdout
 
@@ -69,7 +70,7 @@ def test_examination_that_depends_on_the_last_click(folder, tmp_path):
 
 
 def test_a_role_has_one_column(folder):
-    result = invoke(["clicks", "info", str(folder / "log.csv"), "-c", "rank=a", "-c", "rank=b"])
+    result = CliRunner().invoke(app, ["clicks", "info", str(folder / "log.csv"), "-c", "rank=a", "-c", "rank=b"])
     assert result.exit_code == 2
     assert "rank is given twice: a and b" in result.output
 
@@ -81,7 +82,7 @@ def test_the_log_is_not_overwritten(folder):
         ["fit", path, "--out", path],
         ["fit", path, "--out", folder / "x.csv", "--relevance", folder / "x.csv"],
     ):
-        result = invoke(["clicks", *map(str, words), "--force"])
+        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--force"])
         assert result.exit_code == 2
         assert "is also another file of this command" in " ".join(result.output.replace("│", " ").split())
     assert path.read_bytes() == before
@@ -118,11 +119,11 @@ def test_evaluate(folder):
 
 
 def test_mistakes_are_explained(folder, tmp_path):
-    result = invoke(["clicks", "info", str(folder / "log.csv")])
+    result = CliRunner().invoke(app, ["clicks", "info", str(folder / "log.csv")])
     assert result.exit_code != 0
     assert "no column for the document" in str(result.exception)
     np.testing.assert_equal(result.output.count("Traceback"), 0)
-    result = invoke(["clicks", "propensities", str(folder / "log.plackett"), "--method", "x"])
+    result = CliRunner().invoke(app, ["clicks", "propensities", str(folder / "log.plackett"), "--method", "x"])
     assert result.exit_code == 2
 
 
@@ -131,13 +132,13 @@ def test_fixed_lists_are_named(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("page,query,doc,rank,clicked\n" + "\n".join(rows) + "\n", encoding="utf-8")
     for words in (["labels", str(path)], ["fit", str(path)]):
-        result = invoke(["clicks", *words, "--out", str(tmp_path / f"{words[0]}.parquet")])
+        result = CliRunner().invoke(app, ["clicks", *words, "--out", str(tmp_path / f"{words[0]}.parquet")])
         assert result.exit_code == 0, result.output
         assert "cannot be told apart" in result.stderr
         assert "document=doc" in result.stderr
-    result = invoke(["clicks", "labels", str(path), "-m", "ICM", "--out", str(tmp_path / "i.parquet")])
+    result = CliRunner().invoke(app, ["clicks", "labels", str(path), "-m", "ICM", "--out", str(tmp_path / "i.parquet")])
     assert "cannot be told apart" not in result.stderr
-    result = invoke(["clicks", "propensities", str(path), "--method", "em"])
+    result = CliRunner().invoke(app, ["clicks", "propensities", str(path), "--method", "em"])
     assert result.exit_code != 0
     assert "cannot be told apart" in str(result.exception)
 
@@ -153,7 +154,7 @@ def test_mistakes_are_found_before_the_work(folder, tmp_path):
         (["labels", missing, "--out", "l.csv", "--method", "magic"], "random-walk"),
         (["fit", missing, "--out", "m.plackett", "--relevance", "r.xls"], ".parquet"),
     ):
-        result = invoke(["clicks", *words])
+        result = CliRunner().invoke(app, ["clicks", *words])
         assert result.exit_code == 2
         assert message in result.output
 
@@ -168,9 +169,9 @@ def test_charts_are_not_overwritten(folder, tmp_path):
     chart = tmp_path / "chart.html"
     chart.write_text("mine")
     for words in (("propensities", folder / "log.plackett"), ("compare", folder / "log.plackett", "-m", "PBM")):
-        result = invoke(["clicks", *map(str, words), "--plot", str(chart)])
+        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--plot", str(chart)])
         assert result.exit_code == 2 and chart.read_text() == "mine"
-        result = invoke(["clicks", *map(str, words), "--plot", str(tmp_path / "chart.png")])
+        result = CliRunner().invoke(app, ["clicks", *map(str, words), "--plot", str(tmp_path / "chart.png")])
         assert result.exit_code == 2
 
 
@@ -189,7 +190,7 @@ def test_runs_of_queries_with_blanks(folder, tmp_path):
     ]
     assert "new list" not in doubts[0] and "without a new list, such as 'query 3'" in doubts[1]
     run.rename({"score": "points"}).write_csv(tmp_path / "bad.csv")
-    result = invoke(["clicks", "evaluate", str(tmp_path / "log.csv"), str(tmp_path / "bad.csv")])
+    result = CliRunner().invoke(app, ["clicks", "evaluate", str(tmp_path / "log.csv"), str(tmp_path / "bad.csv")])
     assert result.exit_code != 0 and "no column 'score'" in result.output + str(result.exception)
 
 

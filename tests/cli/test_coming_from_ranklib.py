@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.data.scores import read_scores
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "coming-from-ranklib.md"
@@ -31,7 +32,7 @@ def test_the_commands_run_one_after_the_other(tmp_path, monkeypatch):
     for command in commands():
         program, *words = shlex.split(command)
         assert program == "plackett"
-        result = invoke(words)
+        result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, f"{command}: {result.output}"
     np.testing.assert_allclose(read_scores("again.txt"), read_scores("scores.txt"), atol=1e-6)
     assert Path("indri.run").exists() and Path("idv.csv").exists()

@@ -12,11 +12,9 @@ import sys
 
 import numpy as np
 import pytest
-from typer.main import get_command
 
 import plackett as pk
 from plackett.cli import main
-from plackett.cli.app import app, app_for
 from plackett.data.scores import read_scores
 from plackett.rankers import storage
 
@@ -292,20 +290,3 @@ def test_an_output_is_no_other_file_of_the_command(run, folder):
     assert run("predict", folder / "m.plackett", folder / "test.txt", "--out", both, "--run", both)[0] == 2
     assert not both.exists()
     assert (folder / "train.txt").read_bytes() == before
-
-
-def test_the_command_that_is_named_is_the_one_of_the_whole_program():
-    """Its options, its own commands and whether it is shown; without a name, and with a wrong one, it is the whole."""
-
-    def described(command):
-        inner = {name: described(each) for name, each in getattr(command, "commands", {}).items()}
-        options = [(type(each), each.name, each.opts, each.help, each.required) for each in command.params[:-1]]
-        return type(command), command.name, command.help, command.hidden, command.no_args_is_help, options, inner
-
-    whole = get_command(app).commands
-    assert {"train", "compare", "clicks"} < whole.keys()
-    for name, command in whole.items():
-        made = get_command(app_for([name, "--help"]))
-        assert list(made.commands) == [name] and made.params[0].name == "version"
-        assert described(made.commands[name]) == described(command)
-    assert all(app_for(words) is app for words in ([], ["--version"], ["trian", "x"]))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.data.scores import read_scores
 
 
 def run(*arguments):
-    return invoke([str(argument) for argument in arguments])
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

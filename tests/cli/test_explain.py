@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def files(tmp_path_factory):
 
 
 def run(folder, *arguments):
-    return invoke(["explain", str(folder / "model.plackett"), str(folder / "data.txt"), *arguments])
+    return CliRunner().invoke(app, ["explain", str(folder / "model.plackett"), str(folder / "data.txt"), *arguments])
 
 
 def test_list_document_and_pair(files):

@@ -6,14 +6,15 @@ import json
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.data.scores import read_scores
 
 
 def run(*arguments):
-    return invoke([str(argument) for argument in arguments])
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

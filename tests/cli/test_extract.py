@@ -6,9 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.text import BM25, Dirichlet, Document, Index
 from plackett.text.features.extract import extract
 
@@ -29,7 +30,7 @@ def folder(tmp_path):
 
 def _call(folder, *words):
     command = ["extract", folder / "index", folder / "queries.tsv", "--features", folder / "f.yaml", *words]
-    return invoke([str(word) for word in command])
+    return CliRunner().invoke(app, [str(word) for word in command])
 
 
 @pytest.mark.parametrize("name", ["train.parquet", "train.letor", "train.plackett", "train.csv"])

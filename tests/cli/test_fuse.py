@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.evaluation.evaluate_run import evaluate_run
 
 QRELS = {"q1": {"c": 1}, "q2": {"y": 1, "x": 0}}
@@ -22,7 +23,7 @@ def runs(tmp_path):
 
 
 def _call(folder, *words):
-    return invoke(["fuse", str(folder / "one.run"), str(folder / "two.run"), *map(str, words)])
+    return CliRunner().invoke(app, ["fuse", str(folder / "one.run"), str(folder / "two.run"), *map(str, words)])
 
 
 def test_fused_run_is_written(runs):
@@ -70,7 +71,7 @@ def test_an_existing_file_is_kept_without_force(runs):
 
 def test_the_same_run_twice_is_refused(runs):
     words = [str(runs / "one.run"), str(runs / "one.run"), "--out", str(runs / "fused")]
-    result = invoke(["fuse", *words])
+    result = CliRunner().invoke(app, ["fuse", *words])
     assert result.exit_code == 2 and "given twice" in " ".join(result.output.split())
 
 
@@ -93,7 +94,7 @@ def test_a_run_called_fused_keeps_its_figures(runs):
         "RR",
         "--json",
     ]
-    result = invoke(["fuse", *map(str, words)])
+    result = CliRunner().invoke(app, ["fuse", *map(str, words)])
     assert result.exit_code == 0, result.output
     figures = json.loads(result.output)["RR"]
     (given,) = [name for name in figures if name.endswith("/fused")]

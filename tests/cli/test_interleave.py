@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from command_line import invoke
 from plackett._errors import DataError, PlackettWarning
+from plackett.cli.app import app
 from plackett.online.interleaving.files import score_events, write_lists
 
 pytestmark = pytest.mark.spec("online.interleave")
@@ -29,7 +30,7 @@ def runs(tmp_path):
 
 
 def command(*arguments):
-    return invoke(["interleave", *map(str, arguments)])
+    return CliRunner().invoke(app, ["interleave", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("method", ["team-draft", "balanced", "probabilistic", "optimised"])

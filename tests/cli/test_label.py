@@ -6,10 +6,11 @@ import json
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
 from plackett.cli import main
+from plackett.cli.app import app
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def pool(tmp_path):
 
 
 def _call(*words):
-    return invoke(["label", *map(str, words)])
+    return CliRunner().invoke(app, ["label", *map(str, words)])
 
 
 @pytest.mark.parametrize("method", ["depth", "uniform", "statap", "mtc", "hedge", "letor"])

@@ -6,8 +6,9 @@ import json
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.graph import LinkGraph, pagerank, trustrank
 from plackett.text import Document, Index, Link
 
@@ -22,7 +23,7 @@ def file(tmp_path):
 
 
 def _call(*words):
-    return invoke(["links", *map(str, words)])
+    return CliRunner().invoke(app, ["links", *map(str, words)])
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

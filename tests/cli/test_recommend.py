@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from command_line import invoke
+from plackett.cli.app import app
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def files(tmp_path):
 
 
 def _run(*arguments, code=0):
-    result = invoke(["recommend", *map(str, arguments)])
+    result = CliRunner().invoke(app, ["recommend", *map(str, arguments)])
     assert result.exit_code == code, result.output
     return result.output if code == 0 else " ".join(result.output.replace("│", " ").split())
 

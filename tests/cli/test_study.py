@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 
 
 def _call(*words):
-    return invoke(["study", *map(str, words)])
+    return CliRunner().invoke(app, ["study", *map(str, words)])
 
 
 def test_list_names_the_studies_with_their_questions():

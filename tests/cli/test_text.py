@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from typer.testing import CliRunner
 
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.text import Index
 
 pytest.importorskip("Stemmer", reason="needs the extra text")
@@ -19,7 +20,7 @@ DOCUMENTS = [
 
 
 def call(*words):
-    return invoke([str(word) for word in words])
+    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from typer.testing import CliRunner
 
-from command_line import invoke
+from plackett.cli.app import app
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 pytest.importorskip("Stemmer", reason="needs the extra text")
 
 
 def call(*words):
-    return invoke(["workbench", *map(str, words)])
+    return CliRunner().invoke(app, ["workbench", *map(str, words)])
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_runs_and_judgements_are_opened(opened, runs):
 def test_index_with_queries_and_rankers_is_opened(opened, tmp_path):
     documents = [{"id": "a", "title": "Whales", "body": "Blue whales sing."}, {"id": "b", "body": "A blue sky."}]
     (tmp_path / "docs.jsonl").write_text("\n".join(map(json.dumps, documents)))
-    invoke(["index", str(tmp_path / "docs.jsonl"), "--out", str(tmp_path / "i")])
+    CliRunner().invoke(app, ["index", str(tmp_path / "docs.jsonl"), "--out", str(tmp_path / "i")])
     (tmp_path / "q.tsv").write_text("1\tblue whale\n")
     more = ("--ranker", "RM3", "--ranker", "Dirichlet(mu=100)", "--queries", tmp_path / "q.tsv", "--port", 9000)
     result = call(tmp_path / "i", *more, "--store", tmp_path / "w.sqlite")

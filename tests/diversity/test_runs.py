@@ -6,10 +6,11 @@ import json
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
 from plackett import DataError
+from plackett.cli.app import app
 from plackett.diversity.runs import diversify
 
 RUN = {"q1": {"a": 3.0, "b": 2.9, "c": 2.0}, "2": {"x": 1.0, "y": 0.5}}
@@ -54,7 +55,7 @@ def test_command_line_with_vectors_without_queries(tmp_path):
     pl.DataFrame({"docid": list("abc"), "u": [1.0, 1.0, 0.0], "v": [0.0, 0.0, 1.0]}).write_csv(tmp_path / "vectors.csv")
     out = tmp_path / "new.run"
     call = ["diversify", str(tmp_path / "web.run"), "--out", str(out), "--vectors", str(tmp_path / "vectors.csv")]
-    done = invoke([*call, "-p", "trade_off=0.3"])
+    done = CliRunner().invoke(app, [*call, "-p", "trade_off=0.3"])
     assert done.exit_code == 0, done.output
     assert [line.split()[2] for line in out.read_text().splitlines()] == ["a", "c", "b"]
 
@@ -91,13 +92,13 @@ def test_command_line(tmp_path):
     (tmp_path / "alike").write_text("q1 a b 1\nq1 b a 1\n")
     (tmp_path / "qrels").write_text("q1 1 a 1\nq1 1 b 1\nq1 2 c 1\n2 1 x 1\n")
     call = ["diversify", str(tmp_path / "run"), "--out", str(tmp_path / "new"), "--similarity", str(tmp_path / "alike")]
-    done = invoke([*call, "-p", "trade_off=0.5", "--qrels", str(tmp_path / "qrels"), "--json"])
+    done = CliRunner().invoke(app, [*call, "-p", "trade_off=0.5", "--qrels", str(tmp_path / "qrels"), "--json"])
     assert done.exit_code == 0, done.output
     measures = json.loads(done.output)["measures"]
     assert measures["alpha_nDCG@20"]["after"] > measures["alpha_nDCG@20"]["before"]
     assert [line.split()[2] for line in (tmp_path / "new").read_text().splitlines()] == ["a", "c", "b", "x", "y"]
-    again = invoke(call)
+    again = CliRunner().invoke(app, call)
     assert again.exit_code != 0
-    done = invoke([*call, "--force", "--qrels", str(tmp_path / "qrels")])
+    done = CliRunner().invoke(app, [*call, "--force", "--qrels", str(tmp_path / "qrels")])
     assert "2 queries, 5 documents, MMR" in done.output
     assert "alpha_nDCG@20" in done.output

@@ -376,13 +376,14 @@ def test_written_and_open_parameters_side_by_side():
 
 
 def test_what_was_written_stays_on_the_command_line(tmp_path):
+    from typer.testing import CliRunner
 
-    from command_line import invoke
+    from plackett.cli.app import app
 
     (tmp_path / "data.txt").write_text("".join(f"{label} qid:1 1:0\n" for label in (2, 1, 0, 1)))
     (tmp_path / "scores.txt").write_text("0.1\n0.2\n0.3\n0.4\n")
     words = ["evaluate", str(tmp_path / "data.txt"), str(tmp_path / "scores.txt"), "--preset", "sklearn", "--json"]
-    run = invoke([*words, "-m", 'nDCG(gain="exp2")'])
+    run = CliRunner().invoke(app, [*words, "-m", 'nDCG(gain="exp2")'])
     assert json.loads(run.stdout)["mean"] == {'nDCG(gain="exp2")': pytest.approx(0.6759, abs=5e-5)}
 
 

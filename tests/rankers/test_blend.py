@@ -180,8 +180,9 @@ def test_of_calibrates_or_refuses(task, valid):
 
 
 def test_the_card_names_the_members_that_were_kept(tmp_path):
+    from typer.testing import CliRunner
 
-    from command_line import invoke
+    from plackett.cli.app import app
 
     data = pk.datasets.make_ranking(n_queries=20, random_state=0)
     blend = Blend(members=("ListNet", "LinearRegression", "RankSVM"), weights=(1, 1, 2), n_best=2)
@@ -190,5 +191,5 @@ def test_the_card_names_the_members_that_were_kept(tmp_path):
     assert [(entry["algorithm"], entry["weight"]) for entry in blend.card_["members"]] == kept and len(kept) == 2
     blend.save(tmp_path / "model.plackett")
     assert pk.load(tmp_path / "model.plackett").card_ == blend.card_
-    shown = invoke(["info", str(tmp_path / "model.plackett")]).output
+    shown = CliRunner().invoke(app, ["info", str(tmp_path / "model.plackett")]).output
     assert "members" in shown and all(name in shown for name, _ in kept)

@@ -47,12 +47,13 @@ def test_around_trees_in_full(name):
 
 @pytest.mark.parametrize("name", ["KNNOffline2", "SimilarityPropagation", "PooledTransfer"])
 def test_info_shows_what_was_noted(name, tmp_path):
+    from typer.testing import CliRunner
 
-    from command_line import invoke
+    from plackett.cli.app import app
     from plackett.testing.rankers import easy_task
 
     X, y, qid = easy_task(n_queries=8)
     small(pk.rankers()[name])().fit(X, y, qid=qid).save(tmp_path / "model.plackett")
-    shown = invoke(["info", str(tmp_path / "model.plackett")])
+    shown = CliRunner().invoke(app, ["info", str(tmp_path / "model.plackett")])
     assert shown.exit_code == 0
     assert any(word in shown.output for word in ("share of the global one", "labelled", "sources"))

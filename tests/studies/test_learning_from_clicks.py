@@ -6,9 +6,10 @@ import importlib
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
+from plackett.cli.app import app
 from plackett.clicks.profile import rank_variation
 from plackett.clicks.simulate import simulate_log
 from plackett.clicks.unbiased.exposure import ExposureSoftmax
@@ -69,10 +70,10 @@ def test_every_method_learns_something(method):
 
 def test_the_command_takes_options(tmp_path):
     words = ["study", "learning-from-clicks", "-p", "pages=200", "-p", "seeds=1", "-p", "methods=['naive']"]
-    result = invoke([*words, "-p", "users='trust'", "--out", str(tmp_path / "s.svg")])
+    result = CliRunner().invoke(app, [*words, "-p", "users='trust'", "--out", str(tmp_path / "s.svg")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "s.svg").read_text(encoding="utf-8").startswith("<svg")
-    result = invoke(["study", "learning-from-clicks", "-p", "sise=whole"])
+    result = CliRunner().invoke(app, ["study", "learning-from-clicks", "-p", "sise=whole"])
     assert result.exit_code == 2
     assert "size" in result.output
 

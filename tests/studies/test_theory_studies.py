@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
 from plackett._chart import line_chart
@@ -109,10 +110,10 @@ def test_charts_are_svg_whatever_the_numbers(tmp_path):
 
     assert tree.fromstring(text).tag.endswith("svg")
     assert "a &amp; b" in text and "&lt;t&gt;" in text
-    from command_line import invoke
+    from plackett.cli.app import app
 
     out = tmp_path / "chart.svg"
-    result = invoke(["study", "query-stability", "--out", str(out), "--jobs", "1"])
+    result = CliRunner().invoke(app, ["study", "query-stability", "--out", str(out), "--jobs", "1"])
     assert result.exit_code == 0 and out.read_text("utf-8").startswith("<svg")
-    refused = invoke(["study", "top-k-loss", "--out", str(tmp_path / "x.svg")])
+    refused = CliRunner().invoke(app, ["study", "top-k-loss", "--out", str(tmp_path / "x.svg")])
     assert refused.exit_code == 2 and "no chart" in refused.output

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from asgi_client import get
 
@@ -17,7 +18,7 @@ STEP = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 @pytest.mark.full
 def test_every_step_of_the_tutorial_runs(tmp_path, monkeypatch):
     pytest.importorskip("yaml", reason="needs the extra text")
-    from command_line import invoke
+    from plackett.cli.app import app
 
     monkeypatch.chdir(tmp_path)
     opened = []
@@ -31,7 +32,7 @@ def test_every_step_of_the_tutorial_runs(tmp_path, monkeypatch):
             exec(compile(text, str(PAGE), "exec"), namespace)
             continue
         for line in text.splitlines():
-            result = invoke(shlex.split(line.removeprefix("$ plackett ")))
+            result = CliRunner().invoke(app, shlex.split(line.removeprefix("$ plackett ")))
             assert result.exit_code == 0, (line, result.output, result.exception)
             commands += 1
     assert commands == 11

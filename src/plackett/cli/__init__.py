@@ -24,7 +24,7 @@ def main() -> None:
 def _run() -> None:
     from plackett import MissingExtraError
     from plackett._names import printable
-    from plackett.cli.app import app_for
+    from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable
     from plackett.cli.lean import own_process
     from plackett.cli.messages import messages_on_stderr, open_streams
@@ -34,7 +34,7 @@ def _run() -> None:
     replace_unencodable()
     try:
         with messages_on_stderr():
-            app_for(sys.argv[1:])()
+            app()
     except (ValueError, MissingExtraError) as error:  # the errors of data, losses and measures are among the first
         print(f"error: {printable(str(error))}", file=sys.stderr)
         sys.exit(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -41,9 +41,18 @@ from plackett.cli import (
 )
 from plackett.cli.messages import interruptible
 
-__all__ = ["app", "app_for"]
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="plackett",
+    help="Learning to rank: data, evaluation, training.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
 
 
+@app.callback(invoke_without_command=True)
 def root(version: bool = typer.Option(False, "--version", help="Show the version and exit.", is_eager=True)) -> None:
     """Learning to rank: data, evaluation, training."""
     if version:
@@ -85,41 +94,10 @@ ALIASES = {"compare": "experiment"}
 #: Commands that read their arguments in a way of their own.
 CLASSES: dict[str, type[typer.core.TyperCommand]] = {"search": search.QueryCommand}
 
-#: Commands with commands of their own.
-GROUPS: dict[str, typer.Typer] = {
-    "clicks": clicks.clicks,
-    "interleave": interleave.interleave,
-    "label": label.label,
-}
-
-
-def app_with(*names: str) -> typer.Typer:
-    """The program with some of its commands."""
-    made = typer.Typer(
-        name="plackett",
-        help="Learning to rank: data, evaluation, training.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-    )
-    made.callback(invoke_without_command=True)(root)
-    for name in names:
-        if name in GROUPS:
-            made.add_typer(GROUPS[name], name=name, no_args_is_help=True)
-        else:
-            command = COMMANDS[ALIASES.get(name, name)]
-            made.command(name, cls=CLASSES.get(name), hidden=name in ALIASES)(interruptible(command))
-    return made
-
-
-#: The whole program.
-app = app_with(*COMMANDS, *ALIASES, *GROUPS)
-
-
-def app_for(arguments: Sequence[str]) -> typer.Typer:
-    """The program with the command that the arguments name; with all of them if they name none.
-
-    Typer reads the signatures of all commands before it runs one, which takes longer than many a command.
-    """
-    name = arguments[0] if arguments else ""
-    return app_with(name) if name in COMMANDS or name in ALIASES or name in GROUPS else app
+for name, command in COMMANDS.items():
+    app.command(name, cls=CLASSES.get(name))(interruptible(command))
+for alias, name in ALIASES.items():
+    app.command(alias, hidden=True)(interruptible(COMMANDS[name]))
+app.add_typer(clicks.clicks, name="clicks", no_args_is_help=True)
+app.add_typer(interleave.interleave, name="interleave", no_args_is_help=True)
+app.add_typer(label.label, name="label", no_args_is_help=True)

@@ -9,10 +9,11 @@ from threading import Thread
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import plackett as pk
-from command_line import invoke
 from plackett import DataError, PlackettWarning
+from plackett.cli.app import app
 from plackett.text import Engine, FeatureLog, extract_from_engine
 
 #: Documents by id: the words of the title, and votes.
@@ -214,7 +215,7 @@ def test_command(engine, tmp_path):
 
     def call(*more):
         words = ["extract", f"{url}/films", tmp_path / "queries.tsv", "--features", "films", *more]
-        return invoke([str(word) for word in words])
+        return CliRunner().invoke(app, [str(word) for word in words])
 
     options = ("--engine-query", tmp_path / "query.json", "--judgements", tmp_path / "qrels", "--header", "X-Key: 5")
     result = call(*options, "--out", tmp_path / "train.parquet")
