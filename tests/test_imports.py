@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -47,27 +47,26 @@ EXCEPTIONS = {
 }
 
 
+def imports(statements: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports among statements and inside them; what only type checkers see is left out."""
+    for node in statements:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif not (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"):
+            for block in ("body", "orelse", "handlers", "finalbody", "cases"):
+                yield from imports(getattr(node, block, ()))
+
+
 def imported(path: Path) -> Iterator[str]:
-    """Packages, and modules at the root, that a file imports; what only type checkers see is left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    unseen = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if id(node) in unseen:
-            continue
+    """Packages, and modules at the root, that a file imports."""
+    for node in imports(ast.parse(path.read_text(encoding="utf-8")).body):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path}: imports are absolute"
             modules = [str(node.module)]
             if node.module == "plackett":
                 modules = [f"plackett.{alias.name}" for alias in node.names]
-        else:
-            continue
         for module in modules:
             first, _, rest = module.partition(".")
             if first == "plackett":
@@ -115,6 +114,16 @@ def test_imports_point_one_way():
         ("import plackett as pk", ["__init__"]),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from plackett.rankers.base import Ranker", []),
         ("import numpy as np", []),
+        ("class A:\n    async def f():\n        with x:\n            from plackett.text import Index", ["text"]),
+        (
+            "try:\n    import plackett.a\nexcept E:\n    import plackett.b\nelse:\n    import plackett.c",
+            ["a", "c", "b"],
+        ),
+        ("try:\n    f()\nfinally:\n    import plackett.a\nfor x in y:\n    import plackett.b", ["a", "b"]),
+        (
+            "match x:\n    case 1:\n        import plackett.a\nif x:\n    f()\nelif y:\n    import plackett.b",
+            ["a", "b"],
+        ),
     ],
 )
 def test_imports_are_found(tmp_path, source, expected):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
@@ -13,6 +14,7 @@ from types import FunctionType
 import numpy as np
 import pytest
 
+from forks import Forks, afresh
 from plackett._kernel import kernel, n_threads, over_queries, ranges
 
 
@@ -25,17 +27,31 @@ def _sums(lo, hi, offsets, values, out):
         out[q] = total
 
 
-def _run(folder: Path, cache: Path) -> str:
+#: A process that has Numba and its compiler ready, and no kernel.
+READY = """
+import numba, plackett._kernel, plackett._kernel_cache, plackett._kernel_compiler
+numba.njit(lambda x: x * 2.0 + 1.0)(1.0)
+"""
+
+
+@pytest.fixture(scope="module")
+def forks():
+    started = Forks(READY)
+    yield started
+    started.end()
+
+
+def _run(start, folder: Path, cache: Path) -> str:
     code = "import main; value = main.caller(1.0); print(f'{value} hits={sum(main.caller.stats.cache_hits.values())}')"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**os.environ, "PLACKETT_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
+    (done,) = start(code, folder, {"PLACKETT_CACHE_DIR": str(cache)})
+    assert done.status == 0, done.err
+    return done.out.strip()
+
+
+@pytest.fixture
+def run(forks):
+    """Calls the kernel of a folder in a new process: the value, and how often machine code came from the cache."""
+    return partial(_run, forks.run)
 
 
 @pytest.fixture
@@ -66,26 +82,26 @@ def program(tmp_path):
     return write
 
 
-def test_an_edited_helper_in_another_file_is_seen(program, tmp_path):
+def test_an_edited_helper_in_another_file_is_seen(run, program, tmp_path):
     cache = tmp_path / "cache"
-    assert _run(program("2.0"), cache) == "3.0 hits=0"
-    assert _run(program("2.0"), cache) == "3.0 hits=1"  # nothing changed: from the cache
-    assert _run(program("5.0"), cache) == "6.0 hits=0"  # Numba's own cache would still say 3.0
+    assert run(program("2.0"), cache) == "3.0 hits=0"
+    assert run(program("2.0"), cache) == "3.0 hits=1"  # nothing changed: from the cache
+    assert run(program("5.0"), cache) == "6.0 hits=0"  # Numba's own cache would still say 3.0
 
 
-def test_an_edited_constant_in_another_file_is_seen(program, tmp_path):
+def test_an_edited_constant_in_another_file_is_seen(run, program, tmp_path):
     cache = tmp_path / "cache"
     folder = program("2.0")
-    assert _run(folder, cache) == "3.0 hits=0"
+    assert run(folder, cache) == "3.0 hits=0"
     helper = folder / "helper.py"
     helper.write_text(helper.read_text().replace("SHIFT = 1.0", "SHIFT = 10.0"))
-    assert _run(folder, cache) == "12.0 hits=0"
+    assert run(folder, cache) == "12.0 hits=0"
 
 
-def test_a_kernel_from_a_template_is_cached_and_sees_an_edited_helper(program, tmp_path):
+def test_a_kernel_from_a_template_is_cached_and_sees_an_edited_helper(run, program, tmp_path):
     cache = tmp_path / "cache"
 
-    def run(factor: str) -> str:
+    def edited(factor: str) -> str:
         folder = program(factor)
         (folder / "main.py").write_text(
             textwrap.dedent("""
@@ -98,14 +114,16 @@ def test_a_kernel_from_a_template_is_cached_and_sees_an_edited_helper(program, t
             caller = kernel_from(template, formula=helper)
             """)
         )
-        return _run(folder, cache)
+        return run(folder, cache)
 
-    assert run("2.0") == "3.0 hits=0"
-    assert run("2.0") == "3.0 hits=1"
-    assert run("5.0") == "6.0 hits=0"
+    assert edited("2.0") == "3.0 hits=0"
+    assert edited("2.0") == "3.0 hits=1"
+    assert edited("5.0") == "6.0 hits=0"
 
 
-def test_kernels_of_one_template_that_differ_in_the_second_helper_are_not_mistaken_for_each_other(program, tmp_path):
+def test_kernels_of_one_template_that_differ_in_the_second_helper_are_not_mistaken_for_each_other(
+    run, program, tmp_path
+):
     cache, folder = tmp_path / "cache", program("2.0")
     (folder / "helper.py").write_text(
         textwrap.dedent("""
@@ -119,7 +137,7 @@ def test_kernels_of_one_template_that_differ_in_the_second_helper_are_not_mistak
         """)
     )
 
-    def run(second: str) -> str:
+    def calling(second: str) -> str:
         (folder / "main.py").write_text(
             textwrap.dedent(f"""
             import os
@@ -132,16 +150,16 @@ def test_kernels_of_one_template_that_differ_in_the_second_helper_are_not_mistak
             {second}
             """)
         )
-        return _run(folder, cache)
+        return run(folder, cache)
 
-    assert run("kernels['double'](1.0); caller = kernels['triple']") == "4.0 hits=0"
-    assert run("kernels['triple'](1.0); caller = kernels['double']") == "3.0 hits=0"
+    assert calling("kernels['double'](1.0); caller = kernels['triple']") == "4.0 hits=0"
+    assert calling("kernels['triple'](1.0); caller = kernels['double']") == "3.0 hits=0"
 
 
-def test_the_order_of_the_fields_of_a_named_tuple_is_seen(program, tmp_path):
+def test_the_order_of_the_fields_of_a_named_tuple_is_seen(run, program, tmp_path):
     cache, folder = tmp_path / "cache", program("2.0")
 
-    def run(fields: str) -> str:
+    def ordered(fields: str) -> str:
         (folder / "helper.py").write_text(
             f"from collections import namedtuple\nGroup = namedtuple('Group', '{fields}')\n"
         )
@@ -157,10 +175,10 @@ def test_the_order_of_the_fields_of_a_named_tuple_is_seen(program, tmp_path):
             caller.stats = first.stats
             """)
         )
-        return _run(folder, cache)
+        return run(folder, cache)
 
-    assert run("a b") == "1.0 hits=0"
-    assert run("b a") == "1.0 hits=0"  # machine code for the other order would give 7.0
+    assert ordered("a b") == "1.0 hits=0"
+    assert ordered("b a") == "1.0 hits=0"  # machine code for the other order would give 7.0
 
 
 _MOMENTS = """
@@ -200,7 +218,7 @@ def test_same_bits_in_the_process_that_compiles_and_in_later_ones(tmp_path):
         caller.stats = differences.stats
         """)
     )
-    first, second = (_run(tmp_path, tmp_path / "cache") for _ in range(2))
+    first, second = (_run(afresh, tmp_path, tmp_path / "cache") for _ in range(2))
     assert (first[-1], second[-1]) == ("0", "1")
     assert first[:-1] == second[:-1]
 
@@ -227,15 +245,14 @@ def test_same_gradients_in_the_process_that_compiles_and_in_later_ones(tmp_path,
     assert first.stdout == second.stdout
 
 
-def test_a_kernel_from_the_cache_is_linked_into_a_new_caller(program, tmp_path):
+def test_a_kernel_from_the_cache_is_linked_into_a_new_caller(forks, run, program, tmp_path):
     folder, cache = program("2.0"), tmp_path / "cache"
-    assert _run(folder, cache) == "3.0 hits=0"
+    assert run(folder, cache) == "3.0 hits=0"
     main = folder / "main.py"
     main.write_text(main.read_text().replace("+ SHIFT", "- SHIFT"))
     code = "import main; value = main.caller(1.0); print(value, sum(main.helper.inner.stats.cache_hits.values()))"
-    environment = {**os.environ, "PLACKETT_CACHE_DIR": str(cache)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.stdout.strip() == "1.0 1", done.stderr
+    (done,) = forks.run(code, folder, {"PLACKETT_CACHE_DIR": str(cache)})
+    assert done.out.strip() == "1.0 1", done.err
 
 
 @kernel
@@ -264,11 +281,11 @@ def test_a_called_kernel_is_compiled_once_for_all_integers(monkeypatch):
     assert len(root.inner.overloads) == 1
 
 
-def test_without_a_writable_cache_kernels_still_work(program, tmp_path):
+def test_without_a_writable_cache_kernels_still_work(run, program, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")  # works for root too, who may write to read-only folders
-    assert _run(program("2.0"), blocked / "cache") == "3.0 hits=0"
-    assert _run(program("2.0"), blocked / "cache") == "3.0 hits=0"
+    assert run(program("2.0"), blocked / "cache") == "3.0 hits=0"
+    assert run(program("2.0"), blocked / "cache") == "3.0 hits=0"
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5, None])
@@ -321,10 +338,10 @@ def _files(cache: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
-def test_damaged_files_are_compiled_again(program, tmp_path, damage):
+def test_damaged_files_are_compiled_again(run, program, tmp_path, damage):
     cache = tmp_path / "cache"
     folder = program("2.0")
-    assert _run(folder, cache) == "3.0 hits=0"
+    assert run(folder, cache) == "3.0 hits=0"
     files = _files(cache)
     contents = [file.read_bytes() for file in files]
     assert len(files) == 2
@@ -338,31 +355,21 @@ def test_damaged_files_are_compiled_again(program, tmp_path, damage):
                 "other": contents[0],  # sound, but in one of the two places the code of another kernel
             }[damage]
         )
-    assert _run(folder, cache) in ("3.0 hits=0", "3.0 hits=1" if damage == "other" else "")
-    assert _run(folder, cache) == "3.0 hits=1"
+    assert run(folder, cache) in ("3.0 hits=0", "3.0 hits=1" if damage == "other" else "")
+    assert run(folder, cache) == "3.0 hits=1"
 
 
-def test_four_processes_fill_one_cache(program, tmp_path):
+def test_four_processes_fill_one_cache(forks, run, program, tmp_path):
     folder, cache = program("2.0"), tmp_path / "cache"
-    code = "import main, sys; print([main.caller(t(1)) for t in (float, int, np.float32)[::int(sys.argv[1])]])"
-    environment = {**os.environ, "PLACKETT_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", "import numpy as np;" + code, step],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for step in ("1", "-1", "1", "-1")
-    ]
-    for process in running:
-        out, err = process.communicate()
-        assert (out.strip(), err) == ("[3.0, 3.0, 3.0]", "")
+    code = (
+        "import main, sys; import numpy as np;"
+        "print([main.caller(t(1)) for t in (float, int, np.float32)[::int(sys.argv[1])]])"
+    )
+    for done in forks.run(code, folder, {"PLACKETT_CACHE_DIR": str(cache)}, ("1", "-1", "1", "-1")):
+        assert (done.out.strip(), done.err) == ("[3.0, 3.0, 3.0]", "")
     assert len(_files(cache)) == 6  # two kernels, three types; no file is left that was not finished
     assert len([path for path in cache.rglob("*") if path.is_file()]) == 6
-    assert _run(folder, cache) == "3.0 hits=1"
+    assert run(folder, cache) == "3.0 hits=1"
 
 
 def test_without_a_home_nothing_is_kept(program, monkeypatch):

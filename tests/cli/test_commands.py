@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -13,6 +15,7 @@ import pytest
 from typer.main import get_command
 
 import plackett as pk
+from plackett.cli import main
 from plackett.cli.app import app
 from plackett.data.scores import read_scores
 from plackett.rankers import storage
@@ -199,8 +202,7 @@ def test_info_says_what_a_run_and_judgements_are(run, tmp_path):
     assert json.loads(run("info", tmp_path / "div.qrels", "--json")[1])["subtopics"] == 2
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp1252"])
-def test_output_that_cannot_encode_everything(tmp_path, encoding):
+def test_output_that_cannot_encode_everything(tmp_path, monkeypatch):
     """A run that is significantly better has a raised letter, which these encodings do not have."""
     qrels = [f"q{q} 0 d{d} {int(d == 0)}" for q in range(12) for d in range(3)]
     for name, sign in (("good", -1), ("bad", 1)):
@@ -208,16 +210,25 @@ def test_output_that_cannot_encode_everything(tmp_path, encoding):
         (tmp_path / f"{name}.run").write_text("\n".join(lines))
     (tmp_path / "qrels").write_text("\n".join(qrels))
     words = ["compare-runs", "good.run", "bad.run", "--qrels", "qrels", "-m", "nDCG@3"]
-    done = subprocess.run(
-        [sys.executable, "-c", "from plackett.cli import main; main()", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        env=os.environ | {"PYTHONIOENCODING": encoding},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    out = done.stdout.decode(encoding)
-    assert "1.0000 [1.0000, 1.0000]b" in out and "p <= 0.05" in out and "?" not in out
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["plackett", *words])
+
+    def here(encoding):
+        stream = io.TextIOWrapper(io.BytesIO(), encoding, errors="strict")
+        with contextlib.redirect_stdout(stream), pytest.raises(SystemExit) as ended:
+            main()
+        stream.flush()
+        return ended.value.code or 0, stream.buffer.getvalue()
+
+    def in_a_process(encoding):
+        code = [sys.executable, "-c", "from plackett.cli import main; main()", *words]
+        done = subprocess.run(code, capture_output=True, env=os.environ | {"PYTHONIOENCODING": encoding}, check=False)
+        return done.returncode, done.stdout
+
+    for run, encoding in ((here, "latin-1"), (here, "cp1252"), (in_a_process, "ascii")):
+        code, written = run(encoding)
+        out = written.decode(encoding)
+        assert code == 0 and "1.0000 [1.0000, 1.0000]b" in out and "p <= 0.05" in out and "?" not in out, encoding
 
 
 def test_installed_program(folder):

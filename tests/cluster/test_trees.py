@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 
 import numpy as np
 import pytest
 
 import plackett as pk
+from cluster.deaths import dies, fails, fails_as_another_died, kills_the_worker
 from plackett.cluster import trees
 from plackett.cluster.dask import DaskShards
 from plackett.cluster.local import LocalShards
@@ -77,32 +77,6 @@ def _orders(data, processes):
     return [(ranker, ranker, ranker.make_loss(), data.X, machines, port) for _, port in places]
 
 
-def dies(shard, number):
-    """Wait for the others, but for one that is killed."""
-    import time
-
-    if number == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(60)
-
-
-def fails_as_another_died(shard, number):
-    import time
-
-    if number == 1:
-        time.sleep(0.2)
-        os.kill(os.getpid(), signal.SIGKILL)
-    raise ConnectionError("the other one is gone")
-
-
-def fails(shard, number):
-    if number == 0:
-        raise pk.DataError("a bad label")
-    import time
-
-    time.sleep(60)
-
-
 def test_a_process_that_dies_stops_the_others(processes):
     before = [worker.process.pid for worker in processes.workers]
     with pytest.raises(pk.ClusterError, match=r"shard 2 of 2.*-9: killed.*the others were stopped"):
@@ -147,12 +121,3 @@ def test_trees_on_a_dask_cluster(data, tmp_path):
             shards.together(dies, [0, 1])
         with pytest.raises(pk.ClusterError, match="was lost while all shards ran kills_the_worker together"):
             shards.together(kills_the_worker, [os.getpid(), 0])
-
-
-def kills_the_worker(shard, number):
-    """Kill the worker that this process belongs to."""
-    import time
-
-    if number:
-        os.kill(os.getppid(), signal.SIGKILL)
-    time.sleep(60)

@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
+from experiments.own_rankers import Fails, Plain, Threads
 from plackett import DataError, PlackettWarning, _atomic
 from plackett.data.splits import Fold, letor_folds
 from plackett.datasets import make_ranking
@@ -306,7 +307,7 @@ def test_work_goes_on_in_processes_that_have_started(data, monkeypatch):
 def test_what_is_defined_in_a_script_reaches_the_processes(data):
     """Classes, functions and measures of the caller's own module, and an error that comes back."""
 
-    @pk.measure(name="TopLabel")
+    @pk.measure(name="TopLabel", compiled=False)  # compiling takes a second in each process
     def top_label(labels):
         return labels[0]
 
@@ -317,8 +318,8 @@ def test_what_is_defined_in_a_script_reaches_the_processes(data):
         raise RuntimeError("no such luck")
 
     rankers = {"local": Local(), "broken": broken, "threads": Threads()}
-    found = run(data, rankers, select="TopLabel", search=None, n_jobs=2)
-    assert len(found.cells) == 6 and {f.error for f in found.failures} == {"RuntimeError: no such luck"}
+    found = run(letor_folds(data, 3)[0], rankers, select="TopLabel", search=None, n_jobs=2)
+    assert len(found.cells) == 2 and {f.error for f in found.failures} == {"RuntimeError: no such luck"}
     assert "in broken" in found.failures[0].traceback
     # two threads in all, two processes: each has one, and so have the libraries in it
     assert {float(cell.scores[0]) for cell in found.of("data", "threads")} == {111.0}
@@ -431,21 +432,22 @@ def test_functions_and_what_they_hold_are_described():
     assert describe(ListNet(n_jobs=1, verbose=True)) == describe(ListNet(n_jobs=2))
 
 
-SLOW = """
+SLOW = f"""
 import sys, time
 from pathlib import Path
-from sklearn.linear_model import Ridge
+sys.path.append({str(Path(__file__).parents[1])!r})
+from experiments.own_rankers import Plain
 from plackett.datasets import make_ranking
 from plackett.experiments.experiment import experiment
 
-class Slow(Ridge):
+class Slow(Plain):
     def fit(self, X, y):
         with open("fits.txt", "a") as file:
             file.write("fit\\n")
         time.sleep(float(Path("pause.txt").read_text()))
         return super().fit(X, y)
 
-found = experiment(make_ranking(30, 6, 3, random_state=0), {"slow": Slow()}, ["AP"], folds=6, search=None,
+found = experiment(make_ranking(30, 6, 3, random_state=0), {{"slow": Slow()}}, ["AP"], folds=6, search=None,
                    out="out", n_jobs=int(sys.argv[1]))
 print(found.leaderboard["mean_over_folds"].item(), len(found.cells))
 """
@@ -481,7 +483,7 @@ def test_killed_run_goes_on_where_it_stopped(tmp_path):
     fits = len((tmp_path / "fits.txt").read_text().splitlines()) - before
     assert fits <= len(missing) + 1  # one each, and one to warm up
     assert sorted(path.stem for path in cells.iterdir()) == sorted(missing | {path.stem for path in finished})
-    whole = run(make_ranking(30, 6, 3, random_state=0), {"slow": Ridge()}, "AP", folds=6, search=None)
+    whole = run(make_ranking(30, 6, 3, random_state=0), {"slow": Plain()}, "AP", folds=6, search=None)
     assert float(mean) == whole.leaderboard["mean_over_folds"].item()
 
 
@@ -577,24 +579,6 @@ def test_interrupted_training_is_no_finished_cell(data, tmp_path, monkeypatch):
 
 
 # --------------------------------------------------------------------------------------------------------- failures
-
-
-class Fails(Ridge):
-    """Fails where it is told to."""
-
-    def __init__(self, alpha=1.0, how="raise", limit=0.0):
-        super().__init__(alpha=alpha)
-        self.how = how
-        self.limit = limit
-
-    def fit(self, X, y):
-        if self.alpha > self.limit:
-            if self.how == "die":
-                os._exit(7)
-            if self.how == "kill":
-                os.kill(os.getpid(), signal.SIGKILL)
-            raise ValueError(f"alpha={self.alpha}\nis too large")
-        return super().fit(X, y)
 
 
 @pytest.mark.parametrize(("n_jobs", "how"), [(1, "raise"), (2, "die")])
@@ -879,19 +863,6 @@ def test_neural_rankers_too(data):
     found = run(data, {"net": RankNet(hidden=(4,), max_epochs=3, n_jobs=1)}, n_trials=2)
     assert not found.failures and found.cells[0].history.size == 3
     np.testing.assert_array_equal(found.cells[0].model().predict(found.folds["data"][1].test), found.cells[0].scores)
-
-
-class Threads(Ridge):
-    """Scores every document with the number of threads that it was given, and those of its libraries."""
-
-    def __init__(self, n_jobs=None):
-        super().__init__()
-        self.n_jobs = n_jobs
-
-    def predict(self, X):
-        from plackett._kernel import n_threads
-
-        return np.full(X.shape[0], 100.0 * self.n_jobs + 10 * n_threads() + int(os.environ["OMP_NUM_THREADS"]))
 
 
 @pytest.mark.golden

@@ -162,7 +162,9 @@ def browser():
     """For one file of tests: while Playwright runs, an event loop does, and `asyncio.run` would not work elsewhere."""
     starter, path = _browser()
     with starter as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        # one process for all pages: each test has an origin of its own, and would start another
+        flags = ["--no-sandbox", "--renderer-process-limit=1", "--disable-site-isolation-trials"]
+        browser = playwright.chromium.launch(executable_path=path, args=flags)
         yield browser
         browser.close()
 

@@ -400,7 +400,7 @@ class RankingDataset:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Values derived from the labels alone, cached for measures to reuse with other scores."""
+        """Values derived from the dataset alone, cached for measures to reuse with other scores."""
         return {}
 
     def __repr__(self) -> str:

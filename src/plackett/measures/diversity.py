@@ -91,13 +91,16 @@ def greedy_ideal(
     The rows of each query are sorted by the subtopics they cover (or by document id), so that taking the first of
     several equally good ones does not depend on the order of the rows of the dataset.
     """
-    relevant = _relevant(data, rel)
-    if ideal_ties == "docid":
-        order = np.lexsort((-docid_key(data, "ideal_ties='docid'"), data.query_of_row))
-    else:
-        order = np.lexsort((*(1 - relevant.T[::-1]), data.query_of_row))
+    key = ("rows of the greedy choice", rel, ideal_ties)
+    if key not in data.memo:
+        relevant = _relevant(data, rel)
+        if ideal_ties == "docid":
+            order = np.lexsort((-docid_key(data, "ideal_ties='docid'"), data.query_of_row))
+        else:
+            order = np.lexsort((*(1 - relevant.T[::-1]), data.query_of_row))
+        data.memo[key] = relevant[order]
     out = np.empty(data.n_queries)
-    over_queries(kernel, data.offsets, relevant[order], *parameters, out)
+    over_queries(kernel, data.offsets, data.memo[key], *parameters, out)
     return out
 
 

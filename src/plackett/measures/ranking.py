@@ -192,8 +192,11 @@ def docid_key(data: RankingDataset, rule: str) -> np.ndarray:
     """Number of each row's document id in the order of the ids as text."""
     if data.docids is None:
         raise MeasureError(f"{rule} orders tied documents by id, but the dataset has no docids")
-    ids = data.docids if data.docids.dtype.kind == "T" else data.docids.astype(np.dtypes.StringDType())
-    return distinct(ids)[1].astype(np.float64)
+    if "docid key" not in data.memo:
+        ids = data.docids if data.docids.dtype.kind == "T" else data.docids.astype(np.dtypes.StringDType())
+        data.memo["docid key"] = distinct(ids)[1].astype(np.float64)
+    key: np.ndarray = data.memo["docid key"]
+    return key
 
 
 @kernel

@@ -101,12 +101,13 @@ def regrets(cases: Iterable[Any], preference: Any, rule: Callable[[np.ndarray], 
         raise DataError(f"{n} documents have too many orders to look at all; give at most 8")
     if (largest := max(max(case.documents) for case in all_cases)) >= n:
         raise DataError(f"a case has document {largest}, but preference has only {n} rows: 0 to {n - 1}")
+    sets = sorted({case.documents for case in all_cases})
+    tables = {each: h[np.ix_(each, each)] for each in sets}
+    orders = {each: _drawn(rule(table)) for each, table in tables.items()}
     rank_lost = pref_lost = 0.0
     for case in all_cases:
-        table = h[np.ix_(case.documents, case.documents)]
-        pref_lost += case.probability * preference_loss(table, case.labels)
-        rank_lost += case.probability * sum(p * ranking_loss(o, case.labels) for p, o in _drawn(rule(table)))
-    sets = sorted({case.documents for case in all_cases})
+        pref_lost += case.probability * preference_loss(tables[case.documents], case.labels)
+        rank_lost += case.probability * sum(p * ranking_loss(o, case.labels) for p, o in orders[case.documents])
     own = [[case for case in all_cases if case.documents == each] for each in sets]
     return Regrets(
         rank_lost - _best_order(all_cases, range(n)),
