@@ -14,9 +14,7 @@ from plackett.cli.output import print_json, print_table
 def recommend(
     source: Annotated[
         Path,
-        typer.Argument(
-            metavar="RATINGS|MODEL", help="Text of user, item, value, maybe time; or a saved recommender."
-        ),
+        typer.Argument(metavar="RATINGS|MODEL", help="Text of user, item, value, maybe time; or a saved recommender."),
     ],
     users: Annotated[list[str] | None, typer.Argument(metavar="[USER…]", help="Users to recommend items to.")] = None,
     k: Annotated[int, typer.Option("-k", help="Length of the lists.", min=1)] = 10,
