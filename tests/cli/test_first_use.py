@@ -186,3 +186,22 @@ print(numba.njit(lambda a: np.dot(a, a)[0, 1])(np.array([[1.0, 2.0], [3.0, 4.0]]
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "10.0\n"
+
+
+@pytest.mark.parametrize("given", [None, "20"])
+def test_waiting_threads_of_blas_sleep(given, monkeypatch):
+    """The setting is made before NumPy is imported, which reads it, unless the user made it."""
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    if given:
+        monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", given)
+    code = """
+import os, sys
+from plackett.cli import main
+sys.argv = ["plackett", "--version"]
+try:
+    main()
+except SystemExit:
+    print("numpy" in sys.modules, os.environ["OPENBLAS_THREAD_TIMEOUT"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-2:] == ["False", given or "10"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -19,9 +20,12 @@ _ours = False
 
 
 def own_process() -> None:
-    """Tell that this process was started for one command, and that nobody else uses LightGBM or Numba in it."""
+    """Tell that this process was started for one command, and that nobody else uses NumPy, LightGBM or Numba in it."""
     global _ours
     _ours = True
+    # OpenBLAS reads it when NumPy is imported: threads that wait sleep after 2^10 cycles, not 2^26, during which they
+    # keep a core busy. Matrix products are as fast, and a short command takes a third less processor time.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "10")
 
 
 def is_own_process() -> bool:
