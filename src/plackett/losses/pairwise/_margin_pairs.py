@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from plackett._errors import DataError, LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
+from plackett._kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
 from plackett.losses.base import BoundLoss, _ones
@@ -192,7 +192,7 @@ class LabelPairs:
         return sums
 
     def _over(self, sweep: Callable[..., None], block: _Block, *arguments: Any) -> None:
-        over_queries(sweep, block.offsets, *arguments, n_jobs=self.n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD)
+        over_queries(sweep, block.offsets, *arguments, n_jobs=self.n_jobs)
 
 
 class _Block(NamedTuple):
