@@ -137,9 +137,9 @@ def test_preferences_are_the_pairs_of_labels(squared):
 
 def test_threads_change_nothing():
     rng = np.random.default_rng(3)
-    y = rng.integers(0, 4, 9000).astype(float)
-    data = RankingDataset.from_arrays(None, y, np.arange(9000) // 30)
-    scores, direction = rng.normal(size=9000), rng.normal(size=9000)
+    y = rng.integers(0, 4, 45_000).astype(float)
+    data = RankingDataset.from_arrays(None, y, np.arange(45_000) // 30)
+    scores, direction = rng.normal(size=45_000), rng.normal(size=45_000)
     one, two = (margin_pairs(data, n_jobs=n) for n in (1, 2))
     assert one.evaluate(scores, True)[0] == two.evaluate(scores, True)[0]
     np.testing.assert_array_equal(one.evaluate(scores, True)[1], two.evaluate(scores, True)[1])
