@@ -320,3 +320,12 @@ print(*sorted(name for name in sys.modules if name.startswith("plackett.cli.")),
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "plackett.cli.info" in done.stderr
     assert "plackett.cli.train" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [["evaluate", "{}", "{}"], ["train", "ListNet", "{}", "--out", "m.plackett"]])
+def test_data_without_labels_are_named(command, run, tmp_path):
+    path = tmp_path / "unjudged.plackett"
+    pk.write(pk.RankingDataset.from_arrays([[1.0], [2.0]], None, [1, 1]), path)
+    code, _, err = run(*(part.format(path) for part in command))
+    assert code == 1
+    assert f"{path}: the dataset has no labels, which this command needs" in " ".join(err.split())

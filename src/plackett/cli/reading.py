@@ -24,7 +24,10 @@ def read_data(
     options = columns.options()
     if format_of(path) in TABLES:
         options |= {"labels_needed": labels_needed, "drop_text": drop_text}
-    return completed(read(path, **options), columns)
+    data = read(path, **options)
+    if labels_needed is True and data.y is None and data.preferences is None:
+        raise DataError(f"{path}: the dataset has no labels, which this command needs")
+    return completed(data, columns)
 
 
 def completed(data: RankingDataset, columns: TableColumns) -> RankingDataset:
