@@ -46,3 +46,11 @@ def test_block_of_10000_ties():
     found = pk.evaluate(labels, np.zeros(m), [ERR, ERR @ 10]).mean
     assert found["ERR"] == pytest.approx(0.5 * np.sum(1 / np.arange(1, m + 1)) / m)
     assert found["ERR@10"] == pytest.approx(0.5 * np.sum(1 / np.arange(1, 11)) / m)
+
+
+def test_labels_of_any_size():
+    """Next to a label of 5000, one of 4999 satisfies half of the users, and small ones nobody; no power overflows."""
+    data = pk.RankingDataset.from_arrays(None, [0.0, 4999.0, 5000.0], [1, 1, 1])
+    with np.errstate(over="raise"):
+        value = pk.evaluate(data, [2.0, 1.0, 0.0], "ERR").mean["ERR"]
+    assert value == pytest.approx(0.5 / 2 + 0.5 / 3)

@@ -82,3 +82,14 @@ def test_refusals():
         nDCG(short="maybe")
     with pytest.raises(pk.MeasureError, match="cut-off"):
         nDCG @ 0
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "DCG", "MeanNDCG"])
+@pytest.mark.parametrize("largest", [1001.0, 2000.5, 1e6])
+def test_labels_whose_gains_overflow_are_refused(measure, largest):
+    """Revenues as labels: 2^label is infinite, and infinity through infinity was taken for a query without a value."""
+    data = pk.RankingDataset.from_arrays(None, [largest, 0.0, 1.0], [1, 1, 1])
+    with pytest.raises(pk.MeasureError, match=r"labels up to .* are too large for the gain 2\^label"):
+        pk.evaluate(data, [0.0, 1.0, 2.0], measure)
+    linear = pk.evaluate(data, [0.0, 1.0, 2.0], "nDCG(gain='linear')@10").mean
+    assert 0.0 < next(iter(linear.values())) < 1.0

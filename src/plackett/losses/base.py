@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._errors import LossError, MeasureError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
@@ -200,21 +200,20 @@ class BoundLoss:
 
 def finite_gains(labels: np.ndarray, gain: Any, loss: str) -> np.ndarray:
     """Gain of each label; raises an error if a label is so large that its gain is not finite."""
-    with np.errstate(over="ignore"):
-        gains = gains_of(labels, gain)
-    bad = np.flatnonzero(~np.isfinite(gains))
-    if bad.size:
-        raise LossError(
-            f"{loss}: the gain of label {labels[bad[0]]:g} is not finite; use a linear gain or smaller labels"
-        )
-    return gains
+    try:
+        return gains_of(labels, gain)
+    except MeasureError as error:
+        raise LossError(f"{loss}: {error}") from None
 
 
 def first_swaps(data: RankingDataset, measure: Any, loss: str, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Rows in the order of equal scores and the measure's swap state there; raises an error if gains are not finite."""
     ranking = Scored(data, np.zeros(data.n_rows), n_jobs=n_jobs).ranking("stable")
-    with np.errstate(over="ignore", invalid="ignore"):
-        state = measure.swap_state(ranking)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            state = measure.swap_state(ranking)
+    except MeasureError as error:
+        raise LossError(f"{loss}: {error}") from None
     if not np.isfinite(state[:, 0]).all():
         raise LossError(f"{loss}: gains are too large for labels up to {data.labels.max():g}; try a linear gain")
     return ranking.rows, state

@@ -89,7 +89,8 @@ def top_label(ranking: Ranking, max_label: float | None, measure: str) -> float:
 
 def stop_chance(labels: np.ndarray, top: float) -> np.ndarray:
     """Probability that a document of each label satisfies the user."""
-    return np.where(labels > 0, (np.exp2(labels) - 1.0) / np.exp2(top), 0.0)
+    # (2^label − 1) / 2^top, without powers that overflow
+    return np.where(labels > 0, np.exp2(labels - top) - np.exp2(-top), 0.0)
 
 
 def stopping(ranking: Ranking, top: float) -> tuple[np.ndarray, np.ndarray]:

@@ -42,6 +42,9 @@ DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "none": lambda rank: np.ones_like(rank),
 }
 
+#: Largest label of which millions of gains 2^label − 1 have a finite sum.
+_LARGEST_EXPONENT = 1000.0
+
 Pairs = tuple[tuple[float, float], ...]
 
 
@@ -69,6 +72,11 @@ def gains_of(labels: np.ndarray, gain: str | Pairs) -> np.ndarray:
     [0.0, 0.0, 3.0]
     """
     if isinstance(gain, str):
+        if gain == "exp2" and (largest := labels.max(initial=0.0)) > _LARGEST_EXPONENT:
+            raise MeasureError(
+                f"labels up to {largest:g} are too large for the gain 2^label − 1; use a linear gain, for example "
+                "\"nDCG(gain='linear')@10\" as measure and eval_measure, or smaller labels"
+            )
         return np.where(labels > 0, GAINS[gain](labels), 0.0)
     known, values = np.array(gain).T
     at = np.minimum(np.searchsorted(known, labels), known.size - 1)

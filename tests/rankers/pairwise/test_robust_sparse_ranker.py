@@ -128,7 +128,7 @@ def test_refusals():
             RobustSparseRanker(**parameters).fit(data)
     with pytest.raises(ValueError, match="no swap delta"):
         RobustSparseRanker(measure="tau", n_jobs=1).fit(data)
-    with pytest.raises(ValueError, match="gain of label 2e\\+06 is not finite"):
+    with pytest.raises(ValueError, match="labels up to 2e\\+06 are too large"):
         RobustSparseRanker(n_jobs=1).fit(X, 1e6 * y, qid=qid)
     with pytest.raises(ValueError, match="needs labels"):
         RobustSparseRanker().fit(data.replace(preferences=Preferences.from_labels(data)))
