@@ -13,7 +13,7 @@ from plackett._kernel import REASSOC, kernel, over_queries
 from plackett._scratch import lanes, most
 from plackett._vector_math import exp, log, log1p
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss
+from plackett.losses.base import BoundLoss, _ones
 from plackett.losses.pairwise.base import AllPairs, PairLoss, label_order, sweep_pairs
 
 __all__ = ["Logistic"]
@@ -186,15 +186,6 @@ class _LogisticPairs(AllPairs):
         """Loss per query, gradient and curvature per score."""
         return sweep_pairs(self, scores, (float(self.loss.margin), self.loss.graded), value)
 
-    def _total(self) -> np.ndarray:
-        if not self.loss.graded:
-            return super()._total()
-        total = np.empty(self.data.n_queries)
-        order, _, judged = label_order(self.data, self.n_jobs)
-        arguments = (order, judged, self.data.labels, self.sample_weight, total)
-        over_queries(_graded_weight, self.data.offsets, *arguments, n_jobs=self.n_jobs)
-        return total
-
     def _levels(self) -> np.ndarray:
         if not self.loss.graded:
             return super()._levels()
@@ -239,6 +230,16 @@ class Logistic(PairLoss):
     device_slope = staticmethod(lambda torch, z: z.neg().sigmoid_().neg_())
 
     graded: bool = False
+
+    def pair_weight(self, data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
+        """Weight of all pairs of each query, by which ``normalize`` divides."""
+        if not self.graded or data.preferences is not None:
+            return super().pair_weight(data, n_jobs)
+        total = np.empty(data.n_queries)
+        order, _, judged = label_order(data, n_jobs)
+        weight = _ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        over_queries(_graded_weight, data.offsets, order, judged, data.labels, weight, total, n_jobs=n_jobs)
+        return total
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
