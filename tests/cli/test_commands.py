@@ -103,6 +103,7 @@ def test_info_of_a_model(run, folder):
     train(run, folder, "--valid", folder / "valid.txt")
     code, out, _ = run("info", folder / "m.plackett")
     assert code == 0 and "LambdaMART" in out and "20 queries" in out and "nDCG@10" in out and "n_estimators" in out
+    assert re.search("chosen for the data +num_leaves=", out)
     code, out, _ = run("info", folder / "m.plackett", "--json")
     assert json.loads(out)["card"]["data"]["rows"] == 160
 

@@ -9,7 +9,7 @@ import pytest
 
 import plackett as pk
 from plackett import _kernel_folder
-from plackett.cli import first_use, main
+from plackett.cli import app, first_use, main
 
 
 @pytest.fixture
@@ -75,6 +75,19 @@ def test_interrupted_while_modules_are_imported(monkeypatch, capsys):
             raise KeyboardInterrupt
 
     monkeypatch.setitem(sys.modules, "plackett.cli.app", Interrupted())
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize("arguments", [["info", "data.txt"], ["--help"]])
+def test_interrupted_while_a_command_is_imported(monkeypatch, capsys, arguments):
+    def build(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app._BUILT, "_known", {})
+    monkeypatch.setattr(app, "_build", build)
+    monkeypatch.setattr(sys, "argv", ["plackett", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"

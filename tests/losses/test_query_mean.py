@@ -60,9 +60,8 @@ def test_the_option_of_pair_losses_is_the_same_and_it_can_be_saved(tmp_path):
     X, y, qid = rng.normal(size=(40, 3)), rng.integers(0, 3, 40), np.repeat(np.arange(4), [2, 8, 10, 20])
     data = RankingDataset.from_arrays(X, y, qid, sample_weight=rng.random(40) + 0.5)
     scores = rng.normal(size=40)
-    assert QueryMean(loss=Logistic(margin=0.5))(scores, data) == pytest.approx(
-        Logistic(margin=0.5, normalize=True)(scores, data)
-    )
+    for loss in (Logistic(margin=0.5), Logistic(graded=True)):
+        assert QueryMean(loss=loss)(scores, data) == pytest.approx(loss.replace(normalize=True)(scores, data))
     ranker = pk.GradientRanker(loss=QueryMean(loss=Logistic(margin=0.5)), model="linear").fit(data)
     ranker.save(tmp_path / "m.plackett")
     loaded = pk.load(tmp_path / "m.plackett")

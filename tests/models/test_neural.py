@@ -626,6 +626,7 @@ def test_damaged_files_are_refused():
         ({"max_epochs": 0}, "max_epochs=0"),
         ({"average": 0}, "average=0"),
         ({"alpha": -1.0}, "alpha=-1.0"),
+        ({"alpha": np.inf}, "alpha=inf"),
         ({"device": "abacus"}, "device='abacus'"),
     ],
 )

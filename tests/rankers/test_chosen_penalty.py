@@ -106,6 +106,16 @@ def test_few_queries_are_not_split():
     assert pytest.approx(1.0 / 3.0) == pk.RankSVM(normalize=True).fit(data).C_
 
 
+@pytest.mark.parametrize("labels", [np.zeros(96), np.full(96, -1.0), np.repeat(np.arange(12.0), 8)])
+def test_labels_that_judge_nothing_choose_nothing(labels):
+    """The preferences teach, and no measure can tell one penalty from another: as without labels."""
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    pairs = pk.Preferences.from_pairs([(row, row + 1) for row in range(0, 96, 2)])
+    data = noisy(12).replace(y=labels, preferences=pairs)
+    settings = {"max_epochs": 1, "hidden": (2,), "device": "cpu", "n_jobs": 1}
+    assert pk.RankNet(**settings).fit(data).alpha_ == pk.RankNet(**settings).fit(data.replace(y=None)).alpha_ == 0.01
+
+
 def test_a_number_is_taken_as_it_is():
     ranker = pk.ListNet().fit(noisy(12))
     assert hasattr(ranker, "alpha_")
@@ -159,3 +169,18 @@ def test_larger_data_are_judged_by_a_sample(monkeypatch):
     monkeypatch.setattr(module, "_MOST_ROWS", 160)
     ranker = pk.ListNet().fit(noisy(80))
     assert ranker.alpha_ / (20 / 80) == pytest.approx(min(ranker._penalty[1], key=lambda v: abs(v - ranker.alpha_ * 4)))
+
+
+@pytest.mark.parametrize("cls", [pk.ListNet, pk.RankSVM])
+def test_a_fit_that_is_interrupted_leaves_the_choice_with_its_model(cls, monkeypatch):
+    data = noisy(12)
+    ranker = cls().fit(data)
+    chosen = ranker.settled()
+
+    def interrupted(self, data):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cls, "_choose", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(data)
+    assert chosen and ranker.settled() == ranker.card_["chosen"] == chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -61,7 +62,11 @@ class _Built(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
-            self._known[name] = _build(name)
+            try:
+                self._known[name] = _build(name)
+            except KeyboardInterrupt:  # typer would end without a message
+                print("interrupted", file=sys.stderr)
+                raise typer.Exit(130) from None
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -34,6 +34,8 @@ def print_card(
         best = f"{valid['measure']} {valid['value']:.4f}"
         rows.append(("validation", f"{best} in round {valid['round']} of {valid['rounds']}"))
     rows += [("", reason) for reason in card.get("auto", {}).get("reasons", ())]
+    if card.get("chosen"):
+        rows.append(("chosen for the data", _assignments(card["chosen"])))
     if card.get("interrupted"):
         rows.append(("training", "interrupted"))
     if card.get("members"):

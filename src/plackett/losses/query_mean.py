@@ -12,7 +12,7 @@ from plackett._errors import LossError
 from plackett.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.pairwise.base import total_pair_weight
+from plackett.losses.pairwise.base import PairLoss, total_pair_weight
 
 __all__ = ["QueryMean"]
 
@@ -106,7 +106,8 @@ class QueryMean(Loss):
     def _count(self, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
         """Weight of the terms of each query."""
         if self._terms() == "pairs":
-            return total_pair_weight(data, n_jobs)
+            inner = self.inner
+            return inner.pair_weight(data, n_jobs) if isinstance(inner, PairLoss) else total_pair_weight(data, n_jobs)
         weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
         judged = weight * (data.labels >= 0)
         return np.bincount(data.query_of_row, judged, data.n_queries)

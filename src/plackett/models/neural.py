@@ -126,8 +126,8 @@ class Neural:
         for name in ("batch_size", "max_epochs", "average"):
             if getattr(self, name) < 1:
                 raise LossError(f"{name}={getattr(self, name)}; it must be at least 1")
-        if not self.alpha >= 0.0:
-            raise LossError(f"alpha={self.alpha}; it must not be negative")
+        if not 0.0 <= self.alpha < float("inf"):
+            raise LossError(f"alpha={self.alpha}; give a number of 0 or more")
         device = pick_device(self.device)
         with threads(device, self.n_jobs) as spread, load_torch().inference_mode(False):
             training = Training(self, loss, data, device, list_aware=self._kind().list_aware)

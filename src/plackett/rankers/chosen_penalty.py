@@ -35,20 +35,19 @@ class ChosenPenalty:
     #: Parameters whose ``"auto"`` is settled together with the penalty.
     _settled_too: ClassVar[tuple[str, ...]] = ()
     #: Name of the parameter, and the values to try. The first is used for fewer than ten queries, and for preferences
-    #: without labels, which no measure can judge; it wins ties.
+    #: where no query has labels that differ, so that no measure can judge; it wins ties.
     _penalty: ClassVar[tuple[str, tuple[float, ...]]]
 
     def _fit(self: Any, data: RankingDataset, monitor: Monitor) -> None:
         name = self._penalty[0]
         given = getattr(self, name)
-        for known in self._chosen():  # of an earlier fit
-            del self.__dict__[f"{known}_"]
         if given != "auto":
             if isinstance(given, str):
                 raise DataError(f"{name}={given!r}; give a number, or 'auto'")
             super()._fit(data, monitor)  # type: ignore[misc]
+            self._forget()
             return
-        enough = data.n_queries >= _LEAST_QUERIES and data.y is not None
+        enough = data.n_queries >= _LEAST_QUERIES and _labels_differ(data)
         chosen = self._others(data, enough)
         settled = replace(self, **chosen)
         chosen[name] = settled._choose(data) if enough else settled._penalty_for_few(data)
@@ -57,8 +56,14 @@ class ChosenPenalty:
         trained.__dict__.update({key: value for key, value in self.__dict__.items() if key not in parameters})
         trained._fit(data, monitor)
         self.__dict__.update({key: value for key, value in trained.__dict__.items() if key not in parameters})
+        self._forget()
         for known, value in chosen.items():
             setattr(self, f"{known}_", value)
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit chose; a fit that failed leaves it with the model that it belongs to."""
+        for known in self._chosen():
+            del self.__dict__[f"{known}_"]
 
     def _others(self, data: RankingDataset, enough: bool) -> dict[str, Any]:
         """Values of the parameters that are settled together with the penalty; whether values can be compared."""
@@ -116,3 +121,12 @@ class ChosenPenalty:
         if chosen := self._chosen():
             card["chosen"] = card.get("chosen", {}) | chosen
         return card
+
+
+def _labels_differ(data: RankingDataset) -> bool:
+    """Whether the judged documents of any query have different labels."""
+    if data.y is None:
+        return False
+    judged = np.flatnonzero(data.labels >= 0)
+    same_query = np.diff(data.query_of_row[judged]) == 0
+    return bool((same_query & (np.diff(data.labels[judged]) != 0)).any())

@@ -50,6 +50,20 @@ def test_gradient_of_the_host(loss, weights, most_pairs):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
 
 
+@pytest.mark.parametrize("unit", [1e-50, 1e-9, 1e12, 1e40])
+def test_graded_pairs_in_any_unit(unit):
+    """Differences of labels that float32 cannot hold."""
+    from plackett.models.networks.device_pairs import DevicePairs
+    from plackett.models.networks.training import HostLoss
+
+    data, cpu = ragged(1, weights=True), torch.device("cpu")
+    data = data.replace(y=np.where(data.y >= 0, unit * data.y, -1.0))
+    bound = Logistic(graded=True, normalize=True).bind(data, n_jobs=1)
+    outputs = torch.from_numpy(np.random.default_rng(2).normal(size=(data.n_rows, 1)).astype(np.float32))
+    expected = HostLoss(bound, cpu).gradient(outputs, 1.0)
+    np.testing.assert_allclose(DevicePairs(bound, cpu).gradient(outputs, 1.0), expected, rtol=1e-4, atol=1e-6)
+
+
 def test_no_pairs():
     from plackett.models.networks.device_pairs import DevicePairs
 

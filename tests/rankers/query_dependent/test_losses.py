@@ -72,19 +72,17 @@ def test_documents_in_the_top_of_some_ideal_order(k):
 def test_top_losses_against_loops(k):
     data, scores = lists(1)
     top = in_the_top(data, k)
-    expected_pairs = expected_documents = 0.0
+    expected_pairs = expected_graded = expected_documents = 0.0
     for q in range(data.n_queries):
         rows = range(data.offsets[q], data.offsets[q + 1])
-        terms = [
-            np.log1p(np.exp(-(scores[u] - scores[v])))
-            for u in rows
-            for v in rows
-            if data.y[u] > data.y[v] >= 0 and (top[u] or top[v])
-        ]
+        pairs = [(u, v) for u in rows for v in rows if data.y[u] > data.y[v] >= 0 and (top[u] or top[v])]
+        terms = [np.log1p(np.exp(-(scores[u] - scores[v]))) for u, v in pairs]
         expected_pairs += np.mean(terms) if terms else 0.0
+        expected_graded += np.average(terms, weights=[data.y[u] - data.y[v] for u, v in pairs]) if terms else 0.0
         errors = [0.5 * (scores[u] - data.y[u]) ** 2 for u in rows if top[u]]
         expected_documents += np.mean(errors) if errors else 0.0
     assert TopLoss(loss=Logistic(), k=k)(scores, data) == pytest.approx(expected_pairs)
+    assert TopLoss(loss=Logistic(graded=True), k=k)(scores, data) == pytest.approx(expected_graded)
     assert TopLoss(loss=Square(), k=k)(scores, data) == pytest.approx(expected_documents)
     for loss in (Logistic(), Square(), ListMLELoss()):
         limited = TopLoss(loss=loss, k=k)

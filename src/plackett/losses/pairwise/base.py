@@ -73,6 +73,10 @@ class PairLoss(Loss):
         if "phi" in vars(cls) and "sweep" not in vars(cls):
             cls.sweep = staticmethod(sweep_of(_of_lower_label, _phi=cls.phi))
 
+    def pair_weight(self, data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
+        """Weight of all pairs of each query, by which ``normalize`` divides."""
+        return total_pair_weight(data, n_jobs)
+
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
         form = AllPairs if data.preferences is None else _Preferences
@@ -87,11 +91,7 @@ class AllPairs(BoundLoss):
         if data.y is None:
             raise LossError(f"{loss.name} needs labels or preferences, but the dataset has neither")
         self.loss = loss
-        self.pairs = all_pairs(self, self._total() if loss.normalize else None)
-
-    def _total(self) -> np.ndarray:
-        """Weight of all pairs of each query."""
-        return total_pair_weight(self.data, self.n_jobs)
+        self.pairs = all_pairs(self, loss.pair_weight(data, n_jobs) if loss.normalize else None)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""

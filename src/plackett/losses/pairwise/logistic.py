@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from plackett._kernel import REASSOC, kernel, over_queries
 from plackett._scratch import lanes, most
 from plackett._vector_math import exp, log, log1p
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss
+from plackett.losses.base import BoundLoss, DeviceForm, _ones
 from plackett.losses.pairwise.base import AllPairs, PairLoss, label_order, sweep_pairs
 
 __all__ = ["Logistic"]
@@ -186,24 +186,29 @@ class _LogisticPairs(AllPairs):
         """Loss per query, gradient and curvature per score."""
         return sweep_pairs(self, scores, (float(self.loss.margin), self.loss.graded), value)
 
-    def _total(self) -> np.ndarray:
-        if not self.loss.graded:
-            return super()._total()
-        total = np.empty(self.data.n_queries)
-        order, _, judged = label_order(self.data, self.n_jobs)
-        arguments = (order, judged, self.data.labels, self.sample_weight, total)
-        over_queries(_graded_weight, self.data.offsets, *arguments, n_jobs=self.n_jobs)
-        return total
-
     def _levels(self) -> np.ndarray:
         if not self.loss.graded:
             return super()._levels()
-        labels, query = self.data.labels, self.data.query_of_row
+        lowest, apart = self._range()
+        query, labels = self.data.query_of_row, self.data.labels
+        # from 0 to 1 in each query: float32 keeps more digits of that, and it cannot overflow
+        return np.where(labels >= 0, (labels - lowest[query]) / apart[query], np.nan)
+
+    def _range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest label of each query, and how far the highest is above it; 1 if it is not."""
+        query, labels = self.data.query_of_row, self.data.labels
         judged = labels >= 0
-        lowest = np.full(self.data.n_queries, np.inf)
+        lowest, highest = np.full(self.data.n_queries, np.inf), np.zeros(self.data.n_queries)
         np.minimum.at(lowest, query[judged], labels[judged])
-        # from the lowest label of the query on, of which float32 keeps more digits
-        return np.where(judged, labels - lowest[query], np.nan)
+        np.maximum.at(highest, query[judged], labels[judged])
+        return lowest, np.where(highest > lowest, highest - lowest, 1.0)
+
+    def device_form(self) -> DeviceForm | None:
+        """How an accelerator computes the gradient."""
+        form = super().device_form()
+        if form is None or not self.loss.graded:
+            return form
+        return replace(form, scale=form.scale * self._range()[1])
 
     def _gradient_on_device(self) -> Callable[..., Any]:
         return partial(super()._gradient_on_device(), graded=self.loss.graded)
@@ -239,6 +244,16 @@ class Logistic(PairLoss):
     device_slope = staticmethod(lambda torch, z: z.neg().sigmoid_().neg_())
 
     graded: bool = False
+
+    def pair_weight(self, data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
+        """Weight of all pairs of each query, by which ``normalize`` divides."""
+        if not self.graded or data.preferences is not None:
+            return super().pair_weight(data, n_jobs)
+        total = np.empty(data.n_queries)
+        order, _, judged = label_order(data, n_jobs)
+        weight = _ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        over_queries(_graded_weight, data.offsets, order, judged, data.labels, weight, total, n_jobs=n_jobs)
+        return total
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""

@@ -11,7 +11,7 @@ from plackett._errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise.listmle import ListMLELoss
-from plackett.losses.pairwise.base import PairLoss, total_pair_weight
+from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["MixedLoss", "TopLoss", "in_the_top"]
 
@@ -129,8 +129,9 @@ class _Top(BoundLoss):
             inner = inner.replace(normalize=False)
             # pairs of two documents below the top are those of the list without the top
             rest = plain.replace(y=np.where(top, -1.0, plain.labels))
-            terms = total_pair_weight(plain, n_jobs) - total_pair_weight(rest, n_jobs)
-            terms[terms < 1e-12 * np.maximum(total_pair_weight(plain, n_jobs), 1e-300)] = 0.0
+            weight = inner.pair_weight(plain, n_jobs)
+            terms = weight - inner.pair_weight(rest, n_jobs)
+            terms[terms < 1e-12 * np.maximum(weight, 1e-300)] = 0.0
             self.parts = [(1.0, self._weighed(inner, plain, terms)), (-1.0, self._weighed(inner, rest, terms))]
         elif ".pointwise." in type(inner).__module__:
             weight = self.sample_weight * top
