@@ -120,3 +120,13 @@ def test_html_has_the_card_and_escapes_names():
     assert f"nDCG@10 {ranker.card_['validation']['value']:.4f}" in html and "isotonic" in html
     assert html in ranker._repr_html_() and html in ranker._repr_mimebundle_()["text/html"]
     assert "plackett-card" not in pk.ListNet()._repr_html_()
+
+
+def test_a_warm_start_that_improves_nothing_settles_no_rounds():
+    """Trained on reversed labels: the validation data keep the start, and no number of rounds is to be repeated."""
+    X, y, qid = easy_task()
+    ranker = pk.ListNet(alpha=0.1, warm_start=True).fit(X, y, qid=qid, eval_set=(X, y), eval_qid=qid)
+    ranker.fit(X, 2 - y, qid=qid, eval_set=(X, y), eval_qid=qid)
+    assert ranker.card_["validation"]["round"] == 0
+    assert "max_iter" not in ranker.settled()
+    pk.ListNet(**ranker.settled()).fit(X, y, qid=qid)

@@ -333,7 +333,7 @@ class Ranker(FittedAttributes, Estimator):
         True
         """
         rounds = self.card_.get("validation", {}).get("round")
-        decided = {} if rounds is None else self._as_long_as(rounds)
+        decided = self._as_long_as(rounds) if rounds else {}  # 0: no round was better than the start
         # calibration needs held-out queries of its own in any case
         names = ("early_stopping_rounds",) if self.calibration else ("early_stopping_rounds", "validation_fraction")
         return decided | {name: None for name in names if getattr(self, name) is not None}
