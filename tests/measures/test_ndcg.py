@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
+from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
 from plackett.measures import nDCG
 
 EXAMPLE = [1, 0, 2, 1, 0, 2]  # ranked labels of the LETOR reference
@@ -93,3 +94,13 @@ def test_labels_whose_gains_overflow_are_refused(measure, largest):
         pk.evaluate(data, [0.0, 1.0, 2.0], measure)
     linear = pk.evaluate(data, [0.0, 1.0, 2.0], "nDCG(gain='linear')@10").mean
     assert 0.0 < next(iter(linear.values())) < 1.0
+
+
+@pytest.mark.parametrize(
+    "gain", [{0: 0.0, 1: np.inf}, {np.nan: 1.0}, [0.0, np.nan], ((0.0, 1.0), (1.0, np.inf)), [], {}]
+)
+def test_a_table_of_gains_is_finite(gain):
+    with pytest.raises(pk.MeasureError, match="all finite"):
+        nDCG(gain=gain)
+    with pytest.raises(ValueError, match="all finite"):
+        ApproxNDCGLoss(gain=gain)

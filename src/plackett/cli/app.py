@@ -16,7 +16,7 @@ from plackett.cli.messages import interruptible
 
 __all__ = ["app"]
 
-#: Commands and groups of commands, in the order of ``--help``: a module of this package, and what it calls it.
+#: Commands and groups of commands, in the order of ``--help``: a module of this package, and the name in it.
 COMMANDS = {
     "list": "catalogue.list_items",
     "info": "info.info",

@@ -54,14 +54,15 @@ def check_gain(gain: Any, measure: str, name: str = "gain") -> str | Pairs:
         if gain not in GAINS:
             raise MeasureError(f"{measure}: {name}={gain!r}; the gains are {', '.join(GAINS)} or a dict label: gain")
         return gain
-    if isinstance(gain, tuple) and gain and all(isinstance(pair, tuple) for pair in gain):
-        return gain
     if isinstance(gain, Mapping | Sequence):
-        entries = gain.items() if isinstance(gain, Mapping) else enumerate(gain)
+        stored = isinstance(gain, tuple) and gain and all(isinstance(pair, tuple) for pair in gain)
+        entries = gain.items() if isinstance(gain, Mapping) else gain if stored else enumerate(gain)
         with contextlib.suppress(TypeError, ValueError):
-            return tuple(sorted((float(label), float(value)) for label, value in entries))
+            pairs = tuple(sorted((float(label), float(value)) for label, value in entries))
+            if pairs and np.isfinite(pairs).all():
+                return pairs
     raise MeasureError(
-        f"{measure}: {name}={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain, or a list of gains"
+        f"{measure}: {name}={gain!r}; give one of {', '.join(GAINS)}, a dict label: gain or a list of gains, all finite"
     )
 
 

@@ -112,6 +112,10 @@ class Training:
             valid_feed = scoring_feed(network, features, X, offsets, self.device, keep=True)
         best = None
         recent: deque[dict[str, Any]] = deque(maxlen=self.model.average)
+
+        def averaged() -> dict[str, Any]:
+            return _mean(recent) if recent else weights
+
         with monitor.training(self.model.max_epochs, f"{self.loss.name} · {network.name}"):
             for _ in range(self.model.max_epochs):
                 if steps is not None:
@@ -127,16 +131,15 @@ class Training:
                 previous = monitor.best_round
                 scores = None
                 if valid_feed is not None:
-                    current = _mean(recent) if recent else weights
-                    outputs = scores_of(network, current, valid_feed, spread)
+                    outputs = scores_of(network, averaged(), valid_feed, spread)
                     scores = self.loss.ranking_scores(outputs[:, 0] if self.n_outputs == 1 else outputs)
                 stop = monitor.update(scores)
                 if monitor.best_round != previous:
-                    best = _copied(current)
+                    best = _copied(averaged())
                 if stop:
                     break
         if best is None:
-            best = first if monitor.kept == 0 else _copied(_mean(recent) if recent else weights)
+            best = first if monitor.kept == 0 else _copied(averaged())
         return best
 
     def _epoch(self, network: Network, weights: dict[str, Any], feed: Feed, optimizer: Any, spread: Spread) -> None:
