@@ -44,6 +44,17 @@ def test_model_leaderboard_and_reasons(run, folder):
     assert "auto" in run("--help")[1]
 
 
+def test_features_relative_to_their_list(run, folder):
+    code, _, err = auto(run, folder, "--list-features")
+    assert code == 0, err
+    data = pk.read_letor(folder / "train.txt")
+    model = pk.load(folder / "m.plackett")
+    expected = pk.AutoRanker(candidates=("ListNet", "LinearRegression"), n_trials=2, list_features=True).fit(data)
+    assert model.list_features and model.predict(data).tolist() == expected.predict(data).tolist()
+    code, _, err = run("export", folder / "m.plackett", "--to", "vespa", "--out", folder / "m.txt")
+    assert code and "one document at a time" in err
+
+
 def test_an_interrupt_saves_the_best_so_far(run, folder, monkeypatch):
     train, calls = Trials.run, []
 

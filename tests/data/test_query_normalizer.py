@@ -129,7 +129,7 @@ def test_errors_and_warnings():
 
 def test_is_a_scikit_learn_transformer():
     fitted = QueryNormalizer("rank", n_jobs=1).fit(np.zeros((3, 2)), qid=[1, 1, 1])
-    assert clone(fitted).get_params() == {"method": "rank", "n_jobs": 1}
+    assert clone(fitted).get_params() == {"method": "rank", "keep": False, "n_jobs": 1}
     X = np.random.default_rng(0).normal(size=(3, 2))
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.transform(X, qid=[1, 1, 2]), fitted.transform(X, qid=[1, 1, 2]))
@@ -218,3 +218,44 @@ def test_features_as_large_as_numbers_go(method):
     if method == "sum":
         sparse = QueryNormalizer(method).fit_transform(csr_matrix(small * 2.0**1023), qid=qid)
         np.testing.assert_allclose(sparse.toarray(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_keep_appends_the_normalised_features(method):
+    X, qid = table()
+    both = QueryNormalizer(method, keep=True).fit_transform(X, qid=qid)
+    np.testing.assert_array_equal(both[:, :6], X)
+    np.testing.assert_array_equal(both[:, 6:], QueryNormalizer(method).fit_transform(X, qid=qid))
+
+
+def test_keep_names_the_new_columns_in_frames_datasets_and_sparse_tables():
+    X, qid = table()
+    frame = pl.DataFrame({"a": X[:, 0], "qid": qid, "b": X[:, 1]})
+    normalizer = QueryNormalizer("zscore", keep=True).fit(frame)
+    assert normalizer.transform(frame).columns == ["a", "qid", "b", "a in list", "b in list"]
+    assert normalizer.get_feature_names_out().tolist() == ["a", "qid", "b", "a in list", "b in list"]
+    data = RankingDataset.from_arrays(X[:, :2], np.zeros(len(X)), qid, feature_names=["a", "b"])
+    assert QueryNormalizer(keep=True).fit_transform(data).feature_names == ("a", "b", "a in list", "b in list")
+    sums = QueryNormalizer("sum", keep=True).fit_transform(csr_matrix(X[:, :2]), qid=qid)
+    np.testing.assert_array_equal(sums.toarray(), QueryNormalizer("sum", keep=True).fit_transform(X[:, :2], qid=qid))
+    with pytest.raises(DataError, match="'a in list' already"):
+        QueryNormalizer(keep=True).fit_transform(frame.rename({"b": "a in list"}))
+
+
+def test_a_pipeline_with_kept_features_is_saved_but_not_exported(tmp_path):
+    from plackett import ListNet, export, load, save
+
+    X, qid = table()
+    X = np.nan_to_num(X)
+    model = make_pipeline(QueryNormalizer("zscore", keep=True), ListNet(alpha=1.0))
+    data = RankingDataset.from_arrays(X, X[:, 0] > 0, qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model.fit(X, X[:, 0] > 0, qid=qid)
+    save(model, tmp_path / "m.plackett")
+    loaded = load(tmp_path / "m.plackett")
+    with sklearn.config_context(enable_metadata_routing=True):
+        np.testing.assert_array_equal(loaded.predict(X, qid=qid), model.predict(X, qid=qid))
+    grouped = data.from_input_order(loaded.predict(X, qid=qid))
+    np.testing.assert_allclose(loaded.predict(data), grouped, atol=1e-6)  # a dataset rounds features to float32 first
+    with pytest.raises(DataError, match="keep=True\\) cannot be exported"):
+        export.write_c(loaded, tmp_path / "m.c")

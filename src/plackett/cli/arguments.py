@@ -49,6 +49,7 @@ SHELL_OPTIONS = {
     "imputer": "--impute median",
     "random_state": "--seed NUMBER",
     "n_trials": "--trials NUMBER",
+    "list_features": "--list-features",
     "n_jobs": "--jobs NUMBER",
     "fresh": "--fresh",
     "judges": "--judge COLUMN --judge COLUMN",

@@ -50,6 +50,12 @@ def auto(
     max_score_time: Annotated[
         float | None, typer.Option(help="Maximum time to score one document on one thread, in microseconds.")
     ] = None,
+    list_features: Annotated[
+        bool,
+        typer.Option(
+            "--list-features", help="Also use each feature relative to its list; scores then need whole lists."
+        ),
+    ] = False,
     impute: Impute = None,
     seed: Annotated[int, typer.Option(help="Seed of folds and rankers.")] = 0,
     force: Force = False,
@@ -76,6 +82,7 @@ def auto(
         candidates=tuple(candidate) if candidate else None,
         folder=None if folder is None else str(folder),
         max_score_time=None if max_score_time is None else max_score_time * 1e-6,
+        list_features=list_features,
         random_state=seed,
     )
     dataset = read_data(data, columns)

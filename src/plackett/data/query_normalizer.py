@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett.data.scaling import check_method, scale_queries
+from plackett.data.scaling import beside, check_method, scale_queries, with_relative_names
 from plackett.data.transformer import QueryTransformer
 
 __all__ = ["QueryNormalizer"]
@@ -40,6 +40,9 @@ class QueryNormalizer(QueryTransformer):
     ----------
     method
         ``"minmax"``, ``"zscore"``, ``"sum"`` or ``"rank"``.
+    keep
+        Keep the features as they are, and append the normalised ones, named ``… in list``. Trees can then use both how
+        large a value is and how it compares with the other documents of the list.
     n_jobs
         Number of threads; None is all cores.
 
@@ -48,6 +51,8 @@ class QueryNormalizer(QueryTransformer):
     >>> X = np.array([[1.0], [10.0], [3.0], [20.0], [2.0]])
     >>> QueryNormalizer().fit_transform(X, qid=["a", "b", "a", "b", "a"]).ravel().tolist()
     [0.0, 0.0, 1.0, 1.0, 0.5]
+    >>> QueryNormalizer(keep=True).fit_transform(X, qid=np.array(["a", "b", "a", "b", "a"]))[2].tolist()
+    [3.0, 1.0]
 
     References
     ----------
@@ -57,8 +62,9 @@ class QueryNormalizer(QueryTransformer):
     _ids = ()
     paper = "Qin, Liu, Xu, Li 2010"
 
-    def __init__(self, method: str = "minmax", *, n_jobs: int | None = None) -> None:
+    def __init__(self, method: str = "minmax", *, keep: bool = False, n_jobs: int | None = None) -> None:
         self.method = method
+        self.keep = keep
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
@@ -70,4 +76,11 @@ class QueryNormalizer(QueryTransformer):
         check_method(self.method, features)
 
     def _apply(self, features: Any, offsets: np.ndarray) -> Any:
-        return scale_queries(features, offsets, self.method, self.n_jobs)
+        scaled = scale_queries(features, offsets, self.method, self.n_jobs)
+        return beside(features, scaled) if self.keep else scaled
+
+    def _names_out(self, names: Any) -> Any:
+        if not self.keep:
+            return names
+        with_qid = len(names) > self.n_features_in_
+        return with_relative_names(names, [j for j, name in enumerate(names) if not (with_qid and name == "qid")])

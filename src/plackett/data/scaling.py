@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 #: Larger numbers are made smaller by a power of two before they are summed and squared.
 _HUGE, _TINY = 1e140, 2.0**-540
 
-__all__ = ["METHODS", "check_method", "scale_queries"]
+__all__ = ["METHODS", "beside", "check_method", "scale_queries", "with_relative_names"]
 
 
 @kernel
@@ -194,3 +195,25 @@ def scale_queries(
     parts = matrix.indptr, matrix.indices, matrix.data, matrix.shape[1]
     over_queries(_sum_sparse, offsets, *parts, values, n_jobs=n_jobs)
     return type(matrix)((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def beside(X: np.ndarray | csr_matrix, scaled: np.ndarray | csr_matrix) -> np.ndarray | csr_matrix:
+    """The features, and their normalised values in further columns."""
+    if hasattr(X, "tocsr"):
+        from scipy.sparse import hstack
+
+        return hstack([X, scaled], format="csr", dtype=scaled.dtype)
+    return np.hstack([X, scaled])
+
+
+def with_relative_names(names: Iterable[str], columns: Iterable[int]) -> list[str]:
+    """Names of features, then those of the normalised ones.
+
+    >>> with_relative_names(["bm25", "year"], [0])
+    ['bm25', 'year', 'bm25 in list']
+    """
+    names = [str(name) for name in names]
+    further = [f"{names[j]} in list" for j in columns]
+    if taken := set(names) & set(further):
+        raise DataError(f"there is a feature {sorted(taken)[0]!r} already; give it another name")
+    return names + further

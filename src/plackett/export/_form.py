@@ -242,6 +242,10 @@ def _normalised(form: Form, step: QueryNormalizer) -> Form:
     """The form behind a normaliser."""
     if form.normalised:
         raise DataError("a pipeline with two normalisers cannot be exported; keep only one of them")
+    if step.keep:
+        raise DataError(
+            "QueryNormalizer(keep=True) cannot be exported: exports normalise features in place; train without keep"
+        )
     if step.method not in METHODS:
         raise DataError(f"normalisation by {step.method!r} cannot be exported; {', '.join(METHODS)} can")
     return replace(form, normalised=str(step.method))
@@ -292,6 +296,11 @@ def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
         raise DataError(
             f"a {name} looks at whole lists of documents, and engines score one document at a time; export its stages "
             "(members_) one by one, for the engine's own phases of ranking"
+        )
+    if scorer.kind == "list_features":
+        raise DataError(
+            f"this {name} was trained with features relative to their list, and engines score one document at a time; "
+            "train it without (list_features=False)"
         )
     if scorer.list_aware:
         raise DataError(f"{name} looks at whole lists of documents, and engines score one document at a time")

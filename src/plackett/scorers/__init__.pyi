@@ -18,6 +18,7 @@ from plackett.scorers.hyperplanes import HyperplanesScorer as HyperplanesScorer
 from plackett.scorers.knn_online import KNNOnlineScorer as KNNOnlineScorer
 from plackett.scorers.kernel import KernelScorer as KernelScorer
 from plackett.scorers.linear import LinearScorer as LinearScorer
+from plackett.scorers.list_features import ListFeaturesScorer as ListFeaturesScorer
 from plackett.scorers.comparators.pair_model import ModelComparator as ModelComparator
 from plackett.scorers.nested import NestedScorer as NestedScorer
 from plackett.scorers.neural import NeuralScorer as NeuralScorer

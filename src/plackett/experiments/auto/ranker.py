@@ -14,6 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import Facts, inspect_data
+from plackett.experiments.auto.list_features import gain_of_list_features
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
 from plackett.experiments.auto.report import leaderboard, summary
@@ -21,11 +22,13 @@ from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.selection import best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit, quietly
+from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
 from plackett.rankers.inputs import categories_of
+from plackett.scorers.list_features import ListFeaturesScorer, relative_columns, widened
 from plackett.solvers.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -69,6 +72,11 @@ class AutoRanker(Ranker):
         the choice may differ between machines.
     clock
         What the budget counts: ``"wall"`` is elapsed time, ``"cpu"`` is processor time.
+    list_features
+        Also give the rankers each feature relative to its list: its difference from the list's mean in units of the
+        list's standard deviation. This helps where values cannot be compared between queries, as with raw BM25 scores.
+        Scores then depend on the whole list, so `predict` needs ``qid``, and engines that score one document at a time
+        cannot use the model. With False, `reasons_` mentions it if a quick comparison finds a clear gain.
     folder
         Keep finished trainings in this folder and reuse those already there: an interrupted search resumes where it
         stopped. None keeps them in memory.
@@ -132,10 +140,25 @@ class AutoRanker(Ranker):
     max_members: int | None = None
     n_seeds: int = 3
     max_score_time: float | None = None
+    list_features: bool = False
     clock: str = "wall"
     folder: str | None = None
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        if not self.list_features:
+            self._search(data, monitor.valid, monitor)
+            return
+        if not isinstance(data.X, np.ndarray):
+            raise DataError("list_features=True makes sparse features dense; give X.toarray(), or list_features=False")
+        categorical = tuple(
+            j for j, name in enumerate(data.feature_names or ()) if name in getattr(self, "categories_", ())
+        )
+        columns = relative_columns(data, categorical)
+        valid = None if monitor.valid is None else widened(monitor.valid, columns, self.n_jobs)
+        self._search(widened(data, columns, self.n_jobs), valid, monitor)
+        self.scorer_ = ListFeaturesScorer(self.scorer_, data.n_features, columns)
+
+    def _search(self, data: RankingDataset, valid: RankingDataset | None, monitor: Monitor) -> None:
         self._check_parameters()
         measure = parse(self.eval_measure)
         budget = Budget(self.time_budget, self.n_trials, self.early_stopping_rounds, CLOCKS[self.clock])
@@ -151,7 +174,8 @@ class AutoRanker(Ranker):
             "n_repeats": self.n_repeats,
             "random_state": self.random_state or 0,
         }
-        splits = folds(data, facts, monitor.valid, **cut)
+        splits = folds(data, facts, valid, **cut)
+        advice = self._advice(data, facts, measure, budget) if len(splits) else None
         if len(splits) and self.n_trials is None:
             splits = plan(splits, first[0].ranker, facts, budget, n_jobs=self.n_jobs, **cut)
         trials = Trials(
@@ -207,12 +231,22 @@ class AutoRanker(Ranker):
                 PlackettWarning,
                 stacklevel=2,
             )
-        if monitor.valid is not None:
-            monitor.update(self._score_rows(monitor.valid))
+        if valid is not None:
+            monitor.update(self._score_rows(valid))
         self._told = {
             "leaderboard": leaderboard(trials, chosen),
-            **summary(trials, chosen, facts, why, budget.spent(), short),
+            **summary(trials, chosen, facts, why, budget.spent(), short, advice),
         }
+
+    def _advice(self, data: RankingDataset, facts: Facts, measure: Measure, budget: Budget) -> str | None:
+        """What to try next, if a quick comparison says so."""
+        if self.list_features or self.candidates is not None or getattr(self, "categories_", None):
+            return None
+        seconds = None if self.n_trials is not None else self.time_budget
+        gain = gain_of_list_features(
+            data, facts, measure, random_state=self.random_state or 0, seconds=seconds, clock=budget.clock
+        )
+        return gain.sentence(str(measure)) if gain is not None and gain.clear else None
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
         return categories_of(X)

@@ -63,11 +63,19 @@ def _n(candidate: Any) -> int:
 
 
 def summary(
-    trials: Trials, chosen: Selection, facts: Facts, why: str, seconds: float, short: str | None
+    trials: Trials,
+    chosen: Selection,
+    facts: Facts,
+    why: str,
+    seconds: float,
+    short: str | None,
+    advice: str | None = None,
 ) -> dict[str, Any]:
     """The reasons in sentences, and the estimate."""
     name, splits = str(trials.measure), trials.splits
     told = facts.sentences()
+    if advice is not None:
+        told.append(advice)
     if splits.valid is not None:
         told.append(f"Rankers were compared on the {splits.valid.n_queries:,} queries of the validation data.")
     else:

@@ -1,0 +1,101 @@
+"""Whether features relative to their list would help: two quick rankers with and without them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from plackett._errors import parameter
+from plackett._estimator import clone
+from plackett.data.dataset import RankingDataset
+from plackett.data.kfold import QueryKFold
+from plackett.experiments.auto.inspection import Facts
+from plackett.experiments.auto.trials import fit, per_query, quietly
+from plackett.measures.base import Measure
+from plackett.models.tree_size import leaves_for
+from plackett.rankers.base import Ranker
+from plackett.rankers.named import ranker_named
+from plackett.scorers.list_features import relative_columns, widened
+
+__all__ = ["Gain", "gain_of_list_features"]
+
+#: Documents that are looked at, rounds of the trees, and the share of the time that the comparison may take.
+ROWS, ROUNDS, SHARE = 10_000, 40, 0.03
+#: A gain of fewer standard errors is no reason to mention it.
+CLEAR = 3.0
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The gain from features relative to their list, and its standard error."""
+
+    mean: float
+    error: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is more than chance."""
+        return self.mean > CLEAR * self.error
+
+    def sentence(self, measure: str) -> str:
+        """The advice."""
+        return (
+            f"Features relative to their list are worth a try: in a quick comparison they gained {self.mean:.3f} ± "
+            f"{self.error:.3f} {measure}. {parameter('list_features', 'True')} uses them; scores then depend on the "
+            "whole list, and engines that score one document at a time cannot compute them."
+        )
+
+
+def gain_of_list_features(
+    data: RankingDataset,
+    facts: Facts,
+    measure: Measure,
+    *,
+    random_state: int,
+    seconds: float | None,
+    clock: Callable[[], float],
+) -> Gain | None:
+    """The mean gain of a linear ranker and of small trees on held-out halves of some queries.
+
+    None if nothing can be compared, or if it would take more than a small part of ``seconds``.
+    """
+    if not isinstance(data.X, np.ndarray) or facts.n_lists < 4:
+        return None
+    some = max(4, int(np.searchsorted(data.offsets, ROWS, side="right")) - 1)
+    drawn = np.random.default_rng(random_state).permutation(data.n_queries)[:some]
+    part, twins = data.select(np.sort(drawn)), facts.twins[np.sort(drawn)]
+    columns = relative_columns(part)
+    if columns.size == 0 or np.unique(twins).size < 2:
+        return None
+    views = part, widened(part, columns, 1)
+    start, gains = clock(), []
+    rankers = _rankers(part.n_rows, facts.missing)
+    for n, ranker in enumerate(rankers):
+        gain = np.full(part.n_queries, np.nan)
+        for held_out in QueryKFold(2, shuffle=True, random_state=random_state).split(
+            np.empty((part.n_queries, 0)), qid=twins
+        ):
+            values = [_held_out_values(ranker, view, held_out[1], measure) for view in views]
+            gain[held_out[1]] = values[1] - values[0]
+            if seconds is not None and n == 0 and clock() - start > SHARE * seconds:
+                return None
+        gains.append(gain)
+    mean = np.mean(gains, axis=0)
+    mean = mean[~np.isnan(mean)]
+    return Gain(float(mean.mean()), float(mean.std(ddof=1) / np.sqrt(mean.size))) if mean.size > 1 else None
+
+
+def _rankers(n_rows: int, missing: bool) -> list[Ranker]:
+    trees = ranker_named("LambdaMART")[0].set_params(n_estimators=ROUNDS, num_leaves=2 * leaves_for(n_rows))
+    return [trees] if missing else [ranker_named("ListNet(alpha=1.0)")[0], trees]
+
+
+def _held_out_values(like: Ranker, data: RankingDataset, held_out: np.ndarray, measure: Measure) -> np.ndarray:
+    kept = np.ones(data.n_queries, bool)
+    kept[held_out] = False
+    ranker, test = clone(like).set_params(n_jobs=1, verbose=False, random_state=0), data.select(held_out)
+    with quietly():
+        fit(ranker, data.select(kept))
+    return per_query(measure, test, ranker._score_rows(test))

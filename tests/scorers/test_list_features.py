@@ -1,0 +1,121 @@
+"""Features relative to their list, next to the features themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import plackett as pk
+from plackett import DataError, PlackettWarning
+from plackett.scorers.list_features import ListFeaturesScorer, relative_columns, widened
+
+NAN = np.nan
+
+
+def shifted(n_queries=30, seed=0, **keywords):
+    """Values that say nothing across queries: each query adds a large number of its own to the one useful feature."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), 10)
+    useful = rng.normal(size=qid.size)
+    y = (useful > 0.5).astype(int) + (useful > 1.2)
+    X = np.column_stack([useful + 20 * rng.normal(size=n_queries)[qid], rng.normal(size=qid.size), qid % 7])
+    return pk.RankingDataset.from_arrays(X, y, qid, **keywords)
+
+
+def test_columns_that_are_constant_in_every_list_are_left_out():
+    X = [[1, 5, NAN, 1], [2, 5, NAN, NAN], [3, 6, NAN, NAN], [3, 6, NAN, 2]]
+    data = pk.RankingDataset.from_arrays(X, [0, 1, 0, 1], qid=[1, 1, 2, 2])
+    assert relative_columns(data).tolist() == [0]
+    assert relative_columns(data, (0,)).tolist() == []
+    one = pk.RankingDataset.from_arrays([[1.0], [NAN], [2.0]], [0, 1, 0], qid=[1, 1, 1])
+    assert relative_columns(one).tolist() == [0]  # the values that differ need not be next to each other
+
+
+def test_wide_features_are_the_standard_scores_of_each_list():
+    data = shifted(feature_names=["a", "b", "c"])
+    wide = widened(data, np.array([0, 1]))
+    assert wide.feature_names == ("a", "b", "c", "a in list", "b in list")
+    np.testing.assert_array_equal(wide.X[:, :3], data.X)
+    for lo, hi in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        own = data.X[lo:hi, :2].astype(float)
+        np.testing.assert_allclose(wide.X[lo:hi, 3:], (own - own.mean(axis=0)) / own.std(axis=0, ddof=1), atol=2e-5)
+    with pytest.raises(DataError, match="'a in list' already"):
+        widened(shifted(feature_names=["a", "b", "a in list"]), np.array([0]))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return pk.AutoRanker(
+        candidates=("ListNet(alpha=1.0)", "MART(n_estimators=20)"),
+        n_trials=2,
+        n_folds=3,
+        n_repeats=1,
+        list_features=True,
+    ).fit(shifted())
+
+
+def test_list_features_help_where_queries_shift_the_values(fitted):
+    plain = pk.AutoRanker(
+        candidates=("ListNet(alpha=1.0)", "MART(n_estimators=20)"), n_trials=2, n_folds=3, n_repeats=1
+    ).fit(shifted())
+    new = shifted(seed=1)
+    with_them, without = (pk.evaluate(new, r.predict(new), ["nDCG@10"]).mean["nDCG@10"] for r in (fitted, plain))
+    assert with_them > 0.97 > without
+    assert fitted.n_features_in_ == 3 and all(member.n_features_in_ == 5 for member in fitted.members_)
+
+
+def test_scores_do_not_depend_on_how_lists_are_read_and_survive_saving(fitted, tmp_path):
+    new = shifted(seed=2)
+    scores = fitted.predict(new)
+    order = np.random.default_rng(0).permutation(new.n_rows)
+    qid = np.repeat(new.qids, new.group)
+    np.testing.assert_allclose(fitted.predict(new.X[order], qid=qid[order]), scores[order], rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(fitted.predict(new.select(np.array([4]))), scores[new.offsets[4] : new.offsets[5]])
+    fitted.save(tmp_path / "m.plackett")
+    loaded = pk.load(tmp_path / "m.plackett")
+    np.testing.assert_array_equal(loaded.predict(new), scores)
+    sparse = new.replace(X=csr_matrix(new.X))
+    np.testing.assert_array_equal(loaded.predict(sparse), scores)
+    assert pk.explain(loaded, new, 3).method == "sampling"
+    with pytest.warns(PlackettWarning, match="whole lists"):
+        loaded.predict(new.X)
+
+
+def test_blocks_of_queries_score_like_all_at_once(fitted, monkeypatch):
+    new = shifted(seed=2)
+    scores = fitted.predict(new)
+    monkeypatch.setattr("plackett.data.mapped.BLOCK_ROWS", 25)
+    np.testing.assert_array_equal(fitted.predict(new), scores)
+
+
+def test_what_cannot_be_done_is_refused(fitted, tmp_path):
+    with pytest.raises(DataError, match="one document at a time; train it without \\(list_features=False"):
+        pk.export.write_vespa(fitted, tmp_path / "never.txt")
+    with pytest.raises(DataError, match="sparse features dense"):
+        pk.AutoRanker(n_trials=1, list_features=True).fit(shifted().replace(X=csr_matrix(shifted().X)))
+    arrays = fitted.scorer_.to_arrays()
+    for name, wrong in {"columns": np.array([0, 5]), "n_features": np.array([7])}.items():
+        with pytest.raises(DataError, match="damaged"):
+            ListFeaturesScorer.from_arrays(arrays | {name: wrong})
+
+
+def test_missing_values_categories_and_validation_data():
+    data = shifted(feature_names=["a", "b", "c"])
+    X = data.X.copy()
+    X[::7, 1] = NAN
+    data, valid = data.replace(X=X), shifted(seed=3, feature_names=["a", "b", "c"])
+    ranker = pk.AutoRanker(candidates=("MART(n_estimators=20)",), n_trials=1, list_features=True)
+    ranker.fit(data, eval_set=valid)
+    assert np.isfinite(ranker.predict(data)).all()
+    assert ranker.history_[-1] == pytest.approx(ranker.score(valid))
+
+
+def test_a_clear_gain_is_mentioned_and_others_are_not():
+    few = {"n_trials": 1, "n_folds": 2, "n_repeats": 1}
+    advice = [text for text in pk.AutoRanker(**few).fit(shifted()).reasons_ if "relative to their list" in text]
+    assert len(advice) == 1 and "list_features=True" in advice[0]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    alike = pk.RankingDataset.from_arrays(X, (X[:, 0] > 0.7).astype(int), np.repeat(np.arange(20), 10))
+    assert not any("relative to their list" in text for text in pk.AutoRanker(**few).fit(alike).reasons_)
