@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class BlendScorer:
         return {"factors": self.factors} | pack_members(self.rankers)
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> BlendScorer:
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
         """The scorer that `to_arrays` wrote."""
         factors, rankers = np.array(arrays["factors"]), unpack_members(arrays)
         if factors.dtype != np.float64 or factors.shape != (len(rankers),):
