@@ -73,6 +73,8 @@ class ExposureSoftmax(Ranker):
         "alpha": Real(1e-3, 10.0, log=True),
         "saturation": Real(1.0, 100.0, log=True),
     }
+    #: Without clicks it refuses to learn: all scores would be equal.
+    _test_skips: ClassVar[tuple[str, ...]] = ("nothing_to_learn",)
 
     alpha: float = 0.3
     saturation: float = 5.0
