@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import plackett as pk
 
@@ -184,3 +185,37 @@ def test_a_fit_that_is_interrupted_leaves_the_choice_with_its_model(cls, monkeyp
     with pytest.raises(KeyboardInterrupt):
         ranker.fit(data)
     assert chosen and ranker.settled() == ranker.card_["chosen"] == chosen
+
+
+@pytest.mark.parametrize(
+    ("ranker", "name"),
+    [
+        (pk.ListNet(), "alpha"),
+        (pk.RankSVM(), "C"),
+        (pk.RelationalFeedback(relation=pk.Neighbours(k=2), base="LinearRegression", beta="auto"), "beta"),
+    ],
+)
+def test_large_labels_are_judged_with_linear_gain(ranker, name):
+    """They have no gains 2^label − 1, which training does not need either: the choice is that of the linear gain."""
+    data = noisy()
+    large = data.replace(y=data.y * 2000.0)
+    with pytest.warns(
+        pk.PlackettWarning, match=rf"up to 4000 .*: {name} is chosen by nDCG\(gain=.linear.\)@10"
+    ) as told:
+        chosen = getattr(ranker.fit(large), f"{name}_")
+    assert len(told) == 1
+    named = clone(ranker).set_params(eval_measure="nDCG(gain='linear')@10").fit(large)
+    assert chosen == getattr(named, f"{name}_")
+    np.testing.assert_array_equal(ranker.predict(large), named.predict(large))
+    with pytest.raises(pk.MeasureError, match="labels up to 4000 are too large"):
+        clone(ranker).set_params(eval_measure="nDCG@5").fit(large)
+    with pytest.raises(pk.MeasureError, match="labels up to 4000 are too large"):
+        ranker.score(large)
+
+
+def test_networks_with_large_labels():
+    pytest.importorskip("torch", reason="networks need the extra 'neural'")
+    data = noisy(n_queries=12)
+    ranker = pk.RankNet(max_epochs=1, hidden=(2,), n_jobs=1, device="cpu")
+    with pytest.warns(pk.PlackettWarning, match="alpha is chosen by"):
+        assert ranker.fit(data.replace(y=data.y * 2000.0)).alpha_ in ranker._penalty[1]

@@ -10,8 +10,8 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
-from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+from plackett.rankers.fold_measure import fold_measure
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["ChosenPenalty"]
@@ -27,7 +27,8 @@ class ChosenPenalty:
 
     ``"auto"`` tries a few values by cross-validation over the training queries, takes the one whose held-out
     queries have the best mean of ``eval_measure``, and trains on all queries with it. The value is in the fitted
-    attribute named after the parameter (``alpha_``, ``C_``) and in the model card.
+    attribute named after the parameter (``alpha_``, ``C_``) and in the model card. Labels above 1,000, for which the
+    default measure has no gains, are judged with its linear gain (`fold_measure`).
     """
 
     #: Folds of the cross-validation.
@@ -88,7 +89,8 @@ class ChosenPenalty:
 
     def _choose(self: Any, data: RankingDataset) -> float:
         """The value whose held-out queries are ranked best."""
-        name, measure = self._penalty[0], parse(self.eval_measure)
+        name = self._penalty[0]
+        measure = fold_measure(self, data, name)
         values = self._penalty_values(data)
         order = np.random.default_rng(0).permutation(data.n_queries)
         if data.n_rows > _MOST_ROWS:
