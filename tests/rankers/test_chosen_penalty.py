@@ -9,6 +9,8 @@ import pytest
 from sklearn.base import clone
 
 import plackett as pk
+from plackett import _progress
+from plackett.measures.ranking import Scored
 
 
 def noisy(n_queries=40, noise=1.0, seed=0):
@@ -211,6 +213,32 @@ def test_large_labels_are_judged_with_linear_gain(ranker, name):
         clone(ranker).set_params(eval_measure="nDCG@5").fit(large)
     with pytest.raises(pk.MeasureError, match="labels up to 4000 are too large"):
         ranker.score(large)
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+@pytest.mark.parametrize(
+    ("ranker", "name", "n"),
+    [
+        (pk.ListNet(max_iter=2), "alpha", 20),
+        (pk.RelationalFeedback(relation=pk.Neighbours(k=2), base="LinearRegression", beta="auto"), "beta", 5),
+    ],
+)
+def test_folds_show_their_progress(ranker, name, n, verbose, capsys, monkeypatch):
+    """On standard error, for work that takes long; the bar goes away when the work is interrupted too."""
+    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    ranker, words = clone(ranker).set_params(verbose=verbose), f"{type(ranker).__name__}: {name} by cross-validation"
+    ranker.fit(noisy(n_queries=10))
+    told = capsys.readouterr().err
+    assert ((words in told) and (f"{n}/{n}" in told)) == verbose
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Scored, "__init__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(noisy(n_queries=10))
+    told = capsys.readouterr().err
+    assert ((words in told) and (f"1/{n}" in told)) == verbose
 
 
 def test_networks_with_large_labels():

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
+from plackett._progress import steps
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 from plackett.rankers.fold_measure import fold_measure
@@ -97,16 +98,19 @@ class ChosenPenalty:
             enough = int(np.searchsorted(np.cumsum(data.group[order]), _MOST_ROWS)) + 1
             order = order[: max(enough, _LEAST_QUERIES)]
         worth: list[list[np.ndarray]] = [[] for _ in values]
-        for fold in range(self._folds):
-            held_out = np.sort(order[fold :: self._folds])
-            train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
-            for i, value in enumerate(values):
-                ranker = replace(self, **{name: value}, verbose=False, early_stopping_rounds=None)
-                with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
-                    warnings.simplefilter("ignore", PlackettWarning)
-                    ranker._fit(train, SilentMonitor())
-                    scored = Scored(test, ranker._score_rows(test), n_jobs=self.n_jobs)
-                    worth[i].append(measure.worth(measure.per_query(scored)))
+        doing = f"{type(self).__name__}: {name} by cross-validation"
+        with steps(self._folds * len(values), doing, verbose=self.verbose) as step:
+            for fold in range(self._folds):
+                held_out = np.sort(order[fold :: self._folds])
+                train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
+                for i, value in enumerate(values):
+                    step()
+                    ranker = replace(self, **{name: value}, verbose=False, early_stopping_rounds=None)
+                    with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+                        warnings.simplefilter("ignore", PlackettWarning)
+                        ranker._fit(train, SilentMonitor())
+                        scored = Scored(test, ranker._score_rows(test), n_jobs=self.n_jobs)
+                        worth[i].append(measure.worth(measure.per_query(scored)))
         best = self._best(np.array(values), np.array([np.concatenate(parts) for parts in worth]))
         return self._penalty_for_all(values[best], order.size / data.n_queries)
 

@@ -13,6 +13,7 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning, in_shell
 from plackett._estimator import clone
 from plackett._literals import call
+from plackett._progress import steps
 from plackett.catalogue import find
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
@@ -240,19 +241,21 @@ class RelationalWrapper(WrapsRanker):
         measure = fold_measure(self, data, "beta")
         order = np.random.default_rng(0).permutation(data.n_queries)
         worth = np.zeros(len(_STRENGTHS))
-        for fold in range(_FOLDS):
-            held_out = np.sort(order[fold::_FOLDS])
-            test = data.select(held_out)
-            base = self._fresh()
-            base.early_stopping_rounds = None
-            with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
-                warnings.simplefilter("ignore", PlackettWarning)
-                base._fit(data.select(np.setdiff1d(order, held_out)), SilentMonitor())
-                f = base._score_rows(test)
-                for i, beta in enumerate(_STRENGTHS):
-                    h = self._maker(beta)(test).scores(f) if beta > 0.0 else f
-                    scored = Scored(test, h, n_jobs=self.n_jobs)
-                    worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
+        with steps(_FOLDS, f"{type(self).__name__}: beta by cross-validation", verbose=self.verbose) as step:
+            for fold in range(_FOLDS):
+                step()
+                held_out = np.sort(order[fold::_FOLDS])
+                test = data.select(held_out)
+                base = self._fresh()
+                base.early_stopping_rounds = None
+                with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+                    warnings.simplefilter("ignore", PlackettWarning)
+                    base._fit(data.select(np.setdiff1d(order, held_out)), SilentMonitor())
+                    f = base._score_rows(test)
+                    for i, beta in enumerate(_STRENGTHS):
+                        h = self._maker(beta)(test).scores(f) if beta > 0.0 else f
+                        scored = Scored(test, h, n_jobs=self.n_jobs)
+                        worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
         return _STRENGTHS[int(np.argmax(worth))]
 
     def _check_learned(self) -> None:
