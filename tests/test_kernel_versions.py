@@ -33,6 +33,14 @@ for ranker in (pk.RankSVM(), pk.LambdaMART(n_estimators=2, min_child_samples=2))
     ranker.fit(mapped, eval_set=data)
     for rows in (data, mapped, turned):
         ranker.predict(rows)
+from scipy.sparse import csr_matrix
+from plackett.scorers._products import block_sums, table_times, transposed_times
+for rows in (X, data.X, csr_matrix(X), data.replace(X=csr_matrix(X)).X):
+    for column in (scores[:, None], frozen[:, None]):
+        transposed_times(rows, column)
+        block_sums(rows, column, data.offsets)
+    for weights in (np.ones((3, 1)), np.broadcast_to(1.0, (3, 1))):
+        table_times(rows, weights)
 kernels = [each for each in gc.get_objects() if type(each) is Kernel and each.compiled is not None]
 assert len(kernels) > 10
 for each in kernels:
