@@ -42,6 +42,14 @@ def wider_network(arrays):
     return arrays | changed | {k: np.concatenate([arrays[k]] * 2) for k in arrays if k.startswith("weights.output.")}
 
 
+def wider_member(arrays):
+    """A member that fits its own number of features, which is not that of the others or of the data."""
+    members = json.loads(arrays["members"].tobytes())
+    members[0]["fitted"]["n_features_in_"] = 5
+    changed = {"members": np.frombuffer(json.dumps(members).encode(), np.uint8), "0.weights": np.zeros((5, 1))}
+    return arrays | changed
+
+
 # ranker, change of its arrays, the array that the error names
 CASES = {
     "linear": (pk.ListNet(alpha=1.0), columns("weights intercept", 3), "weights"),
@@ -67,6 +75,21 @@ CASES = {
     "trees": (GradientRanker(loss="Logistic", model=TREES), outputs(2), "n_outputs"),
     "trees of classes": (GradientRanker(loss="Softmax", model=TREES), outputs(1), "n_outputs"),
     "blend": (pk.Blend(members=(pk.ListNet(alpha=1.0),)), columns("0.weights 0.intercept", 2), "weights"),
+    "member": (pk.Blend(members=(pk.ListNet(alpha=1.0),)), wider_member, "members"),
+    "members": (pk.Blend(members=(pk.ListNet(alpha=1.0), pk.ListNet(alpha=0.1))), wider_member, "members"),
+    "relational": (pk.RelationalFeedback(relation=pk.Neighbours(k=2), beta=0.5), wider_member, "members"),
+    "two layers": (pk.TwoLayer(base=pk.ListNet(alpha=1.0)), columns("projection", 2), "projection"),
+    "query features": (
+        pk.CoupleNet(query_features=[3], max_iter=2),
+        lambda a: a | {"z.columns": a["z.columns"] + 4},
+        r"z\.columns",
+    ),
+    "stages": (
+        pk.Cascade(stages=(pk.ListNet(alpha=1.0), pk.ListNet(alpha=1.0)), keep=(3,), features=([0, 1], None)),
+        lambda a: a | {"columns": a["columns"] + 4},
+        "columns",
+    ),
+    "training data": (pk.KNNOnline(base="LinearRegression", k=3), columns("X", 2), "X"),
     "ordinal": (pk.PRank(), rows("weights", 2), "weights"),
     "class thresholds": (pk.GPOrdinal(max_iter=3), rows("thresholds", 2), "thresholds"),
     "kernel": (pk.KernelRankSVM(C=0.1), lambda a: a | {"weights": a["weights"][:, None]}, "support"),
@@ -80,6 +103,7 @@ CASES = {
 
 def task():
     X, y, qid = easy_task(n_queries=12)
+    X[:, 3] = np.random.default_rng(0).normal(size=12)[qid]  # describes the query
     return X, y, qid
 
 

@@ -65,6 +65,9 @@ def check_size(scorer: Any, owner: str, n_features: int | None, takes: Callable[
         return
     if n_features is not None and size.n_features != n_features:
         raise DataError(f"array {size.array!r} is for {size.n_features} features, but the {owner} has {n_features}")
+    query_map = getattr(scorer, "query_map", None)
+    if query_map is not None and max(query_map.columns.max(initial=-1), query_map.reference) >= size.n_features:
+        raise DataError(f"array 'z.columns' or 'z.head' names a feature beyond the {size.n_features} of the {owner}")
     if not takes(size.n_outputs):
         array = size.output_array or size.array
         raise DataError(f"array {array!r} gives {size.n_outputs} score(s) per document, which do not fit the {owner}")
