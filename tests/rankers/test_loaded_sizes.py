@@ -90,6 +90,8 @@ CASES = {
         "columns",
     ),
     "training data": (pk.KNNOnline(base="LinearRegression", k=3), columns("X", 2), "X"),
+    "factors": (pk.Blend(members=(pk.ListNet(alpha=1.0),)), lambda a: a | {"factors": np.full(1, np.nan)}, "factors"),
+    "support": (pk.KernelRankSVM(C=0.1), lambda a: a | {"support": np.full_like(a["support"], np.inf)}, "support"),
     "ordinal": (pk.PRank(), rows("weights", 2), "weights"),
     "class thresholds": (pk.GPOrdinal(max_iter=3), rows("thresholds", 2), "thresholds"),
     "kernel": (pk.KernelRankSVM(C=0.1), lambda a: a | {"weights": a["weights"][:, None]}, "support"),

@@ -287,7 +287,7 @@ def test_linear_weights_are_checked(tmp_path):
             load(path)
     for bad in (np.nan, np.inf):
         rewritten(path, lambda h: h, lambda _, bad=bad: {"weights": np.full((3, 1), bad), "intercept": np.zeros(1)})
-        with pytest.raises(ValueError, match="not all finite"):
+        with pytest.raises(ValueError, match="array 'weights' has an entry that is not finite"):
             load(path)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from plackett._errors import DataError
 
-__all__ = ["Scorer", "Size", "check_size"]
+__all__ = ["Scorer", "Size", "check_finite", "check_size"]
 
 
 class Size(NamedTuple):
@@ -44,6 +44,13 @@ class Scorer(Protocol):
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
         """The scorer that `to_arrays` wrote."""
+
+
+def check_finite(arrays: Mapping[str, np.ndarray]) -> None:
+    """Reject arrays of a file with entries that are not finite numbers."""
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise DataError(f"array {name!r} has an entry that is not finite")
 
 
 def _one(n_outputs: int) -> bool:

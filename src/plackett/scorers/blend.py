@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._members import member_scores, pack_members, same_features, unlabelled, unpack_members
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 if TYPE_CHECKING:
     from plackett.rankers.base import Ranker
@@ -64,4 +64,5 @@ class BlendScorer:
         factors, rankers = np.array(arrays["factors"]), same_features(unpack_members(arrays))
         if factors.dtype != np.float64 or factors.shape != (len(rankers),):
             raise DataError(f"a blend of {len(rankers)} rankers with factors of shape {factors.shape}")
+        check_finite({"factors": factors})
         return cls(rankers, factors)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 
@@ -65,4 +65,5 @@ class CoupleNetScorer:
         fits = documents.ndim == queries.ndim == 2 and documents.dtype == queries.dtype == np.float64
         if not fits or queries.shape != (query_map.n_features + 1, documents.shape[1] - 1):
             raise DataError("the layers of the model are damaged")
+        check_finite({"document_layer": documents, "query_layer": queries})
         return cls(query_map, documents, queries)

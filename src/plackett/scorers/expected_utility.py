@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["ExpectedUtilityScorer"]
 
@@ -62,8 +62,9 @@ class ExpectedUtilityScorer:
         names = ("weights", "intercept", "gains", "scale")
         weights, intercept, gains, scale = parts = [np.array(arrays.get(name)) for name in names]
         for name, array, ndim in zip(names, parts, (2, 1, 1, 1), strict=True):
-            if array.dtype != np.float64 or array.ndim != ndim or not np.isfinite(array).all():
+            if array.dtype != np.float64 or array.ndim != ndim:
                 raise DataError(f"array {name!r} of the Bayesian model is damaged")
+        check_finite(dict(zip(names, parts, strict=True)))
         if weights.shape[1] == 0 or intercept.shape != weights.shape[1:] or gains.size == 0:
             raise DataError(
                 f"array 'weights' of shape {weights.shape} does not fit intercepts of shape {intercept.shape} and "

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dense import dense
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["GaussianClassesScorer"]
 
@@ -69,4 +69,6 @@ class GaussianClassesScorer:
         right &= constants.shape == gains.shape == (grades,)
         if not right or grades == 0 or any(a.dtype != np.float64 for a in (roots, means, constants, gains)):
             raise DataError("the densities of the generative model are damaged")
+        known = np.where(constants == -np.inf, 0.0, constants)  # a grade that never occurs has −∞
+        check_finite({"roots": roots, "means": means, "gains": gains, "constants": known})
         return cls(roots, means, constants, gains)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dense import dense
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["GaussianPosterior", "GaussianProcessScorer", "spread_points"]
 
@@ -66,6 +66,9 @@ class GaussianProcessScorer:
             raise DataError(f"a Gaussian process of points {scorer.points.shape} with heights {scorer.heights.shape}")
         if scorer.length_scale.shape != (1,) or not scorer.length_scale[0] > 0 or (scorer.spread == 0).any():
             raise DataError("the length_scale or the spread of the Gaussian process is damaged")
+        check_finite(
+            {name: getattr(scorer, name) for name in ("center", "spread", "points", "heights", "length_scale")}
+        )
         return scorer
 
 

@@ -11,7 +11,7 @@ from plackett._errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.aggregation.lists import RankLists
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["HyperplanesScorer"]
 
@@ -59,4 +59,5 @@ class HyperplanesScorer:
         weights, alpha, borda = (np.array(arrays[name], np.float64) for name in ("weights", "alpha", "borda"))
         if weights.ndim != 2 or alpha.shape != weights.shape[1:] or borda.shape != (1,):
             raise DataError(f"hyperplanes of shape {weights.shape} with weights of shape {alpha.shape}")
+        check_finite({"weights": weights, "alpha": alpha})
         return cls(weights, alpha, borda)

@@ -11,7 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dense import dense
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["KERNELS", "KernelScorer", "KernelSpace"]
 
@@ -80,6 +80,7 @@ class KernelScorer:
             raise DataError(f"the support vectors are damaged ({error})") from None
         if kernel not in KERNELS or support.shape != weights.shape + scale.shape or numbers.shape != (4,):
             raise DataError(f"support vectors of shape {support.shape} do not fit kernel {kernel!r}")
+        check_finite({"support": support, "weights": weights, "scale": scale, "numbers": numbers})
         if (scale == 0).any():
             raise DataError("array 'scale' of the support vectors has a zero")
         return cls(kernel, support, weights, scale, numbers)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["LinearScorer"]
 
@@ -44,8 +44,7 @@ class LinearScorer:
         weights, intercept = (np.array(arrays.get(name)) for name in ("weights", "intercept"))
         if weights.dtype != np.float64 or weights.ndim != 2 or intercept.dtype != np.float64:
             raise DataError("the weights of the linear model are damaged")
-        if not (np.isfinite(weights).all() and np.isfinite(intercept).all()):
-            raise DataError("the weights of the linear model are not all finite")
+        check_finite({"weights": weights, "intercept": intercept})
         if intercept.shape != weights.shape[1:]:
             raise DataError(f"a linear model of {weights.shape[1]} outputs with intercepts of shape {intercept.shape}")
         return cls(weights, intercept)

@@ -16,7 +16,7 @@ from plackett.models.networks import NETWORKS, Network
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.feed import scores_of, scoring_feed
 from plackett.models.networks.plain import plain_scores
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["NeuralScorer"]
 
@@ -99,6 +99,8 @@ class NeuralScorer:
         for name, shape in network.shapes().items():
             if weights[name].shape != shape:
                 raise DataError(f"weights {name!r} have shape {weights[name].shape}, the network needs {shape}")
+        check_finite({"features.mean": features.mean, "features.scale": features.scale})
+        check_finite({f"weights.{name}": weight for name, weight in weights.items()})
         return cls(network, features, weights)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._products import table_times
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["OrdinalScorer"]
 
@@ -55,4 +55,5 @@ class OrdinalScorer:
                 raise DataError("the weights or thresholds of the ordinal model are damaged")
         if labels.size != thresholds.size + 1 or not (np.diff(thresholds) >= 0).all():
             raise DataError(f"an ordinal model of {labels.size} labels with thresholds {thresholds.tolist()}")
+        check_finite({"weights": weights, "labels": labels})
         return cls(weights, thresholds, labels)

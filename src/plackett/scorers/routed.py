@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._members import member_scores, pack_members, same_features, unlabelled, unpack_members
-from plackett.scorers.base import Size
+from plackett.scorers.base import Size, check_finite
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routers import ROUTERS, Router
 
@@ -138,6 +138,7 @@ class RoutedScorer:
             raise DataError(f"{len(rankers)} routed rankers with factors of shape {factors.shape}")
         if not 0.0 <= shrink[0] <= 1.0 or ("router" not in arrays and len(rankers) > 1):
             raise DataError("the model has several rankers and no rule to choose among them")
+        check_finite({"factors": factors})
         query_map = QueryMap.from_arrays(arrays) if "z.head" in arrays else None
         if "router" not in arrays:
             return cls(rankers, factors, float(shrink[0]), query_map, None)
