@@ -31,6 +31,7 @@ from plackett.rankers.query_dependent.couple_net import CoupleNet as CoupleNet
 from plackett.rankers.listwise.decision_theoretic import DecisionTheoretic as DecisionTheoretic
 from plackett.models.dropout_trees import DropoutTrees as DropoutTrees
 from plackett.experiments.result import Experiment as Experiment
+from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax as ExposureSoftmax
 from plackett.rankers.pairwise.frank import FRank as FRank
 from plackett.text.features.feature_set import FeatureSet as FeatureSet
 from plackett.rankers.transfer.feature_transfer import FeatureTransfer as FeatureTransfer

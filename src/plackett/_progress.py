@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from typing import TypeVar
 
-__all__ = ["progress"]
+__all__ = ["progress", "steps"]
 
 #: Seconds of work before the bar appears.
 PATIENCE = 2.0
@@ -21,7 +22,7 @@ def progress(
     *,
     amount: Callable[[T], int] = lambda item: 1,
     verbose: bool = True,
-) -> Iterator[T]:
+) -> Generator[T]:
     """Yield the items, with a progress bar on standard error once the work has taken two seconds.
 
     Parameters
@@ -54,3 +55,19 @@ def progress(
     finally:
         if shown:
             bar.stop()
+
+
+@contextmanager
+def steps(total: int, description: str, *, verbose: bool = True) -> Iterator[Callable[[], None]]:
+    """The same bar for work that is no loop over items: call what it gives at the beginning of each step.
+
+    >>> with steps(2, "halves") as step:
+    ...     step()
+    ...     step()
+    """
+    with closing(progress(range(total), description, total, verbose=verbose)) as items:
+
+        def step() -> None:
+            next(items, None)
+
+        yield step

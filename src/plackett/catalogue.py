@@ -52,6 +52,7 @@ KINDS = {
     "graph": "graph",
     "clicks": "clicks",
     "clicks/models": "click model",
+    "clicks/rankers": "ranker",
     "online": "online",
     "selection": "selection",
     "selection/pools": "pool",

@@ -11,10 +11,10 @@ from plackett.clicks.labels.dataset import labelled_dataset
 from plackett.clicks.labels.from_model import model_labels
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.pbm import PBM
+from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax
 from plackett.clicks.simulate import PositionUsers, TrustUsers, simulate_log
 from plackett.clicks.unbiased.agreement import BlendedRanker, guarded_choice, rank_agreement
 from plackett.clicks.unbiased.dual_learning import DualLearning
-from plackett.clicks.unbiased.exposure import ExposureSoftmax
 from plackett.clicks.unbiased.weights import ips_labels
 
 

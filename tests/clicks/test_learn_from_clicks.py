@@ -12,7 +12,7 @@ from plackett import clicks
 from plackett.clicks.log import ClickLog
 from plackett.clicks.simulate import PositionUsers
 from plackett.clicks.unbiased import learning
-from plackett.clicks.unbiased.agreement import BlendedRanker
+from plackett.clicks.unbiased.agreement import BlendedRanker, _blended
 from plackett.datasets import make_ranking
 from plackett.studies._click_learners import GUARDED, LABELS, Case, _labelled, _linear, learn
 
@@ -130,7 +130,7 @@ def test_why_the_baseline_could_not_be_judged_is_told(log, data):
 def test_steps_are_counted(data):
     assert clicks.ExposureSoftmax(max_iter=1).fit(data).n_iter_ == 1
     with pytest.raises(pk.DataError, match="max_iter=0"):
-        clicks.ExposureSoftmax(max_iter=0)
+        clicks.ExposureSoftmax(max_iter=0).fit(data)
 
 
 def test_a_blend_keeps_holes(data):
@@ -163,3 +163,38 @@ def test_queries_that_were_never_logged_change_nothing(log, data):
     np.testing.assert_allclose(theirs.ranker.predict(data), ours.ranker.predict(data), rtol=1e-9, atol=1e-12)
     one = log.select(np.flatnonzero(log.query == 0))
     assert clicks.learn_from_clicks(one, with_ids).reason.startswith("there is one query only")
+
+
+def saved_and_loaded(ranker, data, path):
+    ranker.save(path)
+    again = pk.load(path)
+    np.testing.assert_array_equal(again.predict(data), ranker.predict(data))
+    assert again.get_params(deep=False).keys() == ranker.get_params(deep=False).keys()
+    return again
+
+
+def test_what_it_returns_is_saved(log, data, tmp_path, monkeypatch):
+    result = clicks.learn_from_clicks(log, data)
+    blend = result.ranker
+    assert isinstance(blend, pk.Blend) and 0 < result.weight < 1
+    assert [type(each).__name__ for each in blend.members_] == ["ExposureSoftmax"] * 2
+    by_hand = BlendedRanker(*blend.members_, result.weight).predict(data)
+    np.testing.assert_allclose(saved_and_loaded(blend, data, tmp_path / "blend").predict(data), by_hand, rtol=1e-12)
+    with pytest.raises(pk.DataError, match="no counterpart in RankLib"):
+        pk.export.write_ranklib(blend, tmp_path / "no.txt")
+    monkeypatch.setattr(learning, "ENOUGH_PAGES", 1)
+    linear = clicks.learn_from_clicks(log, data).ranker
+    again = saved_and_loaded(linear, data, tmp_path / "linear")
+    assert again.alpha == linear.alpha and again.n_iter_ == linear.n_iter_
+    np.testing.assert_array_equal(again.coef_, linear.coef_)
+    assert again.feature_names_in_.tolist() == list(data.feature_names)
+    pk.export.write_ranklib(linear, tmp_path / "linear.txt")
+    back = pk.export.read_ranklib(tmp_path / "linear.txt", n_features=data.n_features)
+    np.testing.assert_allclose(back.predict(data), linear.predict(data), rtol=1e-5, atol=1e-6)
+
+
+def test_without_weight_one_of_the_two_is_the_ranker(data):
+    rankers = [clicks.ExposureSoftmax().fit(data), pk.ListNet(alpha=1.0).fit(data)]
+    assert [_blended(*rankers, weight, data) for weight in (0.0, 1.0)] == rankers
+    with pytest.raises(pk.DataError, match="scale='x'"):
+        pk.Blend(scale="x").fit(data)

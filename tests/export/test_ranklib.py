@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import plackett as pk
 from plackett._load import foreign_reader
 from plackett.export._lines import below32
+from plackett.export._ranklib_rule import score_ranklib
 from plackett.export.ranklib import _ALGORITHMS, read_ranklib, write_ranklib
 
 #: As RankLib's `-save` writes them: tabs, spaces inside tags, settings in comments.
@@ -242,6 +243,63 @@ def test_every_kind_both_ways(tmp_path, name):
     write_ranklib(ranker, path)
     assert path.read_text().startswith(f"## {name}\n")
     np.testing.assert_allclose(read_ranklib(path, n_features=3).predict(rows), expected, rtol=1e-6, atol=1e-7)
+
+
+NAMES = ['a "quoted" name', "Länge\u2028</ensemble>", "## c", "1:0.5", "e"]
+
+
+@pytest.mark.parametrize("name", ["LambdaMART", "RandomForest", "RankBoost", "ListNet", "RankSVM"])
+def test_names_are_comments(tmp_path, name):
+    """RankLib skips the lines that begin with ##; without them the file is the one without names."""
+    data = task()
+    named = data.replace(feature_names=NAMES)
+    plain, ranker = (pk.rankers()[name](n_jobs=1, **SMALL[name]).fit(each) for each in (data, named))
+    write_ranklib(plain, tmp_path / "plain.txt")
+    write_ranklib(ranker, tmp_path / "named.txt")
+    text = (tmp_path / "named.txt").read_bytes().decode("ascii")
+    comments = [line for line in text.splitlines() if line.startswith("## Feature ")]
+    assert len(comments) == 5 and '## Feature 5 = "e"' in comments
+    without = [line for line in text.splitlines() if line not in comments]
+    assert without == (tmp_path / "plain.txt").read_text().splitlines()
+    again = read_ranklib(tmp_path / "named.txt")
+    assert again.feature_names_in_.tolist() == NAMES and again.n_features_in_ == 5
+    assert again.get_params() == read_ranklib(tmp_path / "plain.txt").get_params()
+    turned = named.replace(X=named.X[:, ::-1].copy(), feature_names=NAMES[::-1])
+    np.testing.assert_allclose(again.predict(turned), again.predict(named), rtol=1e-12)
+    engine = score_ranklib(tmp_path / "named.txt", named.X, NAMES)
+    np.testing.assert_allclose(engine, again.predict(named), rtol=1e-5, atol=1e-6)
+    assert not hasattr(read_ranklib(tmp_path / "named.txt", n_features=6), "feature_names_in_")
+    write_ranklib(plain, tmp_path / "given.txt", feature_names=NAMES)
+    assert (tmp_path / "given.txt").read_text() == text
+    with pytest.raises(ValueError, match="2 feature names for a model of 5"):
+        write_ranklib(plain, tmp_path / "given.txt", feature_names=["a", "b"])
+
+
+def test_names_of_networks(tmp_path):
+    pytest.importorskip("torch", reason="networks need the extra 'neural'")
+    data = task().replace(feature_names=NAMES)
+    ranker = pk.RankNet(hidden=(3,), max_epochs=1, device="cpu", n_jobs=1, alpha=0.01).fit(data)
+    write_ranklib(ranker, tmp_path / "net.txt")
+    assert read_ranklib(tmp_path / "net.txt").feature_names_in_.tolist() == NAMES
+
+
+@pytest.mark.parametrize(
+    "comments",
+    [
+        '## Feature 2 = "a"',
+        '## Feature 1 = "a"\n## Feature 2 = "a"',
+        '## Feature 1 = "a"\n## Feature 1 = "b"',
+        '## Feature 1 = "a',
+        '## Feature 1 = "\\x"',
+        '## Feature 1 = ""',
+        '## Feature 1 = "\\ud800"',
+        "## Feature 1 = a",
+        "## Feature 1 = 3",
+    ],
+)
+def test_other_comments_are_no_names(tmp_path, comments):
+    ranker = read_ranklib(written(tmp_path, f"## AdaRank\n{comments}\n1:0.5 3:2.0"))
+    assert not hasattr(ranker, "feature_names_in_") and ranker.n_features_in_ == 3
 
 
 def test_the_epochs_of_listnet_are_its_iterations(tmp_path):

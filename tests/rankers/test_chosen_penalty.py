@@ -6,8 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import plackett as pk
+from plackett import _progress
+from plackett.measures.ranking import Scored
 
 
 def noisy(n_queries=40, noise=1.0, seed=0):
@@ -184,3 +187,63 @@ def test_a_fit_that_is_interrupted_leaves_the_choice_with_its_model(cls, monkeyp
     with pytest.raises(KeyboardInterrupt):
         ranker.fit(data)
     assert chosen and ranker.settled() == ranker.card_["chosen"] == chosen
+
+
+@pytest.mark.parametrize(
+    ("ranker", "name"),
+    [
+        (pk.ListNet(), "alpha"),
+        (pk.RankSVM(), "C"),
+        (pk.RelationalFeedback(relation=pk.Neighbours(k=2), base="LinearRegression", beta="auto"), "beta"),
+    ],
+)
+def test_large_labels_are_judged_with_linear_gain(ranker, name):
+    """They have no gains 2^label − 1, which training does not need either: the choice is that of the linear gain."""
+    data = noisy()
+    large = data.replace(y=data.y * 2000.0)
+    with pytest.warns(
+        pk.PlackettWarning, match=rf"up to 4000 .*: {name} is chosen by nDCG\(gain=.linear.\)@10"
+    ) as told:
+        chosen = getattr(ranker.fit(large), f"{name}_")
+    assert len(told) == 1
+    named = clone(ranker).set_params(eval_measure="nDCG(gain='linear')@10").fit(large)
+    assert chosen == getattr(named, f"{name}_")
+    np.testing.assert_array_equal(ranker.predict(large), named.predict(large))
+    with pytest.raises(pk.MeasureError, match="labels up to 4000 are too large"):
+        clone(ranker).set_params(eval_measure="nDCG@5").fit(large)
+    with pytest.raises(pk.MeasureError, match="labels up to 4000 are too large"):
+        ranker.score(large)
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+@pytest.mark.parametrize(
+    ("ranker", "name", "n"),
+    [
+        (pk.ListNet(max_iter=2), "alpha", 20),
+        (pk.RelationalFeedback(relation=pk.Neighbours(k=2), base="LinearRegression", beta="auto"), "beta", 5),
+    ],
+)
+def test_folds_show_their_progress(ranker, name, n, verbose, capsys, monkeypatch):
+    """On standard error, for work that takes long; the bar goes away when the work is interrupted too."""
+    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    ranker, words = clone(ranker).set_params(verbose=verbose), f"{type(ranker).__name__}: {name} by cross-validation"
+    ranker.fit(noisy(n_queries=10))
+    told = capsys.readouterr().err
+    assert ((words in told) and (f"{n}/{n}" in told)) == verbose
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Scored, "__init__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(noisy(n_queries=10))
+    told = capsys.readouterr().err
+    assert ((words in told) and (f"1/{n}" in told)) == verbose
+
+
+def test_networks_with_large_labels():
+    pytest.importorskip("torch", reason="networks need the extra 'neural'")
+    data = noisy(n_queries=12)
+    ranker = pk.RankNet(max_epochs=1, hidden=(2,), n_jobs=1, device="cpu")
+    with pytest.warns(pk.PlackettWarning, match="alpha is chosen by"):
+        assert ranker.fit(data.replace(y=data.y * 2000.0)).alpha_ in ranker._penalty[1]

@@ -285,9 +285,10 @@ def test_linear_weights_are_checked(tmp_path):
         rewritten(path, lambda h: h, lambda _, arrays=arrays: arrays)
         with pytest.raises(ValueError, match=r"m\.plackett"):
             load(path)
-    rewritten(path, lambda h: h, lambda _: {"weights": np.zeros((2, 1)), "intercept": np.zeros(1)})
-    with pytest.raises(ValueError, match="3 features with weights for 2"):
-        load(path).predict(X)
+    for bad in (np.nan, np.inf):
+        rewritten(path, lambda h: h, lambda _, bad=bad: {"weights": np.full((3, 1), bad), "intercept": np.zeros(1)})
+        with pytest.raises(ValueError, match="array 'weights' has an entry that is not finite"):
+            load(path)
 
 
 def test_what_a_ranker_says_of_itself_is_kept(tmp_path):

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import plackett as pk
 from plackett.cli.app import app
 from plackett.clicks.profile import rank_variation
+from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax
 from plackett.clicks.simulate import simulate_log
-from plackett.clicks.unbiased.exposure import ExposureSoftmax
 from plackett.studies.learning_from_clicks import METHODS, learning_from_clicks
 
 

@@ -12,7 +12,7 @@ from plackett.clicks.models.dbn import DBN as DBN
 from plackett.clicks.models.dcm import DCM as DCM
 from plackett.clicks.models.dcm import DCMClosedForm as DCMClosedForm
 from plackett.clicks.unbiased.dual_learning import DualLearning as DualLearning
-from plackett.clicks.unbiased.exposure import ExposureSoftmax as ExposureSoftmax
+from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax as ExposureSoftmax
 from plackett.clicks.features import FeatureAttraction as FeatureAttraction
 from plackett.clicks.models.ctr import GlobalCTR as GlobalCTR
 from plackett.clicks.models.ctr import IndependentClickModel as IndependentClickModel

@@ -114,6 +114,10 @@ class RankingDataset:
         self.__post_init__()
 
     def __post_init__(self) -> None:
+        X = self.X
+        if isinstance(X, np.ndarray) and X.flags.f_contiguous and not X.flags.c_contiguous:
+            # as NumPy returns selected columns: kernels would be compiled again, and round differently
+            object.__setattr__(self, "X", np.ascontiguousarray(X))
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray) and value.flags.writeable:

@@ -14,8 +14,9 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
-from plackett.export._form import form_of, output_factor
+from plackett.export._form import form_of, names_of, output_factor
 from plackett.export._lines import ModelText
+from plackett.export._ranklib_names import read_names, with_names
 from plackett.export._ranklib_network import read_network, write_network
 from plackett.export._ranklib_rule import apart, score_ranklib
 from plackett.export._ranklib_sums import read_linear, read_rankboost, write_linear, write_rankboost
@@ -139,7 +140,8 @@ def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None)
     path
         The file that RankLib's ``-save`` wrote.
     n_features
-        Number of columns of the data to score; None means the largest feature number in the file.
+        Number of columns of the data to score. None means the number of names in the comments (see `write_ranklib`), or
+        without names the largest feature number in the file.
 
     Examples
     --------
@@ -158,9 +160,14 @@ def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None)
     if algorithm is None:
         known = ", ".join(f"'## {name}'" for name in _ALGORITHMS)
         raise DataError(f"{path}:1: not a RankLib model; its first line should be one of {known}")
-    scorer, size = algorithm.read(model, n_features)
+    names = read_names(lines)
+    if names is not None and n_features is not None and len(names) != n_features:
+        names = None  # they are those of other data
+    scorer, size = algorithm.read(model, n_features if names is None else len(names))
     ranker = getattr(import_module(algorithm.module), algorithm.symbol)(**_settings(algorithm, lines))
     ranker.scorer_, ranker.n_features_in_, ranker.history_ = scorer, size, []
+    if names is not None:
+        ranker.feature_names_in_ = np.array(names, dtype=object)
     ranker.card_ = {"algorithm": algorithm.symbol, "plackett": __version__, "read_from": f"RankLib ({first})"}
     return ranker
 
@@ -195,7 +202,8 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
     path
         The file to write.
     feature_names
-        Not stored: RankLib knows features by number.
+        Names of the features; by default those of the training data, if it has some. RankLib knows features by number:
+        names are in comments, which RankLib skips and `read_ranklib` reads.
 
     Examples
     --------
@@ -218,6 +226,8 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
             "RankBoost and networks of sigmoid layers have"
         )
     name, body = _WRITERS[ranker.scorer_.kind](ranker)
+    if feature_names is not None or hasattr(ranker, "feature_names_in_"):
+        body = with_names(body, names_of(ranker, feature_names))
     with replacing(path) as file:
         file.write(f"## {name}\n{body}".encode())
 

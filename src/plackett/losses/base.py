@@ -106,6 +106,10 @@ class Loss:
         """The one score per document to rank by; losses with several outputs per document combine them."""
         return scores
 
+    def takes(self, n_outputs: int) -> bool:
+        """Whether `ranking_scores` makes one score of this number of outputs per document."""
+        return n_outputs == 1
+
     def bounds(self, measure: Any = None) -> list[Any]:
         """Known bounds of a measure by this loss; without ``measure``, of all measures.
 

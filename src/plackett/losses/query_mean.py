@@ -93,6 +93,10 @@ class QueryMean(Loss):
         """The one score per document to rank by."""
         return self.inner.ranking_scores(scores)
 
+    def takes(self, n_outputs: int) -> bool:
+        """Whether the inner loss makes one score of this number of outputs per document."""
+        return self.inner.takes(n_outputs)
+
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset: the inner one with the weight of each query divided by its number of terms."""
         total = self._count(data, n_jobs)

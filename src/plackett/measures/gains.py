@@ -22,6 +22,7 @@ __all__ = [
     "discount_table",
     "gain_at",
     "gains_of",
+    "has_gains",
     "ideal_dcg",
     "ideal_gains",
     "position_gains",
@@ -73,15 +74,20 @@ def gains_of(labels: np.ndarray, gain: str | Pairs) -> np.ndarray:
     [0.0, 0.0, 3.0]
     """
     if isinstance(gain, str):
-        if gain == "exp2" and (largest := labels.max(initial=0.0)) > _LARGEST_EXPONENT:
+        if not has_gains(labels, gain):
             raise MeasureError(
-                f"labels up to {largest:g} are too large for the gain 2^label − 1; use a linear gain, for example "
+                f"labels up to {labels.max():g} are too large for the gain 2^label − 1; use a linear gain, for example "
                 "\"nDCG(gain='linear')@10\" as measure and eval_measure, or smaller labels"
             )
         return np.where(labels > 0, GAINS[gain](labels), 0.0)
     known, values = np.array(gain).T
     at = np.minimum(np.searchsorted(known, labels), known.size - 1)
     return np.where((known[at] == labels) & (labels >= 0), values[at], 0.0)
+
+
+def has_gains(labels: np.ndarray, gain: str | Pairs) -> bool:
+    """Whether sums of the gains of such labels are finite."""
+    return gain != "exp2" or bool(labels.max(initial=0.0) <= _LARGEST_EXPONENT)
 
 
 def ideal_gains(data: RankingDataset, gain: str | Pairs) -> np.ndarray:

@@ -30,6 +30,7 @@ from plackett.rankers.contributions import contributions
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
 from plackett.rankers.reference import reference_of, sample_of
+from plackett.scorers.base import check_size
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["GradientTrained", "Ranker"]
@@ -479,6 +480,19 @@ class Ranker(FittedAttributes, Estimator):
             )
         return self.calibration_.probability(self.predict(X, qid=qid))
 
+    def _check_loaded(self) -> None:
+        """Check that what was read from a model file fits together, before anything relies on it."""
+        check_size(self.scorer_, type(self).__name__, self._scored_features(), self._takes)
+        self._check_learned()
+
+    def _takes(self, n_outputs: int) -> bool:
+        """Whether it makes one score per document of this number of outputs of the scorer."""
+        return n_outputs == 1
+
+    def _scored_features(self) -> int | None:
+        """Number of features that the scorer gets; None if it is not that of the data."""
+        return self.n_features_in_
+
     def _check_learned(self) -> None:
         """Check the learned attributes of a model file, other than the scorer, before anything relies on them."""
 
@@ -654,6 +668,9 @@ class GradientTrained(Ranker):
         if model is not self:
             check_parameters(model)
         self.scorer_ = model.train(self.make_loss(), data, monitor, start)
+
+    def _takes(self, n_outputs: int) -> bool:
+        return self.make_loss().takes(n_outputs)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         card, model = super()._card(data, monitor), self.make_model()

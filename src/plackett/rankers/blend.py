@@ -17,6 +17,7 @@ from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.scorers.blend import BlendScorer
+from plackett.scorers.standardized import StandardizedScorer
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["Blend", "spread_within_lists"]
@@ -41,6 +42,10 @@ class Blend(Ranker):
         rankers and trees, trained on documents, pairs and lists.
     weights
         One number per member; None weights them equally.
+    scale
+        ``"spread"`` divides the scores of a member by one number, as above. ``"query"`` standardises them in each query
+        (mean 0, variance 1; all 0 if they are equal), for members whose scores spread differently from query to query:
+        such a blend looks at whole lists, and cannot be exported.
     n_best
         Keep only this many members, those with the best `eval_measure` on the validation data; None keeps all.
     eval_measure
@@ -80,11 +85,13 @@ class Blend(Ranker):
     search_space: ClassVar[SearchSpace] = {"n_best": (2, 4)}
     # trees bin features by counting rows, so weighting a row is not exactly the same as repeating it
     _test_settings: ClassVar[dict[str, Any]] = {"members": ("ListNet", "LinearRegression")}
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"scale": "query"},)
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)  # an interrupt ends a member, not a round of the blend
 
     members: Sequence[Any] | None = None
     weights: Sequence[float] | None = None
     n_best: int | None = None
+    scale: str = "spread"
 
     @classmethod
     def of(cls, rankers: Sequence[Ranker], data: RankingDataset, **parameters: Any) -> Self:
@@ -140,8 +147,12 @@ class Blend(Ranker):
             order = np.argsort(-measure.worth(np.array(values)), kind="stable")
             kept = np.sort(order[: self.n_best])
         self.weights_ = weights[kept] / weights[kept].sum()
+        rankers = tuple(members[i] for i in kept)
+        if self.scale == "query":
+            self.scorer_: BlendScorer = StandardizedScorer(rankers, self.weights_)
+            return
         spreads = np.array([spread_within_lists(scores[i], data) for i in kept])
-        self.scorer_ = BlendScorer(tuple(members[i] for i in kept), self.weights_ / spreads)
+        self.scorer_ = BlendScorer(rankers, self.weights_ / spreads)
 
     @property
     def members_(self) -> list[Ranker]:
@@ -189,6 +200,8 @@ class Blend(Ranker):
     def _weights(self, n: int) -> np.ndarray:
         if self.n_best is not None and self.n_best < 1:
             raise DataError(f"n_best={self.n_best}; give 1 or more, or None")
+        if self.scale not in ("spread", "query"):
+            raise DataError(f"scale={self.scale!r}; give 'spread' or 'query'")
         weights = np.ones(n) if self.weights is None else np.asarray(self.weights, np.float64)
         if weights.shape != (n,) or not (weights > 0).all() or not np.isfinite(weights).all():
             raise DataError(f"weights={self.weights!r}; give one number above 0 for each of the {n} members")

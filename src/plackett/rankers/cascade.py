@@ -241,6 +241,10 @@ class Cascade(Ranker):
         cascade = {"cost": self.__dict__.pop("_cost"), "tried": self.__dict__.pop("_tried")}
         return super()._card(data, monitor) | {"cascade": cascade}
 
+    def _check_learned(self) -> None:
+        if any(columns.max(initial=-1) >= self.n_features_in_ for columns in self.scorer_.columns):
+            raise DataError(f"array 'columns' names a feature beyond the {self.n_features_in_} of the Cascade")
+
     @property
     def members_(self) -> list[Ranker]:
         """The trained stages."""

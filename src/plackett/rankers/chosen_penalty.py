@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
+from plackett._progress import steps
 from plackett.data.dataset import RankingDataset
-from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+from plackett.rankers.fold_measure import fold_measure
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
 __all__ = ["ChosenPenalty"]
@@ -27,7 +28,8 @@ class ChosenPenalty:
 
     ``"auto"`` tries a few values by cross-validation over the training queries, takes the one whose held-out
     queries have the best mean of ``eval_measure``, and trains on all queries with it. The value is in the fitted
-    attribute named after the parameter (``alpha_``, ``C_``) and in the model card.
+    attribute named after the parameter (``alpha_``, ``C_``) and in the model card. Labels above 1,000, for which the
+    default measure has no gains, are judged with its linear gain (`fold_measure`).
     """
 
     #: Folds of the cross-validation.
@@ -88,23 +90,27 @@ class ChosenPenalty:
 
     def _choose(self: Any, data: RankingDataset) -> float:
         """The value whose held-out queries are ranked best."""
-        name, measure = self._penalty[0], parse(self.eval_measure)
+        name = self._penalty[0]
+        measure = fold_measure(self, data, name)
         values = self._penalty_values(data)
         order = np.random.default_rng(0).permutation(data.n_queries)
         if data.n_rows > _MOST_ROWS:
             enough = int(np.searchsorted(np.cumsum(data.group[order]), _MOST_ROWS)) + 1
             order = order[: max(enough, _LEAST_QUERIES)]
         worth: list[list[np.ndarray]] = [[] for _ in values]
-        for fold in range(self._folds):
-            held_out = np.sort(order[fold :: self._folds])
-            train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
-            for i, value in enumerate(values):
-                ranker = replace(self, **{name: value}, verbose=False, early_stopping_rounds=None)
-                with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
-                    warnings.simplefilter("ignore", PlackettWarning)
-                    ranker._fit(train, SilentMonitor())
-                    scored = Scored(test, ranker._score_rows(test), n_jobs=self.n_jobs)
-                    worth[i].append(measure.worth(measure.per_query(scored)))
+        doing = f"{type(self).__name__}: {name} by cross-validation"
+        with steps(self._folds * len(values), doing, verbose=self.verbose) as step:
+            for fold in range(self._folds):
+                held_out = np.sort(order[fold :: self._folds])
+                train, test = data.select(np.setdiff1d(order, held_out)), data.select(held_out)
+                for i, value in enumerate(values):
+                    step()
+                    ranker = replace(self, **{name: value}, verbose=False, early_stopping_rounds=None)
+                    with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+                        warnings.simplefilter("ignore", PlackettWarning)
+                        ranker._fit(train, SilentMonitor())
+                        scored = Scored(test, ranker._score_rows(test), n_jobs=self.n_jobs)
+                        worth[i].append(measure.worth(measure.per_query(scored)))
         best = self._best(np.array(values), np.array([np.concatenate(parts) for parts in worth]))
         return self._penalty_for_all(values[best], order.size / data.n_queries)
 

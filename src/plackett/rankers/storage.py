@@ -135,7 +135,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
         parts = _taken(arrays, _CALIBRATION)
         ranker.calibration_ = CALIBRATIONS[header["calibration"]].from_arrays(parts)
     ranker.scorer_ = stored_class("scorer", scorer).from_arrays(arrays)
-    ranker._check_learned()
+    ranker._check_loaded()
     return ranker
 
 

@@ -31,6 +31,7 @@ from plackett.scorers.routed import RoutedScorer as RoutedScorer
 from plackett.scorers.rules import RuleScorer as RuleScorer
 from plackett.scorers.sigmoid_layers import SigmoidLayersScorer as SigmoidLayersScorer
 from plackett.scorers.stagewise import StagewiseScorer as StagewiseScorer
+from plackett.scorers.standardized import StandardizedScorer as StandardizedScorer
 from plackett.scorers.transductive import TransductiveScorer as TransductiveScorer
 from plackett.scorers.trees.scorer import TreeScorer as TreeScorer
 from plackett.scorers.two_layer import TwoLayerScorer as TwoLayerScorer

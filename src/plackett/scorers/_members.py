@@ -14,7 +14,15 @@ from plackett.data.dataset import RankingDataset
 from plackett.models.parameters import from_plain
 from plackett.rankers.base import Ranker
 
-__all__ = ["member_scores", "pack_members", "trained_member", "unlabelled", "unpack_base", "unpack_members"]
+__all__ = [
+    "member_scores",
+    "pack_members",
+    "same_features",
+    "trained_member",
+    "unlabelled",
+    "unpack_base",
+    "unpack_members",
+]
 
 
 def unlabelled(
@@ -74,3 +82,12 @@ def unpack_members(arrays: dict[str, np.ndarray]) -> tuple[Ranker, ...]:
         if dot and number.isdecimal() and int(number) < len(parts):
             parts[int(number)][rest] = array
     return tuple(unpack(header, part) for header, part in zip(headers, parts, strict=True))
+
+
+def same_features(rankers: Sequence[Ranker]) -> tuple[Ranker, ...]:
+    """The members of a file, which score the same features."""
+    for ranker in rankers:
+        if ranker.n_features_in_ != rankers[0].n_features_in_:
+            numbers = [each.n_features_in_ for each in rankers]
+            raise DataError(f"array 'members' has rankers of different numbers of features: {numbers}")
+    return tuple(rankers)

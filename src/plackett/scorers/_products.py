@@ -29,7 +29,8 @@ def table_times(X: Any, weights: np.ndarray, n_jobs: int | None = None, out: np.
         raise DataError(f"a table of {X.shape[1]} features with weights for {weights.shape[0]}")
     if out is None:
         out = np.zeros((X.shape[0], weights.shape[1]))
-    over_queries(_parts(X)[0], _blocks(X), *_parts(X)[2], np.ascontiguousarray(weights.T), out, n_jobs=n_jobs)
+    times, _, table = _parts(X)
+    over_queries(times, _frozen(_blocks(X)), *table, _frozen(np.ascontiguousarray(weights.T)), out, n_jobs=n_jobs)
     return out
 
 
@@ -49,7 +50,8 @@ def block_sums(X: Any, values: np.ndarray, blocks: np.ndarray, n_jobs: int | Non
     [[[10.0, 20.0]], [[3.0, 4.0]]]
     """
     out = np.zeros((blocks.size - 1, values.shape[1], X.shape[1]))
-    over_queries(_parts(X)[1], blocks, *_parts(X)[2], np.ascontiguousarray(values), out, n_jobs=n_jobs)
+    _, times, table = _parts(X)
+    over_queries(times, _frozen(blocks), *table, _frozen(np.ascontiguousarray(values)), out, n_jobs=n_jobs)
     return out
 
 
@@ -61,8 +63,16 @@ def _blocks(X: Any) -> np.ndarray:
 def _parts(X: Any) -> tuple[Any, Any, tuple[np.ndarray, ...]]:
     """The two kernels for a table, and its arrays."""
     if isinstance(X, np.ndarray):
-        return _dense, _dense_transposed, (X,)
-    return _sparse, _sparse_transposed, (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data)
+        return _dense, _dense_transposed, (_frozen(X),)
+    arrays = X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
+    return _sparse, _sparse_transposed, tuple(_frozen(array) for array in arrays)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    """A read-only view: Numba compiles for arrays that may be written once more."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @kernel(fastmath=REASSOC)

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
+from plackett.scorers.base import Size
 
 __all__ = ["AdditiveScorer", "AdditiveTerms", "FeatureFunction"]
 
@@ -64,6 +65,11 @@ class AdditiveScorer:
     values: np.ndarray
     slopes: np.ndarray
     missing: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("n_features", int(self.n_features[0]))
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; it does not depend on the other rows."""

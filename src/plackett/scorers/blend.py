@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
+from plackett.scorers._members import member_scores, pack_members, same_features, unlabelled, unpack_members
+from plackett.scorers.base import Size, check_finite
 
 if TYPE_CHECKING:
     from plackett.rankers.base import Ranker
@@ -33,6 +34,11 @@ class BlendScorer:
         """Whether a document's score depends on its list: true if it does for any member."""
         return any(ranker.scorer_.list_aware for ranker in self.rankers)
 
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("members", self.rankers[0].n_features_in_)
+
     def predict(
         self,
         X: Any,
@@ -53,9 +59,10 @@ class BlendScorer:
         return {"factors": self.factors} | pack_members(self.rankers)
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> BlendScorer:
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
         """The scorer that `to_arrays` wrote."""
-        factors, rankers = np.array(arrays["factors"]), unpack_members(arrays)
+        factors, rankers = np.array(arrays["factors"]), same_features(unpack_members(arrays))
         if factors.dtype != np.float64 or factors.shape != (len(rankers),):
             raise DataError(f"a blend of {len(rankers)} rankers with factors of shape {factors.shape}")
+        check_finite({"factors": factors})
         return cls(rankers, factors)

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size, check_finite
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 
@@ -28,6 +29,11 @@ class CoupleNetScorer:
     document_layer: np.ndarray
     #: A and, in the last row, a: (query features + 1) × hidden.
     query_layer: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("document_layer", self.document_layer.shape[0])
 
     def predict(
         self, X: Any, offsets: np.ndarray, n_jobs: int | None = None, query_features: np.ndarray | None = None
@@ -59,4 +65,5 @@ class CoupleNetScorer:
         fits = documents.ndim == queries.ndim == 2 and documents.dtype == queries.dtype == np.float64
         if not fits or queries.shape != (query_map.n_features + 1, documents.shape[1] - 1):
             raise DataError("the layers of the model are damaged")
+        check_finite({"document_layer": documents, "query_layer": queries})
         return cls(query_map, documents, queries)

@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError
+from plackett.scorers.base import Size
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer
 
@@ -54,6 +55,11 @@ class EarlyExitScorer:
         arrays = self.trees.trees
         ends = [0, *self.after.tolist(), arrays.n_trees]
         return [TreeScorer.of(arrays.part(a, b)) for a, b in itertools.pairwise(ends)]
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return self.trees.size
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; sums of those that passed all trees differ from the ensemble's by a constant per list."""

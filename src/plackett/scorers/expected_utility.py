@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["ExpectedUtilityScorer"]
 
@@ -28,6 +30,11 @@ class ExpectedUtilityScorer:
     #: Gain of each label 0..n, and the scale of the probit.
     gains: np.ndarray
     scale: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("weights", self.weights.shape[0])
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Expected gain of each row."""
@@ -52,4 +59,17 @@ class ExpectedUtilityScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> ExpectedUtilityScorer:
         """The scorer that `to_arrays` wrote."""
-        return cls(*(np.array(arrays[name]) for name in ("weights", "intercept", "gains", "scale")))
+        names = ("weights", "intercept", "gains", "scale")
+        weights, intercept, gains, scale = parts = [np.array(arrays.get(name)) for name in names]
+        for name, array, ndim in zip(names, parts, (2, 1, 1, 1), strict=True):
+            if array.dtype != np.float64 or array.ndim != ndim:
+                raise DataError(f"array {name!r} of the Bayesian model is damaged")
+        check_finite(dict(zip(names, parts, strict=True)))
+        if weights.shape[1] == 0 or intercept.shape != weights.shape[1:] or gains.size == 0:
+            raise DataError(
+                f"array 'weights' of shape {weights.shape} does not fit intercepts of shape {intercept.shape} and "
+                f"{gains.size} gains"
+            )
+        if scale.size != 1 or not scale[0] > 0:
+            raise DataError(f"array 'scale' of the Bayesian model is {scale.tolist()}, expected one positive number")
+        return cls(weights, intercept, gains, scale)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.scorers.base import Size
 from plackett.solvers.formulas.machine import by_column, evaluate
 from plackett.solvers.formulas.program import Program
 
@@ -25,6 +26,11 @@ class FormulaScorer:
     list_aware: ClassVar[bool] = False
     program: Program
     n_features: int
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("n_features", self.n_features)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row."""

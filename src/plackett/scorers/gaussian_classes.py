@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dense import dense
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["GaussianClassesScorer"]
 
@@ -28,6 +29,11 @@ class GaussianClassesScorer:
     #: Logarithm of the prior and of the determinant of each grade.
     constants: np.ndarray
     gains: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("means", self.means.shape[1])
 
     def log_densities(self, X: Any) -> np.ndarray:
         """Log P(x, y) up to a constant, (rows, grades)."""
@@ -60,6 +66,9 @@ class GaussianClassesScorer:
         )
         grades = gains.size
         right = roots.ndim == 3 and roots.shape == (grades, *means.shape[1:] * 2) and means.shape[:1] == (grades,)
-        if not right or constants.shape != (grades,) or grades == 0 or roots.dtype != np.float64:
+        right &= constants.shape == gains.shape == (grades,)
+        if not right or grades == 0 or any(a.dtype != np.float64 for a in (roots, means, constants, gains)):
             raise DataError("the densities of the generative model are damaged")
+        known = np.where(constants == -np.inf, 0.0, constants)  # a grade that never occurs has −∞
+        check_finite({"roots": roots, "means": means, "gains": gains, "constants": known})
         return cls(roots, means, constants, gains)

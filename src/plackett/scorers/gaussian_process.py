@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dense import dense
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["GaussianPosterior", "GaussianProcessScorer", "spread_points"]
 
@@ -26,6 +27,11 @@ class GaussianProcessScorer:
     points: np.ndarray
     heights: np.ndarray
     length_scale: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("center", self.center.size)
 
     def kernel(self, X: Any) -> np.ndarray:
         """Covariance of each row with each point; the features are standardised first."""
@@ -58,6 +64,11 @@ class GaussianProcessScorer:
         m, d = scorer.points.shape if scorer.points.ndim == 2 else (-1, -1)
         if scorer.heights.shape != (m,) or scorer.center.shape != (d,) or scorer.spread.shape != (d,):
             raise DataError(f"a Gaussian process of points {scorer.points.shape} with heights {scorer.heights.shape}")
+        if scorer.length_scale.shape != (1,) or not scorer.length_scale[0] > 0 or (scorer.spread == 0).any():
+            raise DataError("the length_scale or the spread of the Gaussian process is damaged")
+        check_finite(
+            {name: getattr(scorer, name) for name in ("center", "spread", "points", "heights", "length_scale")}
+        )
         return scorer
 
 
@@ -89,6 +100,11 @@ class GaussianPosterior(GaussianProcessScorer):
         scorer = super().from_arrays(arrays)
         if scorer.shrink.shape != 2 * scorer.heights.shape or scorer.noise.shape != (1,):
             raise DataError(f"a Gaussian process of {scorer.heights.size} points with a table {scorer.shrink.shape}")
+        if scorer.grades.size and scorer.thresholds.shape != (scorer.grades.size - 1,):
+            raise DataError(
+                f"array 'thresholds' of the Gaussian process has shape {scorer.thresholds.shape} for "
+                f"{scorer.grades.size} grades"
+            )
         return scorer
 
 

@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.aggregation.lists import RankLists
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["HyperplanesScorer"]
 
@@ -28,6 +29,11 @@ class HyperplanesScorer:
     def list_aware(self) -> bool:
         """Whether a document's score depends on its list: counts of several machines do."""
         return bool(self.borda[0]) and self.alpha.size > 1
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("weights", self.weights.shape[0])
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row."""
@@ -53,4 +59,5 @@ class HyperplanesScorer:
         weights, alpha, borda = (np.array(arrays[name], np.float64) for name in ("weights", "alpha", "borda"))
         if weights.ndim != 2 or alpha.shape != weights.shape[1:] or borda.shape != (1,):
             raise DataError(f"hyperplanes of shape {weights.shape} with weights of shape {alpha.shape}")
+        check_finite({"weights": weights, "alpha": alpha})
         return cls(weights, alpha, borda)

@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dense import dense
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["KERNELS", "KernelScorer", "KernelSpace"]
 
@@ -36,6 +37,11 @@ class KernelScorer:
     scale: np.ndarray
     #: intercept, gamma, coef0, degree
     numbers: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("scale", self.scale.size)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; it does not depend on the other rows."""
@@ -72,8 +78,11 @@ class KernelScorer:
             )
         except (KeyError, ValueError) as error:
             raise DataError(f"the support vectors are damaged ({error})") from None
-        if kernel not in KERNELS or support.shape != (weights.size, scale.size) or numbers.shape != (4,):
+        if kernel not in KERNELS or support.shape != weights.shape + scale.shape or numbers.shape != (4,):
             raise DataError(f"support vectors of shape {support.shape} do not fit kernel {kernel!r}")
+        check_finite({"support": support, "weights": weights, "scale": scale, "numbers": numbers})
+        if (scale == 0).any():
+            raise DataError("array 'scale' of the support vectors has a zero")
         return cls(kernel, support, weights, scale, numbers)
 
 

@@ -14,6 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.models.parameters import to_plain
 from plackett.scorers._members import member_scores, trained_member, unlabelled, unpack_base
 from plackett.scorers._training_data import pack_data, unpack_data
+from plackett.scorers.base import Size
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 from plackett.scorers.routers import nearest
@@ -43,6 +44,11 @@ class KNNOnlineScorer:
     models: OrderedDict[bytes, Ranker] = field(default_factory=OrderedDict, compare=False)
 
     list_aware: ClassVar[bool] = True
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("X", self.data.n_features)
 
     def predict(
         self,

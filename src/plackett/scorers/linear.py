@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["LinearScorer"]
 
@@ -21,6 +22,11 @@ class LinearScorer:
     list_aware: ClassVar[bool] = False
     weights: np.ndarray
     intercept: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("weights", *self.weights.shape)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one per output; a score does not depend on the rows scored with it."""
@@ -38,6 +44,7 @@ class LinearScorer:
         weights, intercept = (np.array(arrays.get(name)) for name in ("weights", "intercept"))
         if weights.dtype != np.float64 or weights.ndim != 2 or intercept.dtype != np.float64:
             raise DataError("the weights of the linear model are damaged")
+        check_finite({"weights": weights, "intercept": intercept})
         if intercept.shape != weights.shape[1:]:
             raise DataError(f"a linear model of {weights.shape[1]} outputs with intercepts of shape {intercept.shape}")
         return cls(weights, intercept)

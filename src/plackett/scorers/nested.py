@@ -12,7 +12,7 @@ from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.catalogue import stored_class
 from plackett.data.dataset import RankingDataset
-from plackett.scorers.base import Scorer
+from plackett.scorers.base import Scorer, Size, check_size
 
 __all__ = ["NestedScorer", "best_rows", "lift", "list_offsets"]
 
@@ -29,6 +29,11 @@ class NestedScorer:
     def list_aware(self) -> bool:
         """Whether a document's score depends on its list: with more than one stage it does."""
         return len(self.stages) > 1 or any(stage.list_aware for stage in self.stages)
+
+    @property
+    def size(self) -> Size | None:
+        """What it takes and gives."""
+        return getattr(self.stages[0], "size", None)
 
     def then(self, stage: Scorer, n: int) -> NestedScorer:
         """With one more stage, for the n best documents of each list."""
@@ -70,11 +75,17 @@ class NestedScorer:
         kinds, keep = json.loads(arrays["kinds"].tobytes()), np.array(arrays["keep"])
         if keep.shape != (len(kinds),) or not 0 < len(kinds) <= len(arrays):  # every stage has arrays
             raise DataError(f"a nested ranker of {len(kinds)} stages with sizes of shape {keep.shape}")
+        if keep.dtype != np.int64 or (keep < 1).any():
+            raise DataError(f"array 'keep' of a nested ranker is {keep.tolist()}; expected numbers of documents")
         stages = []
         for i, kind in enumerate(kinds):
             part = {name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")}
             stages.append(stored_class("scorer", kind).from_arrays(part))
-        return cls(tuple(stages), keep)
+        scorer = cls(tuple(stages), keep)
+        if len(stages) > 1:  # the ranker itself checks the outputs of a single one
+            for stage in stages:
+                check_size(stage, "first stage", None if scorer.size is None else scorer.size.n_features)
+        return scorer
 
 
 def list_offsets(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from plackett.models.networks import NETWORKS, Network
 from plackett.models.networks.features import FeatureMap
 from plackett.models.networks.feed import scores_of, scoring_feed
 from plackett.models.networks.plain import plain_scores
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["NeuralScorer"]
 
@@ -38,6 +39,11 @@ class NeuralScorer:
     def list_aware(self) -> bool:
         """Whether a document's score depends on the other documents of its list."""
         return self.network.list_aware
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("network", self.network.n_features, self.network.n_outputs)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one per output; in blocks, so that memory is bounded."""
@@ -87,9 +93,14 @@ class NeuralScorer:
             weights = {name: np.array(arrays[f"weights.{name}"]) for name in network.shapes()}
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"the description of the network is damaged or of another version ({error!r})") from None
+        for name, array in (("features.mean", features.mean), ("features.scale", features.scale)):
+            if array.shape != (network.n_features,):
+                raise DataError(f"array {name!r} has shape {array.shape} for {network.n_features} features")
         for name, shape in network.shapes().items():
             if weights[name].shape != shape:
                 raise DataError(f"weights {name!r} have shape {weights[name].shape}, the network needs {shape}")
+        check_finite({"features.mean": features.mean, "features.scale": features.scale})
+        check_finite({f"weights.{name}": weight for name, weight in weights.items()})
         return cls(network, features, weights)
 
 

@@ -12,6 +12,7 @@ from plackett._errors import DataError
 from plackett.aggregation.orderings.base import Ordering
 from plackett.catalogue import stored_class
 from plackett.data.canonical import row_keys
+from plackett.scorers.base import Size
 from plackett.scorers.comparators.base import Comparator
 
 __all__ = ["OrderedScorer"]
@@ -29,6 +30,11 @@ class OrderedScorer:
     list_aware: ClassVar[bool] = True
     comparator: Comparator
     ordering: Ordering
+
+    @property
+    def size(self) -> Size | None:
+        """What it takes and gives."""
+        return getattr(self.comparator, "size", None)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, larger is better; only comparable within a list."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["OrdinalScorer"]
 
@@ -27,6 +28,11 @@ class OrdinalScorer:
     weights: np.ndarray
     thresholds: np.ndarray
     labels: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("weights", self.weights.size)
 
     def predict(self, X: Any, offsets: np.ndarray | None, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row."""
@@ -47,6 +53,7 @@ class OrdinalScorer:
         for array in (weights, thresholds, labels):
             if array.dtype != np.float64 or array.ndim != 1:
                 raise DataError("the weights or thresholds of the ordinal model are damaged")
-        if labels.size != thresholds.size + 1 or (np.diff(thresholds) < 0).any():
+        if labels.size != thresholds.size + 1 or not (np.diff(thresholds) >= 0).all():
             raise DataError(f"an ordinal model of {labels.size} labels with thresholds {thresholds.tolist()}")
+        check_finite({"weights": weights, "labels": labels})
         return cls(weights, thresholds, labels)

@@ -12,6 +12,7 @@ from plackett._kernel import kernel, over_queries
 from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size
 
 __all__ = ["PairPotentialScorer", "mean_comparisons", "pull_back_comparisons"]
 
@@ -30,6 +31,11 @@ class PairPotentialScorer:
     there: np.ndarray
     shift: np.ndarray
     height: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("weights", self.weights.size)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row in its list, whatever the order of the rows."""

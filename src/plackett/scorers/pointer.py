@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.data.dense import dense
+from plackett.scorers.base import Size
 
 __all__ = ["PointerScorer"]
 
@@ -24,6 +25,11 @@ class PointerScorer:
     matrix: np.ndarray
     scale: np.ndarray
     beam: int = 1
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("weights", self.weights.size)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Positions of the documents, counted from the end of the list; documents that tie to the end share one."""
@@ -45,6 +51,8 @@ class PointerScorer:
         right = weights.shape == scale.shape == (d,) and matrix.shape == (d, d) and beam.shape == (1,)
         if not right or any(a.dtype != np.float64 for a in (weights, matrix, scale)) or not 1 <= int(beam[0]) <= 10_000:
             raise DataError("the weights of the pointer model are damaged")
+        if not all(np.isfinite(array).all() for array in (weights, matrix, scale)) or (scale == 0).any():
+            raise DataError("the weights of the pointer model are not finite, or a scale is 0")
         return cls(weights, matrix, scale, int(beam[0]))
 
 
@@ -102,8 +110,12 @@ def _decode(lo, hi, offsets, x, weights, matrix, beam, out):  # type: ignore[no-
                 for c in range(alive * n):
                     if totals[c] > -np.inf and (best < 0 or totals[c] > totals[best]):
                         best = c
-                if best < 0:
+                if best < 0 and n_kept > 0:
                     break
+                if best < 0:  # no value is a number: the first document that is left
+                    best = 0
+                    while taken[0, best]:
+                        best += 1
                 h, i = best // n, best % n
                 new_orders[n_kept, :position] = orders[h, :position]
                 new_orders[n_kept, position] = i

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.scorers._members import pack_members, unpack_members
+from plackett.scorers._members import pack_members, same_features, unpack_members
+from plackett.scorers.base import Size
 
 __all__ = ["RelatedScorer"]
 
@@ -21,6 +22,11 @@ class RelatedScorer:
     list_aware: ClassVar[bool] = True
     rankers: tuple[Any, ...]
 
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("members", self.rankers[0].n_features_in_)
+
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Refused: features alone do not say which documents are related."""
         raise DataError("a relational ranker scores whole lists with their relations; call its predict with a dataset")
@@ -32,4 +38,4 @@ class RelatedScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RelatedScorer:
         """The scorer that `to_arrays` wrote."""
-        return cls(unpack_members(arrays))
+        return cls(same_features(unpack_members(arrays)))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
+from plackett.scorers._members import member_scores, pack_members, same_features, unlabelled, unpack_members
+from plackett.scorers.base import Size, check_finite
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routers import ROUTERS, Router
 
@@ -71,6 +72,11 @@ class RoutedScorer:
         """Whether a document's score depends on its list: true with several members, as the query decides on one."""
         return len(self.rankers) > 1 or any(ranker.scorer_.list_aware for ranker in self.rankers)
 
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("members", self.rankers[0].n_features_in_)
+
     def predict(
         self,
         X: Any,
@@ -126,12 +132,13 @@ class RoutedScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RoutedScorer:
         """The scorer that `to_arrays` wrote."""
-        factors, rankers = np.array(arrays["factors"]), unpack_members(arrays)
+        factors, rankers = np.array(arrays["factors"]), same_features(unpack_members(arrays))
         shrink = np.array(arrays["shrink"])
         if factors.dtype != np.float64 or factors.shape != (len(rankers),) or shrink.shape != (1,):
             raise DataError(f"{len(rankers)} routed rankers with factors of shape {factors.shape}")
         if not 0.0 <= shrink[0] <= 1.0 or ("router" not in arrays and len(rankers) > 1):
             raise DataError("the model has several rankers and no rule to choose among them")
+        check_finite({"factors": factors})
         query_map = QueryMap.from_arrays(arrays) if "z.head" in arrays else None
         if "router" not in arrays:
             return cls(rankers, factors, float(shrink[0]), query_map, None)

@@ -115,7 +115,7 @@ class OverlapRouter:
         """The router that `to_arrays` wrote."""
         points, member = _checked_points(arrays, n_members, width)
         near = np.array(arrays["neighbours"])
-        fits = near.dtype == np.int64 and near.ndim == 2 and near.shape[0] == points.shape[0] and near.shape[1] > 0
+        fits = near.dtype == np.int64 and near.ndim == 2 and near.shape[0] == points.shape[0] >= near.shape[1] > 0
         if not fits or near.min() < 0 or near.max() >= points.shape[0]:
             raise DataError("the neighbours of the router are damaged")
         return cls(points, member, near)

@@ -12,6 +12,7 @@ from plackett._errors import DataError
 from plackett._kernel import kernel, over_queries
 from plackett.data.dense import dense
 from plackett.models.threshold_bins import MISSING
+from plackett.scorers.base import Size
 from plackett.solvers.rules.bits import lowest_bit
 from plackett.solvers.rules.ranges import range_code, range_text
 
@@ -70,6 +71,11 @@ class RuleScorer:
     counts: np.ndarray
     support: np.ndarray
     confidence: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("first", self.first.size - 1)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size
 
 __all__ = ["SigmoidLayersScorer"]
 
@@ -33,6 +34,11 @@ class SigmoidLayersScorer:
     list_aware: ClassVar[bool] = False
     weights: tuple[np.ndarray, ...]
     biases: tuple[np.ndarray, ...]
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("weights.0", self.weights[0].shape[0])
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; it does not depend on the other rows."""

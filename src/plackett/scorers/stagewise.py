@@ -10,6 +10,7 @@ from plackett._errors import DataError
 from plackett.aggregation.cps import CPS
 from plackett.aggregation.lists import RankLists
 from plackett.data.dense import dense
+from plackett.scorers.base import Size
 
 __all__ = ["StagewiseScorer", "feature_lists"]
 
@@ -22,6 +23,11 @@ class StagewiseScorer:
 
     def __init__(self, theta: np.ndarray) -> None:
         self.theta = theta
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("theta", self.theta.size)
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row; all 0 if every list has weight 0."""

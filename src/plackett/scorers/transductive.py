@@ -15,6 +15,7 @@ from plackett.data.dense import dense
 from plackett.models.parameters import to_plain
 from plackett.scorers._members import member_scores, trained_member, unlabelled, unpack_base
 from plackett.scorers._training_data import pack_data, unpack_data
+from plackett.scorers.base import Size
 from plackett.scorers.kernel_pca import KERNELS, kernel_components
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ class TransductiveScorer:
     kernels: tuple[str, ...]
     n_components: int
     scale: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("X", self.data.n_features)
 
     def predict(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 
@@ -49,6 +50,11 @@ class TwoLayerScorer:
     def list_aware(self) -> bool:
         """Whether a document's score depends on its list: true if there are query features."""
         return self.query_map.n_features > 0 or self.ranker.scorer_.list_aware
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("members", self.ranker.n_features_in_ // (1 + self.projection.shape[1]))
 
     def predict(
         self,
@@ -90,4 +96,9 @@ class TwoLayerScorer:
         fits = projection.ndim == 2 and projection.dtype == np.float64
         if not fits or projection.shape[0] != query_map.n_features:
             raise DataError(f"{query_map.n_features} query features with a projection of shape {projection.shape}")
-        return cls(unpack_members(arrays)[0], query_map, projection)
+        ranker, times = unpack_members(arrays)[0], 1 + projection.shape[1]
+        if ranker.n_features_in_ % times:
+            raise DataError(
+                f"array 'projection' makes {times} features of one, but the ranker has {ranker.n_features_in_}"
+            )
+        return cls(ranker, query_map, projection)

@@ -12,6 +12,7 @@ from plackett._kernel import kernel, over_queries
 from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size
 
 __all__ = ["VotingScorer"]
 
@@ -31,6 +32,11 @@ class VotingScorer:
     list_aware: ClassVar[bool] = True
     weights: np.ndarray
     counts: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("weights", self.weights.shape[1])
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row."""

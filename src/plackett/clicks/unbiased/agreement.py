@@ -16,6 +16,9 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.profile import FIXED, documents_move
 from plackett.data.dataset import RankingDataset
+from plackett.rankers.base import Ranker
+from plackett.rankers.blend import Blend
+from plackett.scorers.standardized import standardized
 
 if TYPE_CHECKING:
     import polars as pl
@@ -157,7 +160,8 @@ class Guarded:
     weight
         Its weight in the ranker, from 0 to 1; the rest is that of the baseline. 0 if it is the baseline.
     ranker
-        The two, learned from all queries: a `BlendedRanker`, or the baseline itself.
+        The two, learned from all queries, or one of them alone if the other has weight 0. Two plackett rankers become a
+        `Blend`, which can be saved, as they can; anything else becomes an object with ``predict``.
     table
         Agreement of each way on queries that it had not learned from, its gain over the baseline, and the error of the
         gain; null for ways that could not learn.
@@ -182,24 +186,15 @@ class Guarded:
 
 
 class BlendedRanker:
-    """Weighted mean of the scores of two rankers, which are standardised within each query."""
+    """Weighted mean of the scores of any two rankers, which are standardised within each query."""
 
     def __init__(self, first: Any, second: Any, weight: float) -> None:
         self.first, self.second, self.weight = first, second, weight
 
     def predict(self, data: RankingDataset) -> np.ndarray:
         """Scores of the rows of a dataset."""
-        first, second = (_standardised(data, ranker.predict(data)) for ranker in (self.first, self.second))
+        first, second = (standardized(ranker.predict(data), data.offsets) for ranker in (self.first, self.second))
         return (1.0 - self.weight) * first + self.weight * second
-
-
-def _standardised(data: RankingDataset, scores: Any) -> np.ndarray:
-    """Scores with mean 0 and variance 1 in each query; 0 where they are all equal, NaN where one is."""
-    query, sizes = data.query_of_row, np.maximum(np.diff(data.offsets), 1)
-    rest = np.asarray(scores, np.float64) - (np.bincount(query, scores, data.n_queries) / sizes)[query]
-    spread = np.sqrt(np.bincount(query, rest**2, data.n_queries) / sizes)
-    level = np.sqrt(np.bincount(query, np.square(scores), data.n_queries) / sizes)
-    return np.where((spread <= 1e-12 * level)[query], 0.0, rest / np.maximum(spread, 1e-300)[query])
 
 
 @fulfils()
@@ -313,7 +308,17 @@ def guarded_choice(
     reason = (
         f"agreement of {best} with clicks at equal ranks of other queries: {gain:+.4f} ± {error:.4f} against {safe}"
     )
-    return Guarded(best, weight, BlendedRanker(learners[safe](data), learners[best](data), weight), table, reason)
+    ranker = _blended(learners[safe](data), learners[best](data), weight, data.select(logged))
+    return Guarded(best, weight, ranker, table, reason)
+
+
+def _blended(first: Any, second: Any, weight: float, data: RankingDataset) -> Any:
+    """Two rankers as one: the second one has this weight."""
+    if not (isinstance(first, Ranker) and isinstance(second, Ranker)):
+        return BlendedRanker(first, second, weight)
+    if not 0.0 < weight < 1.0:
+        return second if weight else first
+    return Blend.of([first, second], data, weights=(1.0 - weight, weight), scale="query")
 
 
 def _of_other_queries(learn: Callable[[RankingDataset], Any], data: RankingDataset, fold: np.ndarray) -> np.ndarray:

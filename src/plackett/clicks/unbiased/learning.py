@@ -19,8 +19,8 @@ from plackett.clicks.models.ctr import IndependentClickModel
 from plackett.clicks.models.dbn import DBN
 from plackett.clicks.models.trust_bias import TrustBias
 from plackett.clicks.profile import FIXED, documents_move
+from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax
 from plackett.clicks.unbiased.agreement import Guarded, guarded_choice
-from plackett.clicks.unbiased.exposure import ExposureSoftmax
 from plackett.clicks.unbiased.propensities import harvest_propensities
 from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset

@@ -68,6 +68,10 @@ class Cumulative(Loss):
         """Expected gain of each document."""
         return _sigmoid(scores) @ np.diff(class_gains(scores.shape[1] + 1, self.gain))
 
+    def takes(self, n_outputs: int) -> bool:
+        """Whether there is one output per question."""
+        return n_outputs >= 2 if self.n_classes is None else n_outputs == max(self.n_classes - 1, 2)
+
     def settle(self, data: RankingDataset) -> Cumulative:
         """The loss with the number of classes of the whole dataset."""
         return self.replace(n_classes=self.bind(data).n_outputs + 1)

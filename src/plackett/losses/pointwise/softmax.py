@@ -62,6 +62,10 @@ class Softmax(Loss):
         """Expected gain of each document."""
         return self.probabilities(scores) @ class_gains(scores.shape[1], self.gain)
 
+    def takes(self, n_outputs: int) -> bool:
+        """Whether there is one output per class."""
+        return n_outputs >= 2 if self.n_classes is None else n_outputs == max(self.n_classes, 2)
+
     def settle(self, data: RankingDataset) -> Softmax:
         """The loss with the number of classes of the whole dataset."""
         return self.replace(n_classes=self.bind(data).n_outputs)

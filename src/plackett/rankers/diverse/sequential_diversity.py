@@ -340,7 +340,7 @@ def _decode(lo, hi, offsets, relevance, novelty, pointers, other, near, out):  #
                 if left[i]:
                     g = relevance[first + i] + novelty[0] * largest[i] + novelty[1] * total[i] / max(position, 1)
                     least = min(least, g)
-                    if g > most:
+                    if best < 0 or g > most:  # the first one is taken even if no value is a number
                         best, most = i, g
             if not related and least == most:
                 for i in range(n):

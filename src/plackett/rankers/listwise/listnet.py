@@ -27,7 +27,8 @@ class ListNet(ChosenPenalty, GradientTrained, Linear):
     alpha
         Strength of the penalty. ``"auto"`` chooses 0.01, 0.1, 1 or 10 by five-fold cross-validation over the training
         queries, with `eval_measure` (a sample of about 50,000 documents of larger data, 0.1 for fewer than ten
-        queries). The choice is in ``alpha_`` and in the model card.
+        queries). The choice is in ``alpha_`` and in the model card. Labels above 1,000, for which nDCG has no gains,
+        are judged with linear gain, and a warning, unless another measure is given.
     target, temperature
         Exponent of the target distribution (``"linear"``, ``"exp2"`` or a table), and the temperature that divides it.
 

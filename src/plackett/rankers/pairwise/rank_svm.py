@@ -51,7 +51,9 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
         Penalty for a violated pair. ``"auto"`` chooses 1e-6, 1e-5, 1e-4, 1e-3 or 1e-2 by five-fold cross-validation
         over the training queries, with `eval_measure` (a sample of about 50,000 documents of larger data). For fewer
         than ten queries it is 1e-4, or more, so that all pairs together cost at least 1. The choice is in ``C_`` and
-        in the model card. With ``normalize=True`` the values are larger by the mean number of pairs of a query.
+        in the model card. With ``normalize=True`` the values are larger by the mean number of pairs of a query. Labels
+        above 1,000, for which nDCG has no gains, are judged with linear gain, and a warning, unless another measure is
+        given.
     margin
         Margin by which the better document should lead: a number, or ``"label"`` for the difference of the labels. A
         preference that has its own margin uses that instead. ``"auto"`` is 1, as in other tools; only where ``C`` is

@@ -31,7 +31,8 @@ class RankNet(ChosenPenalty, GradientTrained, Neural):
         three-fold cross-validation over the training queries, with `eval_measure` (a sample of about 50,000 documents
         of larger data; 0.01 for fewer than ten queries, or where no query has labels that differ), and takes the
         strongest that is at most one standard error behind the best. The choice is in ``alpha_`` and in the model card.
-        A number saves the time.
+        A number saves the time. Labels above 1,000, for which nDCG has no gains, are judged with linear gain, and a
+        warning, unless another measure is given.
     learning_rate, weight_decay, max_epochs, average
         As in `Neural`, but with larger steps, because few queries make few steps per epoch: at a rate of 0.001 the
         network hardly leaves its start. The mean of the last five epochs evens out what larger steps add in noise.

@@ -79,6 +79,9 @@ class PolynomialRegression(GradientTrained, Linear):
         parts = (data.select(np.arange(lo, hi)) for lo, hi in query_blocks(data.offsets, _ROWS))
         return np.concatenate([score(self._expanded(part)) for part in parts])
 
+    def _scored_features(self) -> None:
+        """The scorer gets products of features."""
+
     def _expanded(self, data: RankingDataset) -> RankingDataset:
         if self.degree < 1:
             raise DataError(f"degree={self.degree}; give 1 or more")

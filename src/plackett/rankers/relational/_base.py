@@ -13,13 +13,14 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning, in_shell
 from plackett._estimator import clone
 from plackett._literals import call
+from plackett._progress import steps
 from plackett.catalogue import find
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
-from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.rankers.fold_measure import fold_measure
 from plackett.rankers.relational._functions import RelationalFunction, without_noise
 from plackett.rankers.relational._through import differentiable, trained_through
 from plackett.rankers.wrapper import Wrapper
@@ -172,7 +173,8 @@ class RelationalWrapper(WrapsRanker):
         Strength of the relation, from 0 (the ranker f alone) to 1e12, beyond which f would be lost in rounding (weights
         of pairs have the same limit). ``"auto"`` chooses 0, 0.03, 0.1, 0.3, 1, 3 or 10 by five-fold cross-validation
         over the training queries with `eval_measure`; f is trained without the relation in each fold. For fewer than
-        ten queries it is 0.1. The choice is in ``beta_`` and in the model card.
+        ten queries it is 0.1. The choice is in ``beta_`` and in the model card. Labels above 1,000, for which nDCG has
+        no gains, are judged with linear gain, and a warning, unless another measure is given.
     through
         Train f through the function, so that h fits the labels. This needs a ranker that minimises a loss (others, such
         as `RankBoost`, are trained alone). False trains f alone and applies the function when scoring.
@@ -236,22 +238,24 @@ class RelationalWrapper(WrapsRanker):
 
     def _choose(self, data: RankingDataset) -> float:
         """The strength whose held-out queries are ranked best, with f trained without the relation."""
-        measure = parse(self.eval_measure)
+        measure = fold_measure(self, data, "beta")
         order = np.random.default_rng(0).permutation(data.n_queries)
         worth = np.zeros(len(_STRENGTHS))
-        for fold in range(_FOLDS):
-            held_out = np.sort(order[fold::_FOLDS])
-            test = data.select(held_out)
-            base = self._fresh()
-            base.early_stopping_rounds = None
-            with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
-                warnings.simplefilter("ignore", PlackettWarning)
-                base._fit(data.select(np.setdiff1d(order, held_out)), SilentMonitor())
-                f = base._score_rows(test)
-                for i, beta in enumerate(_STRENGTHS):
-                    h = self._maker(beta)(test).scores(f) if beta > 0.0 else f
-                    scored = Scored(test, h, n_jobs=self.n_jobs)
-                    worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
+        with steps(_FOLDS, f"{type(self).__name__}: beta by cross-validation", verbose=self.verbose) as step:
+            for fold in range(_FOLDS):
+                step()
+                held_out = np.sort(order[fold::_FOLDS])
+                test = data.select(held_out)
+                base = self._fresh()
+                base.early_stopping_rounds = None
+                with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+                    warnings.simplefilter("ignore", PlackettWarning)
+                    base._fit(data.select(np.setdiff1d(order, held_out)), SilentMonitor())
+                    f = base._score_rows(test)
+                    for i, beta in enumerate(_STRENGTHS):
+                        h = self._maker(beta)(test).scores(f) if beta > 0.0 else f
+                        scored = Scored(test, h, n_jobs=self.n_jobs)
+                        worth[i] += np.nansum(measure.worth(measure.per_query(scored)))
         return _STRENGTHS[int(np.argmax(worth))]
 
     def _check_learned(self) -> None:

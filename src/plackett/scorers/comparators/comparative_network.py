@@ -12,6 +12,7 @@ from plackett._errors import DataError
 from plackett.aggregation.orderings.preference import Preference
 from plackett.models._torch import load_torch
 from plackett.scorers._products import table_times
+from plackett.scorers.base import Size, check_finite
 
 __all__ = ["ComparativeNetwork", "outputs"]
 
@@ -38,6 +39,11 @@ class ComparativeNetwork:
     own: np.ndarray
     other: np.ndarray
     output: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("comparator.first", self.first.shape[0])
 
     def bind(self, X: Any, n_jobs: int | None) -> Preference:
         """The preference for a row over another one; what a row adds to the hidden units is computed once."""
@@ -77,6 +83,7 @@ class ComparativeNetwork:
                 raise DataError(f"the part {name!r} of a comparative network of {width} units has shape {shape}")
         if parts["first"].shape != parts["second"].shape:
             raise DataError("the two sides of a comparative network have different numbers of features")
+        check_finite({f"comparator.{name}": part for name, part in parts.items()})
         return cls(**parts)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.aggregation.orderings.preference import Preference
 from plackett.models.networks.features import dense_rows
+from plackett.scorers.base import Size
 
 __all__ = ["ExpertsComparator"]
 
@@ -24,6 +25,11 @@ class ExpertsComparator:
 
     kind: ClassVar[str] = "experts"
     weights: np.ndarray
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("comparator.weights", self.weights.size)
 
     def bind(self, X: Any, n_jobs: int | None) -> Preference:
         """The share of the votes for the first row, by weight; an abstention counts half for each row."""

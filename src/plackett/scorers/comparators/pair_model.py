@@ -13,7 +13,7 @@ from scipy.special import expit
 from plackett._errors import DataError
 from plackett.aggregation.orderings.preference import Preference, symmetrised
 from plackett.catalogue import stored_class
-from plackett.scorers.base import Scorer
+from plackett.scorers.base import Scorer, Size, check_size
 from plackett.scorers.linear import LinearScorer
 
 __all__ = ["PAIR_FEATURES", "ForeignComparator", "ModelComparator", "pair_table"]
@@ -71,6 +71,17 @@ class ModelComparator:
     scorer: Scorer
     features: str
 
+    @property
+    def size(self) -> Size | None:
+        """What it takes and gives; a scorer of pairs takes the features of documents once or several times."""
+        own: Size | None = getattr(self.scorer, "size", None)
+        if own is None:
+            return None
+        times = pair_table(np.zeros((1, 1)), np.zeros(1, int), np.zeros(1, int), self.features).shape[1]
+        if own.n_features % times:
+            raise DataError(f"array {own.array!r} is for {own.n_features} features of pairs by {self.features}")
+        return Size(f"comparator.scorer.{own.array}", own.n_features // times)
+
     def bind(self, X: Any, n_jobs: int | None) -> Preference:
         """The probability that a row belongs before another one."""
         if isinstance(self.scorer, LinearScorer):  # a sum over the two documents: no pair need be formed
@@ -97,7 +108,9 @@ class ModelComparator:
         if header["features"] not in PAIR_FEATURES:
             raise DataError(f"a model of pairs of the kind {header!r} is not known to this version of plackett")
         part = {name.removeprefix("scorer."): a for name, a in arrays.items() if name.startswith("scorer.")}
-        return cls(stored_class("scorer", header["scorer"]).from_arrays(part), header["features"])
+        scorer = stored_class("scorer", header["scorer"]).from_arrays(part)
+        check_size(scorer, "model of pairs", None)
+        return cls(scorer, header["features"])
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._cached import cached_property
+from plackett.scorers.base import Size
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scoring import TreeKernels
 from plackett.scorers.trees.text import parse_trees, write_text
@@ -62,6 +63,11 @@ class TreeScorer:
     def linear_leaves(self) -> bool:
         """Whether leaves are linear functions (LightGBM's ``linear_tree``), which only LightGBM scores."""
         return "trees" not in self.__dict__ and "\nis_linear=1\n" in self.text
+
+    @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("n_features", self.trees.n_features, self.trees.n_outputs, "n_outputs")
 
     def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Score of each row, or one per output."""
