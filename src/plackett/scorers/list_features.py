@@ -12,6 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
 from plackett.data.scaling import scale_queries, with_relative_names
+from plackett.scorers.base import Size
 from plackett.scorers.blend import BlendScorer
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ class ListFeaturesScorer:
     columns: np.ndarray
 
     @property
+    def size(self) -> Size:
+        """What it takes and gives."""
+        return Size("n_features", self.n_features)
+
+    @property
     def rankers(self) -> tuple[Ranker, ...]:
         """The members of the blend."""
         return self.blend.rankers
@@ -108,6 +114,6 @@ class ListFeaturesScorer:
         inner = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         blend = BlendScorer.from_arrays(inner)
         wide = n_features + columns.size
-        if any(ranker.n_features_in_ != wide for ranker in blend.rankers):
+        if blend.rankers[0].n_features_in_ != wide:
             raise DataError(f"the model is damaged (its members do not have {wide} features)")
         return cls(blend, n_features, columns)
