@@ -261,16 +261,16 @@ def test_the_bound_of_the_loss_counts_if_it_should(fitted):
 
     ranker, valid = fitted
     full = evaluate(valid, ranker.predict(valid), ["nDCG@10"]).values["nDCG@10"]
-    found = early_exit(ranker, valid, max_loss=0.01, sure=True, keep=(2, 4, 8))
+    found = early_exit(ranker, valid, max_loss=0.04, sure=True, keep=(2, 4, 8))
     for row in found.frame.rows(named=True):
         scores = exit_scorer(ranker.scorer_, row["trees"], row["keep"]).predict(valid.X, valid.offsets, 1)
         ours = evaluate(valid, scores, ["nDCG@10"]).values["nDCG@10"]
         if (full != ours).any():
             high = ttest_rel(full, ours).confidence_interval(0.9).high
             assert row["loss_bound"] == pytest.approx(high)
-    good = found.frame.filter((found.frame["loss_bound"] <= 0.01) & (found.frame["work"] < 1))
+    good = found.frame.filter((found.frame["loss_bound"] <= 0.04) & (found.frame["work"] < 1))
     assert (found.trees, found.keep) == good.select("trees", "keep").row(0)
-    assert good.height < found.frame.filter(found.frame["loss"] <= 0.01).height
+    assert good.height < found.frame.filter(found.frame["loss"] <= 0.04).height
 
 
 def test_one_tree_and_data_without_relevant_documents_are_refused(fitted):
