@@ -188,11 +188,12 @@ def test_simulated_learners_learn_and_repeat(data, learner):
 
 @pytest.mark.spec("online.pdgd")
 def test_drift_and_new_documents(data):
-    learner = PDGD(5, k=4, learning_rate=0.05)
+    learner = PDGD(5, k=4, learning_rate=0.1)
     other = data.labels.max() - data.labels
-    curves = simulate_online(learner, data, drift=[other], n_interactions=3000, runs=2, marks=6)
-    assert curves.online[:, 3].mean() < curves.online[:, 2].mean() - 0.05  # the users want something else
-    assert curves.online[:, 5].mean() > curves.online[:, 3].mean() + 0.05  # and it is learned
+    curves = simulate_online(learner, data, drift=[other], n_interactions=3000, runs=4, marks=6)
+    quality = curves.offline.mean(axis=0)  # margins are wide: rounding on other processors leads to other clicks
+    assert quality[2] < quality[1] - 0.05  # the users want something else
+    assert quality[5] > quality[2] + 0.1  # and it is learned
     never = np.where(np.arange(data.n_rows) % 8 < 4, 0, 10**9)
     late = simulate_online(learner, data, arrival=never, n_interactions=300, runs=1, marks=1)
     assert late.clicks[0] > 0
