@@ -51,7 +51,11 @@ class BlendScorer:
         data = unlabelled(X, offsets, query_features, relations)
         scores = np.zeros(X.shape[0])
         for ranker, factor in zip(self.rankers, self.factors, strict=True):
-            scores += factor * member_scores(ranker, data, n_jobs)
+            scores += factor * self._scaled(member_scores(ranker, data, n_jobs), offsets)
+        return scores
+
+    def _scaled(self, scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """The scores of a member as they are added up."""
         return scores
 
     def to_arrays(self) -> dict[str, np.ndarray]:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.scorers._members import member_scores, unlabelled
 from plackett.scorers.blend import BlendScorer
 
 __all__ = ["StandardizedScorer", "standardized"]
@@ -18,20 +17,8 @@ class StandardizedScorer(BlendScorer):
     kind: ClassVar[str] = "standardized"
     list_aware: ClassVar[bool] = True  # type: ignore[assignment]
 
-    def predict(
-        self,
-        X: Any,
-        offsets: np.ndarray,
-        n_jobs: int | None = None,
-        query_features: np.ndarray | None = None,
-        relations: Any = None,
-    ) -> np.ndarray:
-        """Score of each row."""
-        data = unlabelled(X, offsets, query_features, relations)
-        scores = np.zeros(X.shape[0])
-        for ranker, factor in zip(self.rankers, self.factors, strict=True):
-            scores += factor * standardized(member_scores(ranker, data, n_jobs), offsets)
-        return scores
+    def _scaled(self, scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        return standardized(scores, offsets)
 
 
 def standardized(scores: Any, offsets: np.ndarray) -> np.ndarray:
