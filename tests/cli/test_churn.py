@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import plackett as pk
 from plackett.cli.app import app
+from plackett.cli.churn import has_scores
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,13 @@ def test_scores_and_models(folder):
         found = json.loads(done.stdout)
         assert found["mean"] == pytest.approx(pk.churn(*scores, data, k=3).mean)
         assert found["k"] == 3 and len(found["per_query"]) == 8
+
+
+def test_a_model_is_no_file_of_scores(tmp_path):
+    """Wherever the first bytes of a model end, there may be something that reads like a number."""
+    (tmp_path / "model.plackett").write_bytes(b"\xb8\x2d\x01" + bytes(5) + b'{"seconds": 0.07045896')
+    (tmp_path / "scores.txt").write_text("0.5\n")
+    assert not has_scores(tmp_path / "model.plackett") and has_scores(tmp_path / "scores.txt")
 
 
 def test_the_page_has_queries_and_examples(folder):

@@ -108,6 +108,20 @@ def test_info_of_a_model(run, folder):
     assert json.loads(out)["card"]["data"]["rows"] == 160
 
 
+def test_info_shows_parameters_as_in_python(run, folder, tmp_path):
+    data = pk.read_letor(folder / "train.txt")
+    members = (pk.MART(n_estimators=2, n_jobs=1), pk.LinearRegression())
+    pk.Blend(members=members, weights=(0.75, 0.25)).fit(data, eval_set=data).save(tmp_path / "blend.plackett")
+    code, out, _ = run("info", tmp_path / "blend.plackett")
+    told = " ".join(out.split())
+    assert code == 0 and "members (MART(n_estimators=2, n_jobs=1), LinearRegression())" in told
+    assert "weights (0.75, 0.25)" in told and "tuple" not in told
+    pk.AutoRanker(candidates=members, n_trials=2, n_folds=2, n_repeats=1).fit(data, eval_set=data).save(
+        tmp_path / "auto.plackett"
+    )
+    assert "in round 1 of 1" not in run("info", tmp_path / "auto.plackett")[1]
+
+
 def test_train_refusals(run, folder):
     for words, match in (
         ((), "did you mean LambdaMART"),

@@ -173,7 +173,12 @@ def frame(**changes):
         (
             frame(title=list("abcd")),
             {},
-            r"column 'title' is String, but features must be numbers, and 'a' .*drop=\['title'\]",
+            r"column 'title' is String, but features must be numbers, and 'a' .*drop=\['title'\]; tree rankers take",
+        ),
+        (
+            frame(title=list("abcd")).with_columns(pl.col("title").cast(pl.Categorical)),
+            {},
+            r"column 'title' is Categorical, .*; tree rankers take columns of categories: fit\(frame, y, qid=…\)",
         ),
         (frame(lists=[[1], [1, 2], [1], [1]]), {}, "'lists'.*equal length"),
         (frame(qid=["a", None, "b", "b"]), {}, r"column 'qid', row 1 \(counted from 0\): the id is missing"),

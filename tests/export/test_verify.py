@@ -224,6 +224,15 @@ def test_what_a_target_cannot_express_is_refused(rankers, tmp_path, to, kind, ma
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("write", [pk.write_vespa, pk.write_onnx, pk.write_ranklib])
+def test_a_blend_of_scores_within_lists_says_what_to_do(tmp_path, write):
+    X, y, qid = table(missing=False)
+    blend = pk.Blend(members=(pk.LinearRegression(),), scale="query").fit(X, y, qid=qid)
+    with pytest.raises(DataError, match=r"scale='spread', export one of its members_, or serve it"):
+        write(blend, tmp_path / "never")
+    write(blend.members_[0], tmp_path / "model")
+
+
 def test_rankers_without_a_form_are_refused(tmp_path):
     X, y, qid = table(False)
     for ranker, match in (

@@ -59,8 +59,15 @@ def test_polars_text_and_other_orders_of_categories_mean_the_same(shop, make):
         table.with_columns(pl.col("brand").cast(pl.Enum(BRANDS[::-1]))),
     ):
         np.testing.assert_array_equal(ranker.predict(other), expected)
-    from_polars = make(**SMALL).fit(table.with_columns(pl.col("brand").cast(pl.Categorical)), y)
-    np.testing.assert_array_equal(from_polars.predict(frame), expected)
+    for kind in (pl.Categorical, pl.Enum(BRANDS)):
+        from_polars = make(**SMALL).fit(table.with_columns(pl.col("brand").cast(kind)), y)
+        np.testing.assert_array_equal(from_polars.predict(frame), expected)
+
+
+def test_text_is_refused_with_what_trees_could_do_with_it(shop):
+    frame, y, _ = shop
+    with pytest.raises(pk.DataError, match=r"'brand' .*holds no number; for tree rankers, make it a column of categ"):
+        pk.LambdaMART(**SMALL).fit(frame.assign(brand=frame["brand"].astype(str)), y)
 
 
 def test_unknown_categories_are_missing_and_files_keep_them(shop, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.rankers.latency import latency
+from plackett.rankers.latency import Latency, latency
 
 
 class Timed:
@@ -47,6 +47,14 @@ def test_the_cost_model_is_that_of_the_clock(data, trees):
     for documents in (5, 30, 60):  # within the noise
         exact = 20e-3 + 3e-6 * 8 * documents
         assert exact <= found.predicted(documents) <= 1.2 * exact
+
+
+def test_the_text_has_no_powers_of_ten_and_no_trees_where_there_are_none():
+    times = {"documents": np.array([9]), "microseconds": np.array([90.0]), "budget_ms": 50.0}
+    linear = Latency(**times, trees=1, per_call=308.4, per_document_and_tree=10_432.1, per_document=0.0)
+    assert str(linear).endswith("308 µs per call, 10,432 ns per document")
+    forest = Latency(**times, trees=80, per_call=3.0, per_document_and_tree=1.5, per_document=2.0)
+    assert str(forest).endswith("1.5 ns per document and tree, 2 µs per document for features")
 
 
 @pytest.mark.spec("efficient.budget")

@@ -92,6 +92,8 @@ def test_blocks_of_queries_score_like_all_at_once(fitted, monkeypatch):
 def test_what_cannot_be_done_is_refused(fitted, tmp_path):
     with pytest.raises(DataError, match="one document at a time; train it without \\(list_features=False"):
         pk.export.write_vespa(fitted, tmp_path / "never.txt")
+    with pytest.raises(DataError, match="one document at a time; train it without \\(list_features=False"):
+        pk.write_ranklib(fitted, tmp_path / "never.txt")
     with pytest.raises(DataError, match="sparse features dense"):
         pk.AutoRanker(n_trials=1, list_features=True).fit(shifted().replace(X=csr_matrix(shifted().X)))
     arrays = fitted.scorer_.to_arrays()

@@ -57,8 +57,8 @@ def has_scores(path: Path) -> bool:
     """Whether a file begins with a line whose last column is a number; models do not."""
     try:
         with open(path, "rb") as file:
-            start = file.read(4096).splitlines()
-        float(start[0].split()[-1])
+            start = file.read(4096)
+        float(start.splitlines()[0].split()[-1])
     except (OSError, ValueError, IndexError):
         return False
-    return True
+    return b"\0" not in start  # the header of a model is cut off anywhere, perhaps after a number

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from plackett._errors import DataError
 from plackett._names import plural
 from plackett.cli.output import print_table
 
@@ -32,7 +33,8 @@ def print_card(
     valid = card.get("validation")
     if valid:
         best = f"{valid['measure']} {valid['value']:.4f}"
-        rows.append(("validation", f"{best} in round {valid['round']} of {valid['rounds']}"))
+        rounds = f" in round {valid['round']} of {valid['rounds']}" if valid["rounds"] > 1 else ""
+        rows.append(("validation", best + rounds))
     rows += [("", reason) for reason in card.get("auto", {}).get("reasons", ())]
     if card.get("chosen"):
         rows.append(("chosen for the data", _assignments(card["chosen"])))
@@ -44,7 +46,7 @@ def print_card(
         if card.get(name):
             rows.append((name, _plain(card[name])))
     rows.append(("plackett", str(card.get("plackett"))))
-    rows += [(f"  {name}", repr(value)) for name, value in parameters.items()]
+    rows += [(f"  {name}", _value(value)) for name, value in parameters.items()]
     print_table(("", ""), rows, title=title)
 
 
@@ -56,4 +58,15 @@ def _plain(facts: Any) -> str:
 
 
 def _assignments(parameters: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in parameters.items() if name != "n_jobs")
+    return ", ".join(f"{name}={_value(value)}" for name, value in parameters.items() if name != "n_jobs")
+
+
+def _value(value: Any) -> str:
+    """A parameter as one would write it in Python, from the form that it has in a file."""
+    from plackett.models.parameters import from_plain
+
+    try:
+        made = from_plain(value)
+    except (DataError, KeyError, StopIteration, TypeError, ValueError):  # of another version
+        made = value
+    return " ".join(repr(made).split())

@@ -14,6 +14,7 @@ from plackett.data._bytes import bare_suffix
 from plackett.data._compression import CODECS
 from plackett.data.columns import TABLE_OPTIONS
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
 
 __all__ = [
     "FORMATS",
@@ -120,7 +121,7 @@ def write(data: RankingDataset, path: str | os.PathLike[str], **options: Any) ->
     format = format_by_suffix(path)
     if format is None:
         raise DataError(f"{path}: unknown format. {known_suffixes()}")
-    getattr(import_module(format.module), format.writer)(data, path, **options)
+    getattr(import_module(format.module), format.writer)(check_dataset(data), path, **options)
 
 
 def _look(path: str | os.PathLike[str]) -> Format:

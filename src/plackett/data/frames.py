@@ -167,16 +167,20 @@ def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any,
 
 def _refuse_text(series: pl.Series) -> None:
     """Say what is wrong with a feature of another type, and where: one bad cell makes a whole column text."""
+    import polars as pl
+
     what = f"column {series.name!r} is {series.dtype}, but features must be numbers"
     leave = parameter("drop", repr(series.name) if in_shell() else f"[{series.name!r}]")
     advice = f"encode it (one-hot or as numbers), or leave it out with {leave}"
+    # a dataset holds numbers only; tree rankers take a frame with categories as it is
+    trees = "" if in_shell() else "; tree rankers take columns of categories: fit(frame, y, qid=…)"
     odd = _odd_cells(series)
     if odd is None:
-        raise DataError(f"{what}: {advice}")
+        raise DataError(f"{what}: {advice}{trees if isinstance(series.dtype, pl.Categorical | pl.Enum) else ''}")
     row, count = odd
     problem = f"{series[row]!r:.60} is not a number"
     if 2 * count > series.len():  # a column of text
-        raise DataError(f"{what}, and {problem}: {advice}")
+        raise DataError(f"{what}, and {problem}: {advice}{trees}")
     others = f", like {count - 1} more of this column" if count > 1 else ""
     raise CellError(series.name, row, f"{problem}{others}: correct it, or {advice}")
 

@@ -12,6 +12,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
+from plackett.data.required import check_dataset
 from plackett.evaluation.estimators import last_step, of_own_steps
 from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
@@ -69,6 +70,9 @@ def explain(
     >>> explanation.method, explanation.pair(2, 0)["feature"][0]
     ('linear', '1')
     """
+    check_dataset(data)
+    if background is not None:
+        check_dataset(background, "background")
     if of_own_steps(ranker):
         for _, step in ranker.steps[:-1]:
             data = step.transform(data)

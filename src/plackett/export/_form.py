@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, parameter
 from plackett.data.dataset import RankingDataset
 from plackett.data.imputer import Imputer
 from plackett.data.query_normalizer import QueryNormalizer
@@ -300,10 +300,19 @@ def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
     if scorer.kind == "list_features":
         raise DataError(
             f"this {name} was trained with features relative to their list, and engines score one document at a time; "
-            "train it without (list_features=False)"
+            f"train it without ({parameter('list_features', 'False')}), or serve it: plackett serve scores whole lists"
+        )
+    if scorer.kind == "standardized":
+        raise DataError(
+            f"this {name} scales the scores of its members within each list (scale='query'), and engines score one "
+            "document at a time; blend with scale='spread', export one of its members_, or serve it: plackett serve "
+            "scores whole lists"
         )
     if scorer.list_aware:
-        raise DataError(f"{name} looks at whole lists of documents, and engines score one document at a time")
+        raise DataError(
+            f"{name} looks at whole lists of documents, and engines score one document at a time; serve it instead: "
+            "plackett serve scores whole lists"
+        )
     if scorer.kind not in _READERS:
         raise DataError(
             f"a {name} ({scorer.kind}) cannot be exported; trees, linear models, networks and blends of them can"

@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError, parameter
 from plackett._estimator import clone
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.search_space import SearchSpace
@@ -103,6 +104,7 @@ class Blend(Ranker):
         >>> [type(ranker).__name__ for ranker in blend.members_]
         ['ListNet', 'LinearRegression']
         """
+        check_dataset(data)
         blend = cls(members=tuple(clone(ranker) for ranker in rankers), **parameters)
         for name in ("validation_fraction", "early_stopping_rounds"):
             if getattr(blend, name) is not None:

@@ -92,7 +92,7 @@ def category_columns(frame: Any) -> dict[str, list[Any]]:
         if hasattr(dtype, "categories") and hasattr(frame, "iloc"):
             values = frame[name].cat.categories.tolist()
         elif str(dtype).startswith("Enum"):
-            values = frame[name].cat.get_categories().to_list()
+            values = dtype.categories.to_list()
         elif str(dtype).startswith("Categorical"):
             # sorted: the order of appearance would make the codes depend on the order of the rows
             values = sorted(frame[name].cast(str).unique().drop_nulls().to_list())

@@ -13,6 +13,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.rankers.columns import Columns
@@ -149,6 +150,7 @@ def early_exit(
     """
     import polars as pl
 
+    check_dataset(data)
     if hasattr(ranker, "steps"):
         return _of_pipeline(
             ranker, data, max_loss=max_loss, sure=sure, measure=measure, rule=rule, trees=trees, keep=keep, slack=slack,

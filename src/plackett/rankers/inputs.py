@@ -133,11 +133,14 @@ def _features(X: Any, qid: Any, columns: Columns, where: str = "X") -> tuple[Any
     for name, dtype in zip(X.columns, X.dtypes, strict=True):
         if not _is_numeric(dtype):
             holds = (
-                "categories, which only tree rankers such as LambdaMART take" if _is_category(dtype) else "no number"
+                "categories, which only tree rankers such as LambdaMART take"
+                if _is_category(dtype)
+                else "no number; for tree rankers, make it a column of categories (astype('category') in pandas, "
+                "cast(pl.Categorical) in polars)"
             )
             raise DataError(
-                f"column {name!r} is of type {dtype}: it holds {holds}; encode or drop it (a query id column is "
-                f"called '{QID_COLUMN}')"
+                f"column {name!r} is of type {dtype}: it holds {holds}; otherwise encode or drop it (a query id "
+                f"column is called '{QID_COLUMN}')"
             )
     table = X.to_numpy(dtype=np.float32, na_value=np.nan) if hasattr(X, "iloc") else X.to_numpy()
     return table, qid, names

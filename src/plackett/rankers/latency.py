@@ -12,6 +12,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
 from plackett.evaluation.estimators import last_step
 
 __all__ = ["Latency", "latency"]
@@ -71,11 +72,21 @@ class Latency:
     def __str__(self) -> str:
         shown = ", ".join(f"p{share} {self.percentile(share):.3g} ms" for share in _PERCENTILES)
         verdict = "within" if self.within_budget else "BEYOND"
+        each = "document" if self.trees == 1 else "document and tree"
+        features = f", {_short(self.per_document)} µs per document for features" if self.per_document else ""
         return (
             f"{self.documents.size} lists: {shown}; {verdict} the budget of {self.budget_ms:g} ms\n"
-            f"{self.per_call:.3g} µs per call, {self.per_document_and_tree:.3g} ns per document and tree, "
-            f"{self.per_document:.3g} µs per document for features"
+            f"{_short(self.per_call)} µs per call, {_short(self.per_document_and_tree)} ns per {each}{features}"
         )
+
+
+def _short(value: float) -> str:
+    """Three digits, without powers of ten.
+
+    >>> _short(10_432.1), _short(0.01234)
+    ('10,432', '0.0123')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 @fulfils("efficient.budget")
@@ -122,7 +133,7 @@ def latency(
         raise DataError(f"repeats={repeats}; give 1 or more")
     if not budget_ms > 0:
         raise DataError(f"budget_ms={budget_ms}; give more than 0")
-    if data.n_rows == 0:
+    if check_dataset(data).n_rows == 0:
         raise DataError("the data have no documents")
     some = np.flatnonzero(np.diff(data.offsets) > 0)
     some = some[np.unique(np.linspace(0, some.size - 1, min(some.size, _LISTS)).astype(int))]

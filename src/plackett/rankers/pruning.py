@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
 from plackett.measures.language import parse
 from plackett.models.openmp import scoring_threads
 from plackett.rankers.columns import Columns
@@ -92,7 +93,7 @@ def prune(
     Lucchese, Nardini, Orlando, Perego, Silvestri, Trani: Post-learning optimization of tree ensembles for efficient
     ranking. SIGIR 2016.
     """
-    data = getattr(ranker, "_columns", Columns()).aligned(data)
+    data = getattr(ranker, "_columns", Columns()).aligned(check_dataset(data))
     head, trees, outputs = _taken_apart(ranker, data, n_jobs)
     if method not in METHODS:
         raise DataError(f"method={method!r}; the methods are {', '.join(METHODS)}")

@@ -251,8 +251,17 @@ def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n
     facts = inspect_data(data, NDCG)
     splits = folds(data, facts, None, **cut)
     budget = Budget(seconds, None, None, lambda: float(len(trained)))
-    found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), facts, budget, n_jobs=1, **cut)
+    found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), facts, NDCG, budget, n_jobs=1, **cut)
     assert (len(found), found.data.n_queries) == (n_splits, n_queries)
+
+
+def test_sizes_in_good_english():
+    X, y = np.arange(12.0)[:, None] % 7, [0, 1, 2, 1, 1, 1, 0, 1, 2, 0, 1, 2]
+    told = inspect_data(pk.RankingDataset.from_arrays(X, y, np.repeat(range(4), 3)), NDCG).sentences()
+    assert told[0] == "The data: 4 queries, 12 documents, 1 feature; lists of 3 documents."
+    assert "1 query has only one label: there is nothing to learn from it." in told
+    one = inspect_data(pk.RankingDataset.from_arrays(X, y, np.arange(12)), NDCG).sentences()
+    assert one[0].endswith("lists of 1 document.")
 
 
 # -------------------------------------------------------------------------------------------------------------- folder
@@ -270,7 +279,7 @@ def test_the_timed_training_is_short_and_has_one_thread(monkeypatch):
         seen.append((ranker.n_jobs, ranker.scorer_.booster.num_trees()))
 
     monkeypatch.setattr(module, "fit", spy)
-    found = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), facts, budget, n_jobs=2, **cut)
+    found = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), facts, NDCG, budget, n_jobs=2, **cut)
     # a twentieth of the budget is two ticks; the clock is asked once a round
     assert seen == [(1, 3), (1, 3)] and len(found) == 1
 

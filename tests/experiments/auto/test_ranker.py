@@ -213,6 +213,7 @@ def test_missing_values_leave_trees_only_and_are_refused_later_by_linear_members
     ranker = pk.AutoRanker(candidates=("ListNet", "MART(n_estimators=4)"), n_trials=2, **FEW).fit(holes, y, qid=qid)
     assert [type(member).__name__ for member in ranker.members_] == ["MART"]
     assert "missing values" in ranker.leaderboard_["error"].drop_nulls()[0]
+    assert any(told.startswith("ListNet failed: X has missing values") for told in ranker.reasons_)
     linear = pk.AutoRanker(candidates=("ListNet",), n_trials=1, **FEW).fit(X, y, qid=qid)
     with pytest.raises(DataError, match="NaN"):
         linear.predict(holes, qid=qid)
@@ -224,6 +225,35 @@ def test_a_limit_on_scoring_time():
     candidates = ("LinearRegression", "MART(n_estimators=300, learning_rate=0.05, min_child_samples=1)")
     ranker = pk.AutoRanker(candidates=candidates, n_trials=2, max_score_time=1e-9, **FEW).fit(task())
     assert [type(member).__name__ for member in ranker.members_] == ["LinearRegression"]
+    assert any("Nothing scores a document within 0.001 µs: the fastest" in told for told in ranker.reasons_)
+    ample = pk.AutoRanker(candidates=candidates, n_trials=2, max_score_time=1.0, **FEW).fit(task())
+    assert any("what takes longer than 1,000,000 µs was left out" in told for told in ample.reasons_)
+
+
+@pytest.mark.parametrize("budget", [{"n_trials": 12}, {"n_trials": None, "time_budget": 0.001}])
+def test_labels_too_large_for_an_exponential_gain(budget):
+    """Amounts of money as labels, with a measure that allows them: the candidates have to allow them, too."""
+    data = task()
+    data = data.replace(y=1000.0 * data.labels)
+    ranker = pk.AutoRanker(eval_measure="nDCG(gain='linear')@10", **budget, **FEW).fit(data)
+    assert ranker.leaderboard_["error"].null_count() == ranker.leaderboard_.height
+    assert any(told.startswith("They are too large for the gain 2^label − 1") for told in ranker.reasons_)
+
+
+def test_features_that_are_relative_to_their_list_already():
+    """The quick comparison adds features with names that may be taken."""
+    data = task()
+    names = [f"{name} in list" if j % 2 else name for j in range(data.n_features) for name in [f"f{j // 2}"]]
+    data = data.replace(feature_names=tuple(names))
+    assert pk.AutoRanker(n_trials=1, **FEW).fit(data).feature_names_in_.tolist() == names
+
+
+def test_the_reasons_count_the_given_features():
+    X, y, qid = easy_task(n_queries=24)
+    X[::5, 1] = np.nan
+    ranker = pk.AutoRanker(n_trials=1, list_features=True, **FEW).fit(X, y, qid=qid)
+    assert f"{X.shape[1]} features ({X.shape[1]} of them also relative to their list); lists of" in ranker.reasons_[0]
+    assert any(told.startswith("1 feature has missing values") for told in ranker.reasons_)
 
 
 @pytest.mark.parametrize(

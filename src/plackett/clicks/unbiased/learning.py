@@ -24,6 +24,7 @@ from plackett.clicks.unbiased.agreement import Guarded, guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities
 from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
 
 __all__ = ["learn_from_clicks", "propensity_labels"]
 
@@ -83,9 +84,7 @@ def _without_features(log: ClickLog, data: RankingDataset) -> float:
 
     Without clicks, rates are the prior pulled down by how often a document was shown: the logged order reversed.
     """
-    if not isinstance(data, RankingDataset):
-        raise DataError(f"data is a {type(data).__name__}; make a dataset of it: pk.RankingDataset.from_frame(…)")
-    known = dataset_rows(log, data)[log.pair] >= 0
+    known = dataset_rows(log, check_dataset(data))[log.pair] >= 0
     weight = log.row_weight
     if not known.any():
         raise DataError("no document of the log is in the dataset: do query and document ids agree?")

@@ -18,6 +18,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.letor.float_text import LONGEST, put_number, put_whole
 from plackett.data.letor.floats import NONE
 from plackett.data.letor.spans import frozen
+from plackett.data.required import check_dataset
 from plackett.data.strings import Strings
 
 __all__ = ["write_letor"]
@@ -68,7 +69,7 @@ def write_letor(
     >>> path.read_text()
     '1 qid:a 1:0.1 2:3 #docid = d1\n'
     """
-    labels, label_of_row = np.unique(data.labels, return_inverse=True)
+    labels, label_of_row = np.unique(check_dataset(data).labels, return_inverse=True)
     texts = Strings.from_values([_label(label) for label in labels.tolist()])
     _say_what_is_lost(data, path)
     if qids not in ("keep", "number"):

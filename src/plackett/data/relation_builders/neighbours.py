@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
+from plackett.data.required import check_dataset
 
 __all__ = ["Neighbours"]
 __public__ = ["Neighbours"]
@@ -68,6 +69,7 @@ class Neighbours:
         vectors
             Table or SciPy matrix with a row per document, such as term weights; None for the features.
         """
+        check_dataset(data)
         if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 1):
             raise DataError(f"k={self.k!r}; give 1 neighbour or more, or None for all")
         if self.scale not in _SCALES:

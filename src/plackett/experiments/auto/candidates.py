@@ -22,7 +22,7 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
-__all__ = ["Candidate", "further", "given", "portfolio", "with_categories"]
+__all__ = ["Candidate", "further", "given", "portfolio", "with_categories", "with_linear_gain"]
 
 #: Trees of the portfolio: on small data, small steps and half of the columns help more than large trees.
 TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5}
@@ -139,6 +139,9 @@ def portfolio(facts: Facts, budget: float | None) -> list[Candidate]:
     ]
     if find_spec("torch") and budget is not None and budget >= NETWORK_SECONDS and n_rows <= NETWORK_ROWS:
         made.insert(11, _named("LambdaRank"))
+    if facts.large_labels:
+        for candidate in made:
+            with_linear_gain(candidate.ranker)
     return [candidate for candidate in made if candidate.ranker.allow_nan or not facts.missing]
 
 
@@ -159,6 +162,8 @@ def further(facts: Facts, random_state: int) -> Iterator[Candidate]:
     streams = []
     for number, name in enumerate(DRAWN):
         ranker = ranker_named(name)[0]
+        if facts.large_labels:
+            with_linear_gain(ranker)
         space = (
             shape if isinstance(ranker, Trees) else symmetric if isinstance(ranker, Oblivious) else ranker.search_space
         )
@@ -181,6 +186,20 @@ def with_categories(candidates: Iterable[Candidate], names: tuple[str, ...]) -> 
             known = candidate.ranker.categorical_features or ()
             candidate.ranker.set_params(categorical_features=(*known, *names))
             yield candidate
+
+
+def with_linear_gain(ranker: Ranker) -> Ranker:
+    """The ranker, with the label itself as gain instead of 2^label − 1: for large labels.
+
+    >>> with_linear_gain(ranker_named("LambdaLossMART")[0]).gain
+    'linear'
+    """
+    known = ranker.get_params(deep=False)
+    if known.get("gain") == "exp2":
+        ranker.set_params(gain="linear")
+    if known.get("measure") == "nDCG":
+        ranker.set_params(measure="nDCG(gain='linear')")
+    return ranker
 
 
 def rounds_for(n_rows: int) -> int:

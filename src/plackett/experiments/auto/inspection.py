@@ -12,6 +12,7 @@ from plackett.data.leaks import list_hashes
 from plackett.data.profile import Profile, profile, row_hashes
 from plackett.evaluation.importance import feature_names, feature_scores
 from plackett.measures.base import Measure
+from plackett.measures.gains import has_gains
 from plackett.measures.ranking import Scored
 
 __all__ = ["Facts", "inspect_data"]
@@ -34,16 +35,24 @@ class Facts:
         For each query, the first query with the same documents: copies must stay on the same side of a split.
     suspects
         Features that alone order the documents almost as their labels do.
+    n_relative
+        Number of features that rankers also see relative to their list.
     """
 
     profile: Profile
     twins: np.ndarray
     suspects: tuple[str, ...]
+    n_relative: int = 0
 
     @property
     def missing(self) -> bool:
         """Whether features have missing values."""
         return bool(self.profile.missing)
+
+    @property
+    def large_labels(self) -> bool:
+        """Whether labels are too large for the gain 2^label − 1."""
+        return not has_gains(np.array(list(self.profile.labels or ())), "exp2")
 
     @property
     def n_lists(self) -> int:
@@ -55,12 +64,15 @@ class Facts:
         facts = self.profile
         counts = (facts.n_queries, "query", "queries"), (facts.n_rows, "document"), (facts.n_features, "feature")
         sizes = ", ".join(plural(*each) for each in counts)
-        lengths = facts.list_length
-        told = [f"The data: {sizes}; lists of {lengths['min']:.0f} to {lengths['max']:.0f} documents."]
+        if self.n_relative:
+            sizes += f" ({self.n_relative:,} of them also relative to their list)"
+        told = [f"The data: {sizes}; lists of {_lengths(facts)}."]
         if facts.labels is not None and len(facts.labels) <= 10:
             told.append(f"Labels: {', '.join(f'{label:g} ({n:,})' for label, n in facts.labels.items())}.")
         elif facts.labels is not None:
             told.append(f"Labels: {len(facts.labels):,} different values.")
+        if self.large_labels:
+            told.append("They are too large for the gain 2^label − 1: rankers that have gains take the label itself.")
         if facts.sparse:
             told.append(f"The features are sparse: {facts.density:.1%} of the values are not zero.")
         if self.missing:
@@ -68,7 +80,8 @@ class Facts:
             told.append(f"{missing} missing values, so rankers that reject them were left out.")
         if facts.queries_of_one_label:
             flat = plural(facts.queries_of_one_label, "query has", "queries have")
-            told.append(f"{flat} only one label: there is nothing to learn from them.")
+            them = "it" if facts.queries_of_one_label == 1 else "them"
+            told.append(f"{flat} only one label: there is nothing to learn from {them}.")
         copies = facts.n_queries - self.n_lists
         if copies:
             twins = plural(copies, "query has", "queries have")
@@ -80,6 +93,11 @@ class Facts:
                 "known at query time; otherwise the estimate below is worthless."
             )
         return told
+
+
+def _lengths(facts: Profile) -> str:
+    shortest, longest = (round(facts.list_length[name]) for name in ("min", "max"))
+    return f"{shortest:,} to {longest:,} documents" if shortest < longest else plural(longest, "document")
 
 
 def inspect_data(data: RankingDataset, measure: Measure) -> Facts:

@@ -11,6 +11,7 @@ from plackett._errors import parameter
 from plackett._estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.data.kfold import QueryKFold
+from plackett.experiments.auto.candidates import with_linear_gain
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.auto.trials import fit, per_query, quietly
 from plackett.measures.base import Measure
@@ -65,13 +66,14 @@ def gain_of_list_features(
         return None
     some = max(4, int(np.searchsorted(data.offsets, ROWS, side="right")) - 1)
     drawn = np.random.default_rng(random_state).permutation(data.n_queries)[:some]
-    part, twins = data.select(np.sort(drawn)), facts.twins[np.sort(drawn)]
+    # without names: there may be features already that are called like those to be added
+    part, twins = data.select(np.sort(drawn)).replace(feature_names=None), facts.twins[np.sort(drawn)]
     columns = relative_columns(part)
     if columns.size == 0 or np.unique(twins).size < 2:
         return None
     views = part, widened(part, columns, 1)
     start, gains = clock(), []
-    rankers = _rankers(part.n_rows, facts.missing)
+    rankers = _rankers(part.n_rows, facts)
     for n, ranker in enumerate(rankers):
         gain = np.full(part.n_queries, np.nan)
         for held_out in QueryKFold(2, shuffle=True, random_state=random_state).split(
@@ -87,9 +89,11 @@ def gain_of_list_features(
     return Gain(float(mean.mean()), float(mean.std(ddof=1) / np.sqrt(mean.size))) if mean.size > 1 else None
 
 
-def _rankers(n_rows: int, missing: bool) -> list[Ranker]:
+def _rankers(n_rows: int, facts: Facts) -> list[Ranker]:
     trees = ranker_named("LambdaMART")[0].set_params(n_estimators=ROUNDS, num_leaves=2 * leaves_for(n_rows))
-    return [trees] if missing else [ranker_named("ListNet(alpha=1.0)")[0], trees]
+    if facts.large_labels:
+        with_linear_gain(trees)
+    return [trees] if facts.missing else [ranker_named("ListNet(alpha=1.0)")[0], trees]
 
 
 def _held_out_values(like: Ranker, data: RankingDataset, held_out: np.ndarray, measure: Measure) -> np.ndarray:

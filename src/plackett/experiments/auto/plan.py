@@ -12,7 +12,7 @@ from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.search import Budget
 from plackett.experiments.auto.splits import Splits, folds
 from plackett.experiments.auto.trials import SMALL, fit, quietly
-from plackett.measures.language import parse
+from plackett.measures.base import Measure
 from plackett.rankers.base import Ranker
 from plackett.solvers.monitor import Monitor
 
@@ -28,7 +28,7 @@ PROBE_SHARE = 0.05
 
 
 def plan(
-    splits: Splits, ranker: Ranker, facts: Facts, budget: Budget, *, n_jobs: int | None, **cut: Any
+    splits: Splits, ranker: Ranker, facts: Facts, measure: Measure, budget: Budget, *, n_jobs: int | None, **cut: Any
 ) -> Splits:  # fmt: skip
     """The splits that there is time for, estimated from a short training on part of the data.
 
@@ -46,7 +46,7 @@ def plan(
     n = max(min(data.n_queries, 20), int(affordable * data.n_queries))
     drawn = np.sort(np.random.default_rng(cut["random_state"]).permutation(data.n_queries)[:n])
     part = data.select(drawn)
-    return folds(part, inspect_data(part, parse("nDCG@10")), None, **cut).first(1)
+    return folds(part, inspect_data(part, measure), None, **cut).first(1)
 
 
 def _training_seconds(data: RankingDataset, ranker: Ranker, budget: Budget, n_jobs: int | None) -> float:

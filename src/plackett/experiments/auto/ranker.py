@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -155,14 +155,18 @@ class AutoRanker(Ranker):
         )
         columns = relative_columns(data, categorical)
         valid = None if monitor.valid is None else widened(monitor.valid, columns, self.n_jobs)
-        self._search(widened(data, columns, self.n_jobs), valid, monitor)
+        self._search(widened(data, columns, self.n_jobs), valid, monitor, seen=data)
         self.scorer_ = ListFeaturesScorer(self.scorer_, data.n_features, columns)
 
-    def _search(self, data: RankingDataset, valid: RankingDataset | None, monitor: Monitor) -> None:
+    def _search(
+        self, data: RankingDataset, valid: RankingDataset | None, monitor: Monitor, seen: RankingDataset | None = None
+    ) -> None:
+        """Search on these data; ``seen`` are those that were given, where features were added to them."""
         self._check_parameters()
         measure = parse(self.eval_measure)
         budget = Budget(self.time_budget, self.n_trials, self.early_stopping_rounds, CLOCKS[self.clock])
-        facts = inspect_data(data, measure)
+        facts = inspect_data(data if seen is None else seen, measure)
+        facts = replace(facts, n_relative=data.n_features - facts.profile.n_features)
         first = portfolio(facts, self.time_budget) if self.candidates is None else given(self.candidates)
         more = iter(()) if self.candidates is not None else further(facts, self.random_state or 0)
         if names := tuple(getattr(self, "categories_", ())):
@@ -177,7 +181,7 @@ class AutoRanker(Ranker):
         splits = folds(data, facts, valid, **cut)
         advice = self._advice(data, facts, measure, budget) if len(splits) else None
         if len(splits) and self.n_trials is None:
-            splits = plan(splits, first[0].ranker, facts, budget, n_jobs=self.n_jobs, **cut)
+            splits = plan(splits, first[0].ranker, facts, measure, budget, n_jobs=self.n_jobs, **cut)
         trials = Trials(
             splits,
             measure,
@@ -235,7 +239,7 @@ class AutoRanker(Ranker):
             monitor.update(self._score_rows(valid))
         self._told = {
             "leaderboard": leaderboard(trials, chosen),
-            **summary(trials, chosen, facts, why, budget.spent(), short, advice),
+            **summary(trials, chosen, facts, why, budget.spent(), short, advice, self.max_score_time),
         }
 
     def _advice(self, data: RankingDataset, facts: Facts, measure: Measure, budget: Budget) -> str | None:

@@ -13,6 +13,8 @@ from plackett.experiments.auto.trials import Trials, mean
 
 __all__ = ["COLUMNS", "leaderboard", "summary"]
 
+#: Maximum number of failures in the reasons; the leaderboard has all.
+SHOWN = 3
 #: Columns of the leaderboard.
 COLUMNS: dict[str, type] = {
     "ranker": str,
@@ -36,7 +38,7 @@ def leaderboard(trials: Trials, chosen: Selection) -> list[dict[str, Any]]:
         row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"ranker": candidate.name, "splits": n, "weight": 0.0}
         if number in trials.errors:
             error = trials.errors[number]
-            row |= {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"}
+            row |= {"error": f"{type(error).__name__}: {_text(error)}"}
         elif n == 0:
             continue
         else:
@@ -62,6 +64,18 @@ def _n(candidate: Any) -> int:
     return len(candidate.stages)
 
 
+def _text(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _speed(seconds: float, limit: float) -> str:
+    """What the limit on the scoring time meant for the result."""
+    took, most = (f"{1e6 * value:,.0f} µs" if value > 1e-5 else f"{1e6 * value:.2g} µs" for value in (seconds, limit))
+    if seconds > limit:
+        return f"Nothing scores a document within {most}: the fastest ranker was taken, which needs about {took}."
+    return f"A document is scored in about {took}; what takes longer than {most} was left out."
+
+
 def summary(
     trials: Trials,
     chosen: Selection,
@@ -70,6 +84,7 @@ def summary(
     seconds: float,
     short: str | None,
     advice: str | None = None,
+    document_seconds: float | None = None,
 ) -> dict[str, Any]:
     """The reasons in sentences, and the estimate."""
     name, splits = str(trials.measure), trials.splits
@@ -93,6 +108,7 @@ def summary(
         f"{tried} {'setting was' if tried == 1 else 'settings were'} tried, {len(complete)} of them on all "
         f"splits{failed}; the search ended because {why}."
     )
+    told += [f"{trials.candidates[i].name} failed: {_text(error)}." for i, error in list(trials.errors.items())[:SHOWN]]
     best = max(complete, key=trials.worth)
     sign = 1.0 if trials.measure.ascending else -1.0
     told.append(f"Best single ranker: {trials.candidates[best].name}, {name} {sign * trials.worth(best):.4f}.")
@@ -115,6 +131,8 @@ def summary(
         for rounds in (trials.candidates[i].stages[stage],)
     ]
     told.append(f"The result: {'; '.join(parts)}; trained on all data.")
+    if document_seconds is not None:
+        told.append(_speed(sum(trials.document_seconds(i) for i in chosen.members), document_seconds))
     if short:
         told.append(f"Training on all data was {short}, so some members have fewer rounds or seeds, or are missing.")
     told.append(f"Total time: {seconds:.1f} s.")
