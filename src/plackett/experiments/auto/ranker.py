@@ -17,7 +17,7 @@ from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.list_features import gain_of_list_features
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
-from plackett.experiments.auto.report import leaderboard, summary
+from plackett.experiments.auto.report import check_report, leaderboard, summary
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.selection import best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
@@ -288,6 +288,9 @@ class AutoRanker(Ranker):
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         return super()._card(data, monitor) | {"auto": self.__dict__.pop("_told")}
+
+    def _check_learned(self) -> None:
+        check_report(self.card_["auto"])
 
     def _check_features(self, data: RankingDataset) -> None:
         super()._check_features(data)
