@@ -12,7 +12,8 @@ from plackett._estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.inspection import Facts
-from plackett.experiments.auto.trials import fit, per_query, quietly
+from plackett.experiments.auto.selection import by_query
+from plackett.experiments.auto.trials import FAILURES, fit, per_query, quietly
 from plackett.measures.base import Measure
 from plackett.models.tree_size import leaves_for
 from plackett.rankers.base import Ranker
@@ -23,6 +24,8 @@ __all__ = ["Gain", "gain_of_list_features"]
 
 #: Documents that are looked at, rounds of the trees, and the share of the time that the comparison may take.
 ROWS, ROUNDS, SHARE = 10_000, 40, 0.03
+#: Number of different queries that a comparison needs.
+LISTS = 4
 #: A gain of fewer standard errors is no reason to mention it.
 CLEAR = 3.0
 
@@ -59,15 +62,16 @@ def gain_of_list_features(
 ) -> Gain | None:
     """The mean gain of a linear ranker and of small trees on held-out halves of some queries.
 
-    None if nothing can be compared, or if it would take more than a small part of ``seconds``.
+    None if nothing can be compared, if one of the rankers cannot learn from the data, or if it would take more than a
+    small part of ``seconds``.
     """
-    if not isinstance(data.X, np.ndarray) or facts.n_lists < 4:
+    if not isinstance(data.X, np.ndarray):
         return None
-    some = max(4, int(np.searchsorted(data.offsets, ROWS, side="right")) - 1)
-    drawn = np.random.default_rng(random_state).permutation(data.n_queries)[:some]
-    part, twins = data.select(np.sort(drawn)), facts.twins[np.sort(drawn)]
+    drawn = np.random.default_rng(random_state).permutation(data.n_queries)
+    drawn = np.sort(drawn[np.cumsum(data.group[drawn]) <= ROWS])
+    part, twins = data.select(drawn), facts.twins[drawn]
     columns = relative_columns(part)
-    if columns.size == 0 or np.unique(twins).size < 2:
+    if columns.size == 0 or np.unique(twins).size < LISTS:
         return None
     views = part, widened(part, columns, 1)
     start, gains = clock(), []
@@ -77,12 +81,15 @@ def gain_of_list_features(
         for held_out in QueryKFold(2, shuffle=True, random_state=random_state).split(
             np.empty((part.n_queries, 0)), qid=twins
         ):
-            values = [_held_out_values(ranker, view, held_out[1], measure) for view in views]
+            try:
+                values = [_held_out_values(ranker, view, held_out[1], measure) for view in views]
+            except FAILURES:
+                return None
             gain[held_out[1]] = values[1] - values[0]
             if seconds is not None and n == 0 and clock() - start > SHARE * seconds:
                 return None
         gains.append(gain)
-    mean = np.mean(gains, axis=0)
+    mean = by_query(np.mean(gains, axis=0), twins)
     mean = mean[~np.isnan(mean)]
     return Gain(float(mean.mean()), float(mean.std(ddof=1) / np.sqrt(mean.size))) if mean.size > 1 else None
 
