@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import numpy as np
@@ -153,11 +154,12 @@ def test_columns_whose_differences_overflow_are_refused(fitted):
         ListFeaturesScorer.from_arrays(arrays | {"columns": np.array([most - 1, -most - 1, -1])})
 
 
-def compared(data, seed=0):
+def compared(data, seconds=None, clock=time.perf_counter):
     """The quick comparison of a dataset."""
     measure = parse("nDCG@10")
-    facts = inspect_data(data, measure)
-    return gain_of_list_features(data, facts, measure, random_state=seed, seconds=None, clock=time.perf_counter)
+    return gain_of_list_features(
+        data, inspect_data(data, measure), measure, random_state=0, seconds=seconds, clock=clock
+    )
 
 
 def test_a_comparison_that_cannot_be_made_does_not_end_the_search():
@@ -183,3 +185,14 @@ def test_copies_of_queries_do_not_make_the_comparison_more_certain():
     X, labels, qid = np.tile(once.X, (4, 1)), np.tile(once.labels, 4), np.repeat(np.arange(48), 10)
     repeated = pk.RankingDataset.from_arrays(X, labels, qid)
     assert compared(repeated).error > 0.75 * compared(once).error  # half of it if copies counted as queries
+
+
+def test_the_comparison_ends_when_it_takes_too_long():
+    """On a clock that goes a second forward at each look, at the first ranker or at the second."""
+    count = itertools.count()
+    assert compared(shifted(), 1e6, lambda: float(next(count))) is not None
+    needed = next(count)
+    for share in (0.05, 0.8):
+        count = itertools.count()
+        assert compared(shifted(), 20 * share * needed, lambda count=count: float(next(count))) is None
+        assert share * needed <= next(count) < (share + 0.1) * needed

@@ -292,3 +292,19 @@ def test_a_damaged_report_is_refused_when_loaded(fitted, tmp_path, name, value):
     _storage.write(path, arrays, {**metadata, "ranker": text, "digest": storage._digest(text, arrays)})
     with pytest.raises(DataError, match=r"m\.plackett: what the search reported is damaged"):
         pk.load(path)
+
+
+class Overflowing(pk.ListNet):
+    """Its training ends with an error that is no ValueError."""
+
+    def _fit(self, data, monitor):
+        raise OverflowError("too large")
+
+
+def test_a_first_candidate_that_fails_in_any_way_is_left_out():
+    """Also where its training is timed, and where nothing can be compared."""
+    candidates = [Overflowing(), "ListNet(alpha=1.0)"]
+    X, y, qid = easy_task(n_queries=6)
+    for queries in (qid, np.zeros_like(qid)):
+        ranker = pk.AutoRanker(candidates=candidates, time_budget=1.0).fit(X, y, qid=queries)
+        assert [type(member).__name__ for member in ranker.members_] == ["ListNet"]

@@ -21,7 +21,7 @@ from plackett.experiments.auto.report import check_report, leaderboard, summary
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.selection import best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit, quietly
+from plackett.experiments.auto.trials import CLOCKS, FAILURES, OutOfTimeError, Trials, fit, quietly
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.models.search_space import SearchSpace
@@ -99,7 +99,7 @@ class AutoRanker(Ranker):
         measured by members that were not trained on it, with weights and rounds chosen without it. None if there are
         too few queries.
     members_
-        The rankers of the blend.
+        The rankers of the blend. With ``list_features`` they take the features and those relative to their list.
 
     Examples
     --------
@@ -260,7 +260,7 @@ class AutoRanker(Ranker):
                 ranker._check_missing(data, "X")
                 with quietly():
                     fit(ranker, data)
-            except (ValueError, ArithmeticError) as failure:
+            except FAILURES as failure:
                 error = error or failure
                 continue
             monitor.update()
