@@ -196,3 +196,16 @@ def test_the_comparison_ends_when_it_takes_too_long():
         count = itertools.count()
         assert compared(shifted(), 20 * share * needed, lambda count=count: float(next(count))) is None
         assert share * needed <= next(count) < (share + 0.1) * needed
+
+
+def test_categories_are_not_compared_within_lists():
+    """Neither those of a frame nor those that a candidate names."""
+    pd = pytest.importorskip("pandas")
+    data = shifted()
+    kind = np.arange(data.n_rows) % 4
+    frame = pd.DataFrame(data.X[:, :2], columns=["a", "b"]).assign(c=kind, d=pd.Categorical(kind.astype(str)))
+    own = pk.LambdaMART(n_estimators=3, categorical_features=("c",))
+    few = {"n_trials": 1, "n_folds": 2, "n_repeats": 1, "list_features": True}
+    ranker = pk.AutoRanker(candidates=[own], **few).fit(frame, data.labels, qid=data.query_of_row)
+    assert ranker.scorer_.columns.tolist() == [0, 1]
+    assert list(ranker.members_[0].feature_names_in_) == ["a", "b", "c", "d", "a in list", "b in list"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.data.feature_number import feature_number
 from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import Facts, inspect_data
@@ -150,10 +151,7 @@ class AutoRanker(Ranker):
             return
         if not isinstance(data.X, np.ndarray):
             raise DataError("list_features=True makes sparse features dense; give X.toarray(), or list_features=False")
-        categorical = tuple(
-            j for j, name in enumerate(data.feature_names or ()) if name in getattr(self, "categories_", ())
-        )
-        columns = relative_columns(data, categorical)
+        columns = relative_columns(data, self._categorical(data))
         valid = None if monitor.valid is None else widened(monitor.valid, columns, self.n_jobs)
         self._search(widened(data, columns, self.n_jobs), valid, monitor)
         self.scorer_ = ListFeaturesScorer(self.scorer_, data.n_features, columns)
@@ -250,6 +248,13 @@ class AutoRanker(Ranker):
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
         return categories_of(X)
+
+    def _categorical(self, data: RankingDataset) -> tuple[int, ...]:
+        """The features that are categories, of the data or by a candidate's own parameter."""
+        named = list(getattr(self, "categories_", ()))
+        for candidate in () if self.candidates is None else given(self.candidates):
+            named += getattr(candidate.ranker, "categorical_features", None) or ()
+        return tuple(feature_number(data, name, "categorical_features") for name in named)
 
     def _only(self, candidates: Any, data: RankingDataset, monitor: Monitor, facts: Facts) -> None:
         """Use the first candidate that can be trained: with a single query, nothing can be compared."""
