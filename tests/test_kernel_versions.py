@@ -66,3 +66,8 @@ def test_the_order_of_columns_changes_no_digit():
     assert turned.X.flags.c_contiguous and not turned.X.flags.writeable
     ranker = pk.RankSVM(C=1e-3).fit(data)
     np.testing.assert_array_equal(ranker.predict(turned), ranker.predict(data))
+    some = pk.datasets.make_ranking(n_queries=30, n_features=40, random_state=0).replace(feature_names=None)
+    cut, copied = some.replace(X=some.X[:, 1:]), some.replace(X=some.X[:, 1:].copy())
+    assert cut.X.flags.c_contiguous
+    ranker = pk.RankSVM(C=1e-3).fit(copied)
+    np.testing.assert_array_equal(ranker.predict(cut), ranker.predict(copied))

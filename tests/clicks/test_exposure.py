@@ -138,3 +138,15 @@ def test_rates_corrected_for_trust(data):
     np.testing.assert_allclose(labels["label"], np.maximum(rest / seen, 0.0), atol=1e-12)
     grade = data.labels[log.documents[log.pair_document]]
     assert np.corrcoef(labels["label"], 2.0**grade)[0, 1] > 0.8
+
+
+def test_a_member_learns_from_the_same_documents_as_alone(data):
+    """Rates that are unknown, and documents without examinations, are no rivals inside other rankers either."""
+    train = rates(data).replace(query_weight=np.random.default_rng(1).exponential(size=data.n_queries))
+    alone = ExposureSoftmax().fit(train)
+    for outer in (
+        pk.Blend(members=(ExposureSoftmax(),)),
+        pk.AutoRanker(candidates=[ExposureSoftmax()], n_trials=1, n_folds=2, n_repeats=1),
+    ):
+        member = outer.fit(train).members_[0]
+        np.testing.assert_allclose(member.coef_, alone.coef_, atol=1e-12)

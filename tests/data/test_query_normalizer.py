@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import polars as pl
@@ -259,3 +260,15 @@ def test_a_pipeline_with_kept_features_is_saved_but_not_exported(tmp_path):
     np.testing.assert_allclose(loaded.predict(data), grouped, atol=1e-6)  # a dataset rounds features to float32 first
     with pytest.raises(DataError, match="keep=True\\) cannot be exported"):
         export.write_c(loaded, tmp_path / "m.c")
+
+
+def test_keep_in_frames_with_numbered_or_many_columns():
+    """Columns without text as names are replaced, not repeated; many new ones come in one piece."""
+    pd = pytest.importorskip("pandas")
+    X, qid = np.random.default_rng(0).normal(size=(12, 120)), np.repeat([1, 2, 3], 4)
+    frame = pd.DataFrame(X, index=np.zeros(12)).assign(qid=qid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wide = QueryNormalizer(keep=True).fit_transform(frame)
+    assert list(wide.columns) == [*range(120), "qid", *(f"{j} in list" for j in range(120))]
+    np.testing.assert_array_equal(wide.drop(columns="qid"), QueryNormalizer(keep=True).fit_transform(X, qid=qid))

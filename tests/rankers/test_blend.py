@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -193,3 +195,19 @@ def test_the_card_names_the_members_that_were_kept(tmp_path):
     assert pk.load(tmp_path / "model.plackett").card_ == blend.card_
     shown = CliRunner().invoke(app, ["info", str(tmp_path / "model.plackett")]).output
     assert "members" in shown and all(name in shown for name, _ in kept)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-200, 1e200])
+def test_scores_standardised_in_each_query(task, factor):
+    """Query by query; squares of very large and very small scores would overflow or vanish."""
+    blend = Blend(members=(pk.ListNet(alpha=1.0), pk.LinearRegression()), weights=(1, 3), scale="query").fit(task)
+    for member in blend.members_:
+        member.scorer_ = replace(member.scorer_, weights=factor * member.scorer_.weights)
+    flat = task.replace(X=np.where(task.query_of_row[:, None] == 2, 1.0, task.X).astype(np.float32))
+    expected = np.zeros(task.n_rows)
+    for member, weight in zip(blend.members_, (0.25, 0.75), strict=True):
+        scores = member.predict(flat)
+        for lo, hi in zip(task.offsets[:-1], task.offsets[1:], strict=True):
+            own = scores[lo:hi] / factor
+            expected[lo:hi] += weight * (0.0 if np.ptp(own) == 0.0 else (own - own.mean()) / own.std())
+    np.testing.assert_allclose(blend.predict(flat), expected, atol=1e-9)

@@ -187,6 +187,7 @@ HOSTILE = {
     "bad fields": {"parameters": {"measure": {"model": "Trees", "fields": {"nothing": 1}}}},
     "empty object": {"parameters": {"measure": {}}},
     "measure": {"parameters": {"measure": {"measure": "__import__('os').system('echo')"}}},
+    "parameter of another type": {"parameters": {"n_jobs": "all"}},
     "fitted": {"fitted": None},
     "card": {"card": 3},
     "transformer": {

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+
 import numpy as np
+import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
 
 import plackett as pk
 from plackett import DataError, PlackettWarning
+from plackett.experiments.auto import list_features
+from plackett.experiments.auto.inspection import inspect_data
+from plackett.experiments.auto.list_features import gain_of_list_features
+from plackett.measures.language import parse
 from plackett.scorers.list_features import ListFeaturesScorer, relative_columns, widened
 
 NAN = np.nan
@@ -121,3 +129,85 @@ def test_a_clear_gain_is_mentioned_and_others_are_not():
     X = rng.normal(size=(200, 2))
     alike = pk.RankingDataset.from_arrays(X, (X[:, 0] > 0.7).astype(int), np.repeat(np.arange(20), 10))
     assert not any("relative to their list" in text for text in pk.AutoRanker(**few).fit(alike).reasons_)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [pk.TwoLayer(base="LinearRegression"), pk.RelationalFeedback(base="LinearRegression", relation="near", beta=1)],
+    ids=["query features", "relations"],
+)
+def test_members_that_need_more_than_features_get_it(member, tmp_path, monkeypatch):
+    data = shifted()
+    near = pk.Neighbours(k=2)(data)
+    data = data.replace(query_features=np.random.default_rng(0).normal(size=(30, 2)), relations={"near": near})
+    ranker = pk.AutoRanker(candidates=[member], n_trials=1, n_folds=2, n_repeats=1, list_features=True).fit(data)
+    scorer = ranker.scorer_
+    expected = scorer.blend.factors[0] * ranker.members_[0].predict(widened(data, scorer.columns))
+    np.testing.assert_array_equal(ranker.predict(data), expected)
+    ranker.save(tmp_path / "m.plackett")
+    monkeypatch.setattr("plackett.data.mapped.BLOCK_ROWS", 25)
+    np.testing.assert_allclose(pk.load(tmp_path / "m.plackett").predict(data), expected, rtol=1e-6)
+
+
+def test_columns_whose_differences_overflow_are_refused(fitted):
+    arrays = fitted.scorer_.to_arrays()
+    most = np.iinfo(np.int64).max
+    with pytest.raises(DataError, match="ascending"):
+        ListFeaturesScorer.from_arrays(arrays | {"columns": np.array([most - 1, -most - 1, -1])})
+
+
+def compared(data, seconds=None, clock=time.perf_counter):
+    """The quick comparison of a dataset."""
+    measure = parse("nDCG@10")
+    return gain_of_list_features(
+        data, inspect_data(data, measure), measure, random_state=0, seconds=seconds, clock=clock
+    )
+
+
+def test_a_comparison_that_cannot_be_made_does_not_end_the_search():
+    """LambdaMART has no gains of such labels; other candidates need none."""
+    large = shifted().replace(y=2000 * shifted().labels)
+    ranker = pk.AutoRanker(n_trials=5, n_folds=2, n_repeats=1, eval_measure="AP").fit(large)
+    assert not any("relative to their list" in text for text in ranker.reasons_)
+    failed = ranker.leaderboard_.filter(pl.col("error").is_not_null())["ranker"].to_list()
+    assert any(name.startswith("LambdaMART") for name in failed) and len(failed) < 5
+
+
+def test_the_comparison_takes_part_of_large_data(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(list_features, "ROWS", 95)
+    monkeypatch.setattr(list_features, "widened", lambda data, *rest: sizes.append(data.n_rows) or widened(data, *rest))
+    assert compared(shifted()) is not None and sizes == [90]
+    monkeypatch.setattr(list_features, "ROWS", 35)  # three lists are too few
+    assert compared(shifted()) is None
+
+
+def test_copies_of_queries_do_not_make_the_comparison_more_certain():
+    once = shifted(n_queries=12)
+    X, labels, qid = np.tile(once.X, (4, 1)), np.tile(once.labels, 4), np.repeat(np.arange(48), 10)
+    repeated = pk.RankingDataset.from_arrays(X, labels, qid)
+    assert compared(repeated).error > 0.75 * compared(once).error  # half of it if copies counted as queries
+
+
+def test_the_comparison_ends_when_it_takes_too_long():
+    """On a clock that goes a second forward at each look, at the first ranker or at the second."""
+    count = itertools.count()
+    assert compared(shifted(), 1e6, lambda: float(next(count))) is not None
+    needed = next(count)
+    for share in (0.05, 0.8):
+        count = itertools.count()
+        assert compared(shifted(), 20 * share * needed, lambda count=count: float(next(count))) is None
+        assert share * needed <= next(count) < (share + 0.1) * needed
+
+
+def test_categories_are_not_compared_within_lists():
+    """Neither those of a frame nor those that a candidate names."""
+    pd = pytest.importorskip("pandas")
+    data = shifted()
+    kind = np.arange(data.n_rows) % 4
+    frame = pd.DataFrame(data.X[:, :2], columns=["a", "b"]).assign(c=kind, d=pd.Categorical(kind.astype(str)))
+    own = pk.LambdaMART(n_estimators=3, categorical_features=("c",))
+    few = {"n_trials": 1, "n_folds": 2, "n_repeats": 1, "list_features": True}
+    ranker = pk.AutoRanker(candidates=[own], **few).fit(frame, data.labels, qid=data.query_of_row)
+    assert ranker.scorer_.columns.tolist() == [0, 1]
+    assert list(ranker.members_[0].feature_names_in_) == ["a", "b", "c", "d", "a in list", "b in list"]

@@ -18,7 +18,7 @@ from plackett._optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
 from plackett.data.grouping import ids_array
-from plackett.data.mapped import rows_of_queries, take_rows
+from plackett.data.mapped import is_mapped, rows_of_queries, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,8 +115,8 @@ class RankingDataset:
 
     def __post_init__(self) -> None:
         X = self.X
-        if isinstance(X, np.ndarray) and X.flags.f_contiguous and not X.flags.c_contiguous:
-            # as NumPy returns selected columns: kernels would be compiled again, and round differently
+        if isinstance(X, np.ndarray) and not X.flags.c_contiguous and (X.flags.f_contiguous or not is_mapped(X)):
+            # selected columns: kernels would be compiled again, and round differently
             object.__setattr__(self, "X", np.ascontiguousarray(X))
         for field in fields(self):
             value = getattr(self, field.name)

@@ -206,13 +206,13 @@ def beside(X: np.ndarray | csr_matrix, scaled: np.ndarray | csr_matrix) -> np.nd
     return np.hstack([X, scaled])
 
 
-def with_relative_names(names: Iterable[str], columns: Iterable[int]) -> list[str]:
-    """Names of features, then those of the normalised ones.
+def with_relative_names(names: Iterable[Any], columns: Iterable[int]) -> list[Any]:
+    """Names of features, as they are, then those of the normalised ones.
 
     >>> with_relative_names(["bm25", "year"], [0])
     ['bm25', 'year', 'bm25 in list']
     """
-    names = [str(name) for name in names]
+    names = list(names)
     further = [f"{names[j]} in list" for j in columns]
     if taken := set(names) & set(further):
         raise DataError(f"there is a feature {sorted(taken)[0]!r} already; give it another name")

@@ -173,15 +173,21 @@ class QueryTransformer(Transformer):
 
     def _with_columns(self, frame: Any, features: np.ndarray) -> Any:
         """The frame with its features replaced, and new ones at the end; the column ``qid`` stays in place."""
-        names = self._names_out([name for name in frame.columns if name != "qid"])
+        old = [name for name in frame.columns if name != "qid"]
+        names = list(self._names_out(old))
         if not hasattr(frame, "iloc"):
             import polars as pl
 
             return frame.with_columns([pl.Series(name, features[:, j]) for j, name in enumerate(names)])
+        import pandas as pd
+
         frame = frame.copy()
-        for j, name in enumerate(names):
+        for j, name in enumerate(old):
             frame[name] = features[:, j]
-        return frame
+        if len(names) == len(old):
+            return frame
+        # one by one they would make a frame of many small blocks
+        return pd.concat([frame, pd.DataFrame(features[:, len(old) :], frame.index, names[len(old) :])], axis=1)
 
 
 def has_qid(X: Any) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from plackett import _storage
 from plackett._errors import DataError, reading
+from plackett._parameters import check_parameters
 from plackett.catalogue import items, stored_class
 from plackett.models.parameters import current, from_plain, to_plain
 from plackett.rankers import pipelines
@@ -120,6 +121,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     if unknown:
         raise DataError(f"{algorithm} has no parameter {unknown[0]!r}; the file is from another version")
     ranker = cls(**{name: from_plain(value) for name, value in parameters.items()})
+    check_parameters(ranker)
     fitted = header["fitted"]
     ranker.n_features_in_ = int(fitted["n_features_in_"])
     ranker.history_ = [float(value) for value in fitted["history_"]]

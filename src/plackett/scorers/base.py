@@ -25,8 +25,8 @@ class Size(NamedTuple):
 class Scorer(Protocol):
     """A trained scoring function. It is stored as plain arrays; loading one never runs code from the file.
 
-    A scorer over the features of documents has a property ``size``, by which a model file is checked when it is loaded.
-    A scorer of other rankers has none: they are loaded, and checked, as rankers.
+    A scorer has a property ``size``, by which a model file is checked when it is loaded. Only that of a cascade has
+    none: its stages see different features, and each is checked as a ranker.
     """
 
     kind: ClassVar[str]

@@ -12,6 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
 from plackett.data.scaling import scale_queries, with_relative_names
+from plackett.scorers._members import unlabelled
 from plackett.scorers.base import Size
 from plackett.scorers.blend import BlendScorer
 
@@ -72,6 +73,9 @@ class ListFeaturesScorer:
 
     kind: ClassVar[str] = "list_features"
     list_aware: ClassVar[bool] = True
+    #: Whether `predict` takes the features of the queries, and the relations of the documents: members may need them.
+    reads_queries: ClassVar[bool] = True
+    reads_relations: ClassVar[bool] = True
     blend: BlendScorer
     n_features: int
     columns: np.ndarray
@@ -86,15 +90,23 @@ class ListFeaturesScorer:
         """The members of the blend."""
         return self.blend.rankers
 
-    def predict(self, X: Any, offsets: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def predict(
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
+    ) -> np.ndarray:
         """Score of each row."""
         if X.shape[1] != self.n_features:
             raise DataError(f"a table of {X.shape[1]} features for a scorer of {self.n_features}")
+        data = unlabelled(X, offsets, query_features, relations)
         parts = [np.empty(0)]
         for lo, hi in query_blocks(offsets):
-            rows = slice(int(offsets[lo]), int(offsets[hi]))
-            own = offsets[lo : hi + 1] - rows.start
-            parts.append(self.blend.predict(_widen(X[rows], own, self.columns, n_jobs), own, n_jobs))
+            part = data if hi - lo == data.n_queries else data.select(np.arange(lo, hi))
+            wide = _widen(part.X, part.offsets, self.columns, n_jobs)
+            parts.append(self.blend.predict(wide, part.offsets, n_jobs, part.query_features, part.relations))
         return np.concatenate(parts)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
@@ -107,7 +119,8 @@ class ListFeaturesScorer:
         """The scorer that `to_arrays` wrote."""
         size, columns = np.array(arrays["n_features"]), np.array(arrays["columns"])
         whole = size.shape == (1,) and size.dtype == np.int64 and columns.ndim == 1 and columns.dtype == np.int64
-        if not whole or (np.diff(np.concatenate(([-1], columns, size))) <= 0).any():
+        bounds = np.concatenate(([-1], columns, size))
+        if not whole or (bounds[1:] <= bounds[:-1]).any():  # a difference might overflow
             raise DataError("the model is damaged (its columns relative to the list are not ascending numbers)")
         n_features = int(size[0])
         prefix = "blend/"

@@ -27,9 +27,14 @@ def standardized(scores: Any, offsets: np.ndarray) -> np.ndarray:
     >>> standardized([1.0, 3.0, 5.0, 5.0], np.array([0, 2, 4])).tolist()
     [-1.0, 1.0, 0.0, 0.0]
     """
+    scores = np.asarray(scores, np.float64)
     n, sizes = offsets.size - 1, np.diff(offsets)
-    query, sizes = np.repeat(np.arange(n), sizes), np.maximum(sizes, 1)
-    rest = np.asarray(scores, np.float64) - (np.bincount(query, scores, n) / sizes)[query]
+    query, filled = np.repeat(np.arange(n), sizes), sizes > 0
+    largest = np.zeros(n)
+    largest[filled] = np.maximum.reduceat(np.abs(scores), offsets[:-1][filled]) if scores.size else 0.0
+    scores = np.ldexp(scores, -np.frexp(largest)[1][query])  # at most 1: squares neither overflow nor vanish
+    sizes = np.maximum(sizes, 1)
+    rest = scores - (np.bincount(query, scores, n) / sizes)[query]
     spread = np.sqrt(np.bincount(query, rest**2, n) / sizes)
-    level = np.sqrt(np.bincount(query, np.square(scores), n) / sizes)
+    level = np.sqrt(np.bincount(query, scores**2, n) / sizes)
     return np.where((spread <= 1e-12 * level)[query], 0.0, rest / np.maximum(spread, 1e-300)[query])

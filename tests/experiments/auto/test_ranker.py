@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import json
 
 import numpy as np
 import polars as pl
 import pytest
 
 import plackett as pk
-from plackett import DataError, PlackettWarning
+from plackett import DataError, PlackettWarning, _storage
 from plackett.experiments.auto.trials import Trials
 from plackett.experiments.tables.leaderboard import _statistics
 from plackett.rankers import storage
@@ -295,3 +296,45 @@ def test_columns_of_categories_go_to_tree_rankers(tmp_path):
     np.testing.assert_array_equal(pk.load(tmp_path / "auto.plackett").predict(frame), ranker.predict(frame))
     with pytest.raises(pk.DataError, match=r"columns of categories \(colour\) need a tree ranker"):
         pk.AutoRanker(candidates=["ListNet"], n_trials=1).fit(frame, labels)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("leaderboard", None),
+        ("leaderboard", [{"ranker": "ListNet"}]),
+        ("leaderboard", "first row"),
+        ("reasons", [1]),
+        ("reasons", ["\ud800"]),
+        ("estimate", 0.5),
+    ],
+)
+def test_a_damaged_report_is_refused_when_loaded(fitted, tmp_path, name, value):
+    path = tmp_path / "m.plackett"
+    fitted.save(path)
+    arrays, metadata = _storage.read(path, mmap=False)
+    header = json.loads(metadata["ranker"])
+    report = header["card"]["auto"]
+    if value == "first row":
+        value = [report["leaderboard"][0] | {"splits": 2**63}]
+    report[name] = value
+    text = json.dumps(header)
+    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": storage._digest(text, arrays)})
+    with pytest.raises(DataError, match=r"m\.plackett: what the search reported is damaged"):
+        pk.load(path)
+
+
+class Overflowing(pk.ListNet):
+    """Its training ends with an error that is no ValueError."""
+
+    def _fit(self, data, monitor):
+        raise OverflowError("too large")
+
+
+def test_a_first_candidate_that_fails_in_any_way_is_left_out():
+    """Also where its training is timed, and where nothing can be compared."""
+    candidates = [Overflowing(), "ListNet(alpha=1.0)"]
+    X, y, qid = easy_task(n_queries=6)
+    for queries in (qid, np.zeros_like(qid)):
+        ranker = pk.AutoRanker(candidates=candidates, time_budget=1.0).fit(X, y, qid=queries)
+        assert [type(member).__name__ for member in ranker.members_] == ["ListNet"]

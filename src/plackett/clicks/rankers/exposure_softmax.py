@@ -34,7 +34,7 @@ class ExposureSoftmax(Ranker):
     rates. Minimised by Newton's method, over standardised features.
 
     Labels are rates, with the number of examinations as ``sample_weight`` (1 without). Documents with a negative label,
-    or without examinations, are left out.
+    or without examinations, are left out. A ``query_weight`` multiplies the terms :math:`w_d y_d` of its query.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class ExposureSoftmax(Ranker):
     def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The documents that count: features of others may be missing."""
         if name == "X" and data.n_features > 0:
-            rows = np.flatnonzero((np.asarray(data.labels) >= 0) & (_examinations(data) > 0))
+            rows = _known(data)
             if rows.size:
                 _check_finite(data, rows, name)
                 data = some_rows(data, rows)
@@ -100,9 +100,10 @@ class ExposureSoftmax(Ranker):
             )
         if self.max_iter < 1:
             raise DataError(f"max_iter={self.max_iter}; give 1 or more")
+        data = some_rows(data, _known(data))  # as a member of another ranker it is given all documents
         examined = _examinations(data)
         weight = examined / (examined + self.saturation)
-        amount = weight * np.maximum(np.asarray(data.labels, np.float64), 0.0)
+        amount = weight * np.asarray(data.labels, np.float64)
         if data.query_weight is not None:
             amount *= data.query_weight[data.query_of_row]
         if not amount.sum() > 0:
@@ -146,6 +147,11 @@ class ExposureSoftmax(Ranker):
 
 def _examinations(data: RankingDataset) -> np.ndarray:
     return np.ones(data.n_rows) if data.sample_weight is None else np.asarray(data.sample_weight, np.float64)
+
+
+def _known(data: RankingDataset) -> np.ndarray:
+    """The rows whose rate is known."""
+    return np.flatnonzero((np.asarray(data.labels) >= 0) & (_examinations(data) > 0))
 
 
 def _check_finite(data: RankingDataset, rows: np.ndarray, name: str) -> None:

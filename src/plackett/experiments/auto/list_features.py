@@ -13,17 +13,21 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.candidates import with_linear_gain
 from plackett.experiments.auto.inspection import Facts
-from plackett.experiments.auto.trials import fit, per_query, quietly
+from plackett.experiments.auto.selection import by_query
+from plackett.experiments.auto.trials import FAILURES, OutOfTimeError, fit, per_query, quietly
 from plackett.measures.base import Measure
 from plackett.models.tree_size import leaves_for
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.scorers.list_features import relative_columns, widened
+from plackett.solvers.monitor import Monitor
 
 __all__ = ["Gain", "gain_of_list_features"]
 
 #: Documents that are looked at, rounds of the trees, and the share of the time that the comparison may take.
-ROWS, ROUNDS, SHARE = 10_000, 40, 0.03
+ROWS, ROUNDS, SHARE = 10_000, 40, 0.05
+#: Number of different queries that a comparison needs.
+LISTS = 4
 #: A gain of fewer standard errors is no reason to mention it.
 CLEAR = 3.0
 
@@ -60,31 +64,35 @@ def gain_of_list_features(
 ) -> Gain | None:
     """The mean gain of a linear ranker and of small trees on held-out halves of some queries.
 
-    None if nothing can be compared, or if it would take more than a small part of ``seconds``.
+    None if nothing can be compared, if one of the rankers cannot learn from the data, or if it would take more than a
+    small part of ``seconds``.
     """
-    if not isinstance(data.X, np.ndarray) or facts.n_lists < 4:
+    if not isinstance(data.X, np.ndarray):
         return None
-    some = max(4, int(np.searchsorted(data.offsets, ROWS, side="right")) - 1)
-    drawn = np.random.default_rng(random_state).permutation(data.n_queries)[:some]
+    drawn = np.random.default_rng(random_state).permutation(data.n_queries)
+    drawn = np.sort(drawn[np.cumsum(data.group[drawn]) <= ROWS])
     # without names: there may be features already that are called like those to be added
-    part, twins = data.select(np.sort(drawn)).replace(feature_names=None), facts.twins[np.sort(drawn)]
+    part, twins = data.select(drawn).replace(feature_names=None), facts.twins[drawn]
     columns = relative_columns(part)
-    if columns.size == 0 or np.unique(twins).size < 2:
+    if columns.size == 0 or np.unique(twins).size < LISTS:
         return None
     views = part, widened(part, columns, 1)
-    start, gains = clock(), []
-    rankers = _rankers(part.n_rows, facts)
-    for n, ranker in enumerate(rankers):
+    watch, gains = _Watch(clock, np.inf if seconds is None else SHARE * seconds), []
+    for ranker in _rankers(part.n_rows, facts):
         gain = np.full(part.n_queries, np.nan)
-        for held_out in QueryKFold(2, shuffle=True, random_state=random_state).split(
-            np.empty((part.n_queries, 0)), qid=twins
-        ):
-            values = [_held_out_values(ranker, view, held_out[1], measure) for view in views]
-            gain[held_out[1]] = values[1] - values[0]
-            if seconds is not None and n == 0 and clock() - start > SHARE * seconds:
-                return None
+        cut = QueryKFold(2, shuffle=True, random_state=random_state)
+        for n, (_, held_out) in enumerate(cut.split(np.empty((part.n_queries, 0)), qid=twins)):
+            values = []
+            for view in views:
+                if n == 0:  # the first ones may import and compile, for the search too
+                    watch.pause()
+                try:
+                    values.append(_held_out_values(ranker, view, held_out, measure, watch))
+                except (*FAILURES, OutOfTimeError):
+                    return None
+            gain[held_out] = values[1] - values[0]
         gains.append(gain)
-    mean = np.mean(gains, axis=0)
+    mean = by_query(np.mean(gains, axis=0), twins)
     mean = mean[~np.isnan(mean)]
     return Gain(float(mean.mean()), float(mean.std(ddof=1) / np.sqrt(mean.size))) if mean.size > 1 else None
 
@@ -96,10 +104,32 @@ def _rankers(n_rows: int, facts: Facts) -> list[Ranker]:
     return [trees] if facts.missing else [ranker_named("ListNet(alpha=1.0)")[0], trees]
 
 
-def _held_out_values(like: Ranker, data: RankingDataset, held_out: np.ndarray, measure: Measure) -> np.ndarray:
+def _held_out_values(
+    like: Ranker, data: RankingDataset, held_out: np.ndarray, measure: Measure, watch: _Watch
+) -> np.ndarray:
     kept = np.ones(data.n_queries, bool)
     kept[held_out] = False
     ranker, test = clone(like).set_params(n_jobs=1, verbose=False, random_state=0), data.select(held_out)
     with quietly():
-        fit(ranker, data.select(kept))
+        fit(ranker, data.select(kept), watch)
     return per_query(measure, test, ranker._score_rows(test))
+
+
+class _Watch:
+    """Ends the comparison when it has taken too long, at the end of a round."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float) -> None:
+        self.clock, self.left = clock, seconds
+        self.last: float | None = None
+
+    def pause(self) -> None:
+        """Do not count the time until the end of the next round."""
+        self.last = None
+
+    def __call__(self, monitor: Monitor) -> bool:
+        now = self.clock()
+        self.left -= 0.0 if self.last is None else now - self.last
+        self.last = now
+        if self.left < 0.0:
+            raise OutOfTimeError
+        return False

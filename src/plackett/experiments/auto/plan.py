@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.search import Budget
 from plackett.experiments.auto.splits import Splits, folds
-from plackett.experiments.auto.trials import SMALL, fit, quietly
+from plackett.experiments.auto.trials import FAILURES, SMALL, fit, quietly
 from plackett.measures.base import Measure
 from plackett.rankers.base import Ranker
 from plackett.solvers.monitor import Monitor
@@ -64,7 +64,7 @@ def _training_seconds(data: RankingDataset, ranker: Ranker, budget: Budget, n_jo
         try:
             with quietly():
                 fit(probe, part, watch)
-        except ValueError:  # the search will say why
+        except FAILURES:  # the search will say why
             return 0.0
         seconds = budget.clock() - watch.start
         if seconds < 0.5:

@@ -11,17 +11,18 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.data.feature_number import feature_number
 from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.list_features import gain_of_list_features
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
-from plackett.experiments.auto.report import leaderboard, summary
+from plackett.experiments.auto.report import check_report, leaderboard, summary
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.selection import best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import CLOCKS, OutOfTimeError, Trials, fit, quietly
+from plackett.experiments.auto.trials import CLOCKS, FAILURES, OutOfTimeError, Trials, fit, quietly
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.models.search_space import SearchSpace
@@ -99,7 +100,7 @@ class AutoRanker(Ranker):
         measured by members that were not trained on it, with weights and rounds chosen without it. None if there are
         too few queries.
     members_
-        The rankers of the blend.
+        The rankers of the blend. With ``list_features`` they take the features and those relative to their list.
 
     Examples
     --------
@@ -150,10 +151,7 @@ class AutoRanker(Ranker):
             return
         if not isinstance(data.X, np.ndarray):
             raise DataError("list_features=True makes sparse features dense; give X.toarray(), or list_features=False")
-        categorical = tuple(
-            j for j, name in enumerate(data.feature_names or ()) if name in getattr(self, "categories_", ())
-        )
-        columns = relative_columns(data, categorical)
+        columns = relative_columns(data, self._categorical(data))
         valid = None if monitor.valid is None else widened(monitor.valid, columns, self.n_jobs)
         self._search(widened(data, columns, self.n_jobs), valid, monitor, seen=data)
         self.scorer_ = ListFeaturesScorer(self.scorer_, data.n_features, columns)
@@ -255,6 +253,13 @@ class AutoRanker(Ranker):
     def _categories(self, X: Any) -> dict[str, list[Any]]:
         return categories_of(X)
 
+    def _categorical(self, data: RankingDataset) -> tuple[int, ...]:
+        """The features that are categories, of the data or by a candidate's own parameter."""
+        named = list(getattr(self, "categories_", ()))
+        for candidate in () if self.candidates is None else given(self.candidates):
+            named += getattr(candidate.ranker, "categorical_features", None) or ()
+        return tuple(feature_number(data, name, "categorical_features") for name in named)
+
     def _only(self, candidates: Any, data: RankingDataset, monitor: Monitor, facts: Facts) -> None:
         """Use the first candidate that can be trained: with a single query, nothing can be compared."""
         error: Exception | None = None
@@ -264,7 +269,7 @@ class AutoRanker(Ranker):
                 ranker._check_missing(data, "X")
                 with quietly():
                     fit(ranker, data)
-            except (ValueError, ArithmeticError) as failure:
+            except FAILURES as failure:
                 error = error or failure
                 continue
             monitor.update()
@@ -292,6 +297,9 @@ class AutoRanker(Ranker):
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         return super()._card(data, monitor) | {"auto": self.__dict__.pop("_told")}
+
+    def _check_learned(self) -> None:
+        check_report(self.card_["auto"])
 
     def _check_features(self, data: RankingDataset) -> None:
         super()._check_features(data)

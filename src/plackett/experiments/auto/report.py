@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.evaluation.significance.intervals import confidence_interval
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.auto.selection import Selection
 from plackett.experiments.auto.trials import Trials, mean
 
-__all__ = ["COLUMNS", "leaderboard", "summary"]
+__all__ = ["COLUMNS", "check_report", "leaderboard", "summary"]
 
 #: Maximum number of failures in the reasons; the leaderboard has all.
 SHOWN = 3
@@ -137,3 +138,23 @@ def summary(
         told.append(f"Training on all data was {short}, so some members have fewer rounds or seeds, or are missing.")
     told.append(f"Total time: {seconds:.1f} s.")
     return {"reasons": told, "estimate": estimate}
+
+
+def check_report(report: Any) -> None:
+    """Reject a report of a model file that is not as `leaderboard` and `summary` write it."""
+    rows, reasons, estimate = (report[name] for name in ("leaderboard", "reasons", "estimate"))
+    whole = isinstance(rows, list) and isinstance(reasons, list) and all(_fits(text, str) for text in reasons)
+    whole = whole and (estimate is None or isinstance(estimate, dict))
+    for row in rows if whole else ():
+        whole = whole and isinstance(row, dict) and list(row) == list(COLUMNS)
+        whole = whole and all(row[name] is None or _fits(row[name], kind) for name, kind in COLUMNS.items())
+    if not whole:
+        raise DataError("what the search reported is damaged")
+
+
+def _fits(value: Any, kind: type) -> bool:
+    """Whether a frame takes the value in a column of this kind."""
+    if kind is str:
+        return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return (whole and abs(value) < 2**63) or (kind is float and isinstance(value, float))

@@ -13,7 +13,7 @@ from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.splits import TWICE
 from plackett.experiments.auto.trials import Trials, mean, per_query
 
-__all__ = ["Selection", "best_alone", "evaluations", "greedy", "members_for", "select"]
+__all__ = ["Selection", "best_alone", "by_query", "evaluations", "greedy", "members_for", "select"]
 
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
@@ -147,7 +147,7 @@ def select(
         members=[finished[i] for i in kept],
         stages=[int(stages[i]) for i in kept],
         weights=weights[kept] / weights[kept].sum(),
-        values=_by_query(values, trials.splits.twins) if parts else None,
+        values=by_query(values, trials.splits.twins) if parts else None,
     )
 
 
@@ -190,7 +190,7 @@ def _parts(queries: np.ndarray, random_state: int) -> tuple[list[np.ndarray], in
     return masks, rounds
 
 
-def _by_query(values: np.ndarray, queries: np.ndarray) -> np.ndarray:
+def by_query(values: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Mean over the entries of each query: repeated folds measure it more than once."""
     _, of = distinct(queries)
     known = ~np.isnan(values)

@@ -26,10 +26,13 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["CLOCKS", "OutOfTimeError", "Outcome", "Trials", "quietly"]
+__all__ = ["CLOCKS", "FAILURES", "OutOfTimeError", "Outcome", "Trials", "quietly"]
 
 #: Clocks for the budget: elapsed time or processor time.
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+
+#: What a candidate that cannot learn from the data may raise.
+FAILURES = ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError
 
 #: Number of documents up to which several candidates are trained in parallel.
 SMALL = 200_000
@@ -155,7 +158,7 @@ class Trials:
         if outcome is None:
             try:
                 outcome = self._outcome(number, split, n_jobs)
-            except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
+            except FAILURES as error:
                 self.errors[number] = error
                 return
             if self.folder is not None:
