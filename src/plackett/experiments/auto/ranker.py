@@ -146,6 +146,7 @@ class AutoRanker(Ranker):
     folder: str | None = None
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        self._check_parameters()
         if not self.list_features:
             self._search(data, monitor.valid, monitor)
             return
@@ -160,7 +161,6 @@ class AutoRanker(Ranker):
         self, data: RankingDataset, valid: RankingDataset | None, monitor: Monitor, seen: RankingDataset | None = None
     ) -> None:
         """Search on these data; ``seen`` are those that were given, where features were added to them."""
-        self._check_parameters()
         measure = parse(self.eval_measure)
         budget = Budget(self.time_budget, self.n_trials, self.early_stopping_rounds, CLOCKS[self.clock])
         facts = inspect_data(data if seen is None else seen, measure)
