@@ -66,7 +66,7 @@ def main() -> None:
     for name in arguments.collections:
         versions, preset, published = COLLECTIONS[name]
         for seed in arguments.seeds:
-            found = np.array(
+            outcomes = np.array(
                 [
                     [
                         search(arguments.data / version / f"Fold{fold}", preset, arguments.seconds, seed)
@@ -75,10 +75,10 @@ def main() -> None:
                     for version in versions
                 ]
             )
-            for version, rows in zip(versions, found, strict=True):
+            for version, rows in zip(versions, outcomes, strict=True):
                 print(f"{name}, seed {seed}, {version}: estimate {rows[:, 0].mean():.4f}, test {rows[:, 1].mean():.4f}")
-            best = found[:, :, 0].argmax(axis=0)
-            chosen = found[best, np.arange(5), 1].mean()
+            best = outcomes[:, :, 0].argmax(axis=0)
+            chosen = outcomes[best, np.arange(5), 1].mean()
             print(
                 f"{name}, seed {seed}, best estimate of each fold: test {chosen:.4f}; best published {published}",
                 flush=True,
