@@ -11,10 +11,10 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett._provenance import fulfils
+from plackett.data.estimators import scores_of
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
-from plackett.data.estimators import scores_of
     from plackett.data.preferences import Preferences
 
 __all__ = ["PermutationSet", "best_order", "sample_order"]
