@@ -38,7 +38,7 @@ def test_rankers_stand_for_their_scores(data, ranker, lightgbm):
         lambda s: pk.precision_recall_curve(data, s)[1],
         lambda s: pk.roc_curve(data, s).tpr,
         lambda s: pk.pair_precision(data, s),
-        lambda s: pk.robustness(data, s, n_samples=2).frame["worst"].to_numpy(),
+        lambda s: pk.robustness(data, s, n_samples=2).per_query["worst"].to_numpy(),
         lambda s: pk.run_frame(data, s)["score"].to_numpy(),
     ]
     for system in (ranker, lightgbm):
@@ -87,7 +87,7 @@ def test_one_long_list_is_warned_about(data):
 def test_what_is_no_system(data, ranker):
     with pytest.raises(pk.DataError, match=r"a dict of 1; plackett\.compare"):
         pk.evaluate(data, {"a": data.X[:, 0]}, "AP")
-    with pytest.raises(pk.DataError, match="a RankingDataset was expected first"):
+    with pytest.raises(pk.DataError, match="data is of type ndarray; make a dataset of it"):
         pk.roc_curve(data.X[:, 0], data)
     with pytest.raises(pk.DataError, match="a ranker needs the features"):
         pk.evaluate(data.y, ranker, "AP", group=data.group)

@@ -11,6 +11,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
 from plackett.data.validation import unmasked
 
 __all__ = ["build", "fit", "fit_parameters", "last_step", "of_own_steps", "predict", "scores_of", "takes_dataset"]
@@ -109,8 +110,7 @@ def scores_of(data: RankingDataset, given: Any) -> np.ndarray:
         ...
     plackett._errors.DataError: scores have shape (1,), but the dataset has 2 rows
     """
-    if not isinstance(data, RankingDataset):
-        raise DataError(f"a RankingDataset was expected first and then the scores, got a {type(data).__name__}")
+    check_dataset(data)
     if isinstance(given, Mapping):
         raise DataError(
             f"one ranker or its scores were expected, got a dict of {len(given)}; plackett.compare takes several"
