@@ -208,8 +208,8 @@ def test_group_rows_of_integers_near_and_far(ids):
 
 
 def test_select_by_ids_says_what_to_do():
-    data = RankingDataset.from_arrays(None, [0, 1, 2], qid=["a", "b", "b"])
-    with pytest.raises(DataError, match=r"by number, 0 to 1, or by a mask; got .*'b'.*np\.isin\(data\.qids, ids\)"):
+    data = pk.RankingDataset.from_arrays(None, [0, 1, 2], qid=["a", "b", "b"])
+    with pytest.raises(pk.DataError, match=r"by number, 0 to 1, or by a mask; got .*'b'.*np\.isin\(data\.qids, ids\)"):
         data.select(["b"])
     assert data.select(np.isin(data.qids, ["b"])).y.tolist() == [1.0, 2.0]
     assert data.select([]).n_queries == 0
