@@ -22,7 +22,7 @@ import polars as pl
 import plackett as pk
 from plackett.evaluation.significance.fisher import fisher
 from plackett.experiments.baselines import letor_baselines
-from plackett.experiments.published import published
+from plackett.experiments.published import figures_of, published, published_table
 
 MEASURES = ["AP", "nDCG@1", "nDCG@3", "nDCG@5", "nDCG@10", "P@1", "P@3", "P@5", "P@10"]
 DATASETS = {"ohsumed": "letor3", "mq2008": "letor4", "ohsumed-letor2": "letor3"}
@@ -107,10 +107,16 @@ def baselines(options: argparse.Namespace) -> str:
         cells = []
         for dataset, rankers, found in rows:
             kind = rankers[method].partition("(")[0]
-            figure = published(dataset, kind).filter(pl.col("measure") == "AP")["value"]
-            cells += [f"{found.results('AP')[dataset][method]:.3f}", "" if figure.is_empty() else f"{figure[0]:.3f}"]
+            cells += [f"{found.results('AP')[dataset][method]:.3f}", published_map(dataset, kind)]
         lines.append(f"| {method} | {' | '.join(cells)} |")
     return "### The methods of LETOR's tables, by their published settings\n\nMAP.\n\n" + "\n".join(lines)
+
+
+def published_map(dataset: str, ranker: str) -> str:
+    """The published MAP of a ranker; nothing where there is none."""
+    known = published_table(dataset)
+    figures = [row["value"] for row in figures_of(known, ranker) if row["measure"] == "AP"] if known else []
+    return f"{figures[0]:.3f}" if figures else ""
 
 
 def table(found: pk.Experiment, dataset: str, trials: int) -> str:
@@ -124,16 +130,14 @@ def table(found: pk.Experiment, dataset: str, trials: int) -> str:
     ]
     for row in ap.iter_rows(named=True):
         name = row["ranker"]
-        figure = published(dataset, name).filter(pl.col("measure") == "AP")["value"]
         cells = found.of(dataset, name)
         searched = "members" not in cells[0].setting  # a blend has the time of all, and no trials of its own
         short = searched and any(len(cell.trials) < trials and cell.seconds["search"] > 30 for cell in cells)
         others = " | ".join(f"{means[m][name]:.3f}" for m in ("nDCG@1", "nDCG@3", "nDCG@10", "P@1", "P@10"))
         p = "" if row["best"] else f"{row['p']:.2f}"
         mark = "**" if row["chosen"] else ""
-        known = "" if figure.is_empty() else f"{figure[0]:.3f}"
         seconds = row["search_seconds"] / row["n_folds"]
-        ours = f"{row['mean_over_folds']:.4f} | {known} | {row['validation']:.4f}"
+        ours = f"{row['mean_over_folds']:.4f} | {published_map(dataset, name)} | {row['validation']:.4f}"
         lines.append(f"| {mark}{name}{mark} | {ours} | {others} | {p} | {seconds:.1f}{' †' if short else ''} |")
     return "\n".join(lines)
 
@@ -145,9 +149,8 @@ def verdict(found: pk.Experiment, dataset: str) -> str:
     means = found.results("AP")[dataset]
     chosen = max(ours, key=lambda name: found.validation(dataset, name) or -np.inf)
     text = f"Chosen by validation MAP: `{chosen}`, test MAP {means[chosen]:.4f}."
-    best = published(dataset).filter(pl.col("measure") == "AP").sort("value")
-    if best.height:
-        row = best.row(-1, named=True)
+    if published_table(dataset):
+        row = published(dataset).filter(pl.col("measure") == "AP").sort("value").row(-1, named=True)
         text += f" Best published: {row['method']} {row['value']:.3f}."
     mine = found.evaluation(dataset, chosen).values["AP"]
     for peer in peers:  # the better one on test data too: to be above both is to be above the best

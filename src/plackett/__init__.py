@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from plackett._errors import ClusterError, DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
-from plackett._index import PACKAGES, PUBLIC
+from plackett._index import ITEMS, PACKAGES, PUBLIC
+from plackett._names import suggestion
 
 __version__ = "0.1.0"
 
@@ -31,7 +32,9 @@ def __getattr__(name: str) -> Any:
         return import_module(f"plackett.{name}")
     module = PUBLIC.get(name)
     if module is None:
-        raise AttributeError(f"module 'plackett' has no attribute {name!r}")
+        homes = {module.split(".")[1] for _, item, module, symbol, *_ in ITEMS if name in (item, symbol)}
+        place = "".join(f"; there is plackett.{package}.{name}" for package in sorted(homes))
+        raise AttributeError(f"module 'plackett' has no attribute {name!r}{place or suggestion(name, __all__)}")
     value = getattr(import_module(module), name)
     globals()[name] = value
     return value

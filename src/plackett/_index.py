@@ -2399,7 +2399,7 @@ ITEMS: list[tuple] = \
   ('LR-10', 'LR-11', 'LR-12'),
   'Liu 2011, chapter 11; Zheng, Zha, Sun 2008',
   (),
-  'Published figures for a dataset: method, measure, value and source; empty if there are none.'),
+  'Published figures for a dataset: method, measure, value and source.'),
  ('experiment',
   'random',
   'plackett.experiments.search.random',

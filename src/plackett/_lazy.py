@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from plackett._index import ITEMS, PACKAGES
+from plackett._names import suggestion
 
 __all__ = ["open_package"]
 
@@ -57,7 +58,7 @@ def open_package(
                 return value(_imported(*(own.get(name) or by_symbol[name])))
             if name in known:
                 return getattr(import_module(known[name]), name)
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{suggestion(name, public)}")
 
         def __setattr__(self, name: str, new: Any) -> None:
             # a module that is called like its function must not hide it: `plackett.evaluation.evaluate` is the function

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["hint", "nearest", "plain", "plural", "printable", "question"]
+__all__ = ["hint", "nearest", "plain", "plural", "printable", "question", "suggestion"]
 
 _FILLERS = str.maketrans("", "", "_- ")
 
@@ -54,6 +54,19 @@ def hint(name: str, known: Iterable[str], all_of_them: str = "there are") -> str
     known = list(known)
     near = nearest(name, known)
     return question(near) if near else f"{all_of_them} {', '.join(known) or 'none'}"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The end of an error about an attribute that does not exist: the nearest ones, if there are any.
+
+    Tools ask modules for private names such as ``__wrapped__`` all the time: for these nothing is searched.
+
+    >>> suggestion("lambdamart", ["LambdaMART", "nDCG"]), suggestion("xyz", ["nDCG"]), suggestion("__x__", ["x"])
+    ('; did you mean LambdaMART?', '', '')
+    """
+    near = [] if name.startswith("_") else nearest(name, known)
+    near = [each for each in near if plain(each) == plain(name)] or near
+    return f"; {question(near)}" if near else ""
 
 
 def question(near: list[str]) -> str:

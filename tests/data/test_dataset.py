@@ -205,3 +205,11 @@ def test_group_rows_of_integers_near_and_far(ids):
     order = np.arange(len(ids)) if rows is None else rows
     groups = [order[a:b].tolist() for a, b in itertools.pairwise(offsets)]
     assert groups == [[i for i, other in enumerate(ids) if other == one] for one in dict.fromkeys(ids)]
+
+
+def test_select_by_ids_says_what_to_do():
+    data = pk.RankingDataset.from_arrays(None, [0, 1, 2], qid=["a", "b", "b"])
+    with pytest.raises(pk.DataError, match=r"by number, 0 to 1, or by a mask; got .*'b'.*np\.isin\(data\.qids, ids\)"):
+        data.select(["b"])
+    assert data.select(np.isin(data.qids, ["b"])).y.tolist() == [1.0, 2.0]
+    assert data.select([]).n_queries == 0

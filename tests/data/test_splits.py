@@ -113,7 +113,7 @@ def test_each_query_is_equally_likely_in_every_part():
     assert np.abs(counts - 280).max() < 5 * 9.2
 
 
-@pytest.mark.parametrize("sizes", [(0.5, 0.4), (1.2, -0.2), ()])
+@pytest.mark.parametrize("sizes", [(0.5, 0.4), (1.2, -0.2), (), 0.7])
 def test_bad_sizes(sizes):
     with pytest.raises(DataError, match="add up to 1"):
         split_queries(["a", "b"], sizes)

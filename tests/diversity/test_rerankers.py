@@ -223,7 +223,8 @@ def test_diversity_rises_where_there_is_something_to_gain():
     ("method", "given", "message"),
     [
         (MMR(), {"scores": [1.0]}, "scores have shape"),
-        (MMR(), {"scores": [np.nan] * 3}, "scores must be finite"),
+        (MMR(), {"scores": [np.nan] * 3}, "is NaN"),
+        (MMR(), {"scores": [0.0, np.inf, 1.0]}, "scores must be finite"),
         (MMR(k=0), {}, "k=0; give 1 or more"),
         (MMR(depth=-1), {}, "depth=-1"),
         (MMR(trade_off=1.5), {}, "trade_off=1.5"),

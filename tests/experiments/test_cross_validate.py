@@ -14,11 +14,11 @@ from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
 from plackett import DataError
+from plackett.data.estimators import build, fit, predict
 from plackett.data.kfold import QueryKFold
 from plackett.data.letor import read_letor
 from plackett.data.splits import Fold, letor_folds
 from plackett.evaluation.compare_evaluations import compare_evaluations
-from plackett.evaluation.estimators import build, fit, predict
 from plackett.experiments.cross_validate import cross_validate
 from plackett.experiments.settings import expand_settings
 

@@ -7,8 +7,8 @@ import pytest
 from sklearn.base import clone
 
 import plackett as pk
+from plackett.data.estimators import fit
 from plackett.datasets import make_ranking
-from plackett.evaluation.estimators import fit
 from plackett.experiments.effort import effort_of, full_effort, settled
 from plackett.models.linear import Linear
 from plackett.models.trees import Trees

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import plackett as pk
 from plackett import DataError
 from plackett.datasets import make_ranking
 from plackett.evaluation.winning_number import winning_number
@@ -88,8 +89,22 @@ def test_lookup():
     assert published("OHSUMED", "linear regression").filter(measure="AP")["value"].to_list() == [0.422]
     assert published("ohsumed-letor2", "AdaRank").filter(measure="AP")["method"].to_list() == ["AdaRank.MAP"]
     assert published("ohsumed-letor2", "FRank").filter(measure="P@1")["value"].to_list() == [0.671]
-    assert published("mine").height == 0 and published("mine").columns == ["method", "measure", "value", "source"]
+    assert published("mq2008").columns == ["method", "measure", "value", "source"]
     assert "table 11.7" in published("ohsumed")["source"][0]
+
+
+def test_nothing_published_is_an_error_with_the_nearest_names():
+    with pytest.raises(pk.DataError, match="'mq208'; did you mean mq2008"):
+        published("mq208")
+    with pytest.raises(pk.DataError, match="'AdaRnk' are published for mq2008; did you mean AdaRank"):
+        published("mq2008", "AdaRnk")
+    data = make_ranking(12, 5, 3, random_state=0)
+    unnamed = experiment(data, ["LinearRegression"], ["AP"], folds=3, search=None, n_jobs=1)
+    with pytest.raises(pk.DataError, match=r"Name the datasets .* experiment\(\{'mq2008'"):
+        compare_with_published(unnamed)
+    other = experiment({"mq2008": data}, ["LinearRegression"], ["RR"], folds=3, search=None, n_jobs=1)
+    with pytest.raises(pk.DataError, match="any of the rankers LinearRegression by any of the measures RR"):
+        compare_with_published(other)
 
 
 def test_beside_an_experiment():

@@ -40,5 +40,5 @@ def test_files_that_do_not_belong_are_refused(tmp_path, match, text):
     path.write_text(text)
     with pytest.raises(ValueError, match=match):
         read_ranklib_scores(path, DATA)
-    with pytest.raises(ValueError, match="4 documents"):
+    with pytest.raises(ValueError, match="has 4 rows"):
         write_ranklib_scores(DATA, [1.0], path)

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 import plackett as pk
 from plackett import DataError
-from plackett.evaluation.estimators import fit
+from plackett.data.estimators import fit
 from plackett.feature_selection import efficiency_tradeoff
 from plackett.rankers import storage
 

@@ -55,7 +55,7 @@ def test_tied_block_of_10000_is_exact():
     labels[:30] = 1
     m, t, r = 10_000, 30, np.arange(1, 10_001)
     expected = np.sum(t / m * (1 + (t - 1) * (r - 1) / (m - 1)) / r) / t
-    assert pk.evaluate(labels, np.zeros(m), [AP]).mean["AP"] == pytest.approx(expected)
+    assert pk.evaluate(labels, np.zeros(m), [AP], group=[m]).mean["AP"] == pytest.approx(expected)
 
 
 def test_refusals():

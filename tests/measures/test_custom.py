@@ -76,6 +76,9 @@ def test_refusals():
         custom.measure(lambda labels: 0.0, name="nDCG")
     with pytest.raises(pk.MeasureError, match="labels, k"):
         custom.measure(lambda labels, k, z: 0.0, name="three")
+    for wrong in (lambda y_true, y_score: 0.0, lambda labels, scores: 0.0, lambda k: 0.0, lambda *labels: 0.0):
+        with pytest.raises(pk.MeasureError, match=r"a function of \(labels\) or \(labels, k\).*not given scores"):
+            custom.measure(wrong, name="habit")
     with pytest.raises(pk.MeasureError, match="not a valid measure name"):
         custom.measure(lambda labels: 0.0)
 

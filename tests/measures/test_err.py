@@ -43,7 +43,7 @@ def test_block_of_10000_ties():
     m = 10_000
     labels = np.zeros(m)
     labels[17] = 1
-    found = pk.evaluate(labels, np.zeros(m), [ERR, ERR @ 10]).mean
+    found = pk.evaluate(labels, np.zeros(m), [ERR, ERR @ 10], group=[m]).mean
     assert found["ERR"] == pytest.approx(0.5 * np.sum(1 / np.arange(1, m + 1)) / m)
     assert found["ERR@10"] == pytest.approx(0.5 * np.sum(1 / np.arange(1, 11)) / m)
 

@@ -133,3 +133,20 @@ def test_fuzzed_texts_are_measures_or_clear_errors():
 @pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
 def test_many_fuzzed_texts():
     assert check_fuzzed(1, 100_000) > 5_000
+
+
+HUGE = (10**30, 2**63, 2**40, 1e300, float("inf"), float("nan"), -1, True, None, (), "x")
+
+
+@pytest.mark.parametrize("name", sorted(pk.measures()))
+def test_odd_parameters_end_in_a_value_or_an_error_of_ours(name):
+    """Numbers of any size, in any parameter: no overflow in a kernel, no error of Numba's."""
+    measure = pk.measures()[name]
+    for field in dataclasses.fields(measure):
+        for value in HUGE:
+            try:
+                changed = measure(**{field.name: value})
+                values = pk.evaluate([1, 0, 2, 1], [4, 3, 2, 1], changed, qid=[1, 1, 2, 2]).values[str(changed)]
+            except (pk.MeasureError, pk.DataError):
+                continue
+            assert values.shape == (2,), (field.name, value)

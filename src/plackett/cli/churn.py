@@ -26,8 +26,8 @@ def churn(
 ) -> None:
     """Say what would change for users if one ranker replaced another: results replaced and moved, query by query."""
     from plackett.cli.reading import load_with, read_data, scores_of
+    from plackett.data.estimators import predict
     from plackett.evaluation.churn import churn as compare
-    from plackett.evaluation.estimators import predict
     from plackett.evaluation.tables import FORMATS
 
     form = check_form("json" if as_json else form)

@@ -43,7 +43,7 @@ def early_exit(
     from plackett._names import plural
     from plackett.cli.output import print_table
     from plackett.cli.reading import load_with
-    from plackett.evaluation.estimators import last_step
+    from plackett.data.estimators import last_step
     from plackett.rankers.early_exit import RULES
     from plackett.rankers.early_exit import early_exit as choose
     from plackett.rankers.storage import save

@@ -111,7 +111,7 @@ def _work() -> None:
 
 
 def _train(ranker: Any, validate: bool) -> None:
-    from plackett.evaluation.estimators import fit
+    from plackett.data.estimators import fit
 
     if hasattr(ranker, "lightgbm_params"):
         lightgbm_alone()

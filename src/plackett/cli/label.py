@@ -141,7 +141,7 @@ def _from_dataset(
     from plackett.cli.arguments import TableColumns
     from plackett.cli.churn import has_scores
     from plackett.cli.reading import load_with, read_data, scores_of
-    from plackett.evaluation.estimators import predict
+    from plackett.data.estimators import predict
     from plackett.selection.active.expected_change import expected_change
     from plackett.selection.active.windows import svm_sampling
     from plackett.selection.candidates import Candidates

@@ -150,7 +150,7 @@ def _sources(given: list[str]) -> dict[str, Path]:
 def fit_and_keep(model: Any, dataset: Any, watched: Any, out: Path, more: dict[str, Any] | None = None) -> bool:
     """Train, and return whether Ctrl-C stopped the training after the first round."""
     from plackett._errors import PlackettWarning
-    from plackett.evaluation.estimators import fit, last_step
+    from plackett.data.estimators import fit, last_step
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "training was interrupted", PlackettWarning)  # said at the end

@@ -14,6 +14,7 @@ from plackett._random import mix
 from plackett.clicks._codes import codes
 from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import scores_of
 
 __all__ = ["CascadeUsers", "PositionUsers", "ShownPages", "SimulatedUsers", "TrustUsers", "simulate_log"]
 
@@ -249,6 +250,7 @@ class ShownPages:
         """Pages of a logging ranker; see `simulate_log`."""
         if temperature < 0:
             raise DataError(f"temperature={temperature}; give 0 for a fixed order, or a positive number")
+        scores = None if scores is None else scores_of(data, scores)
         share = None if query_weight is None else np.asarray(query_weight, np.float64)
         query = rng.choice(data.n_queries, n_pages, p=None if share is None else share / share.sum()).astype(np.int32)
         sizes = np.minimum(np.diff(data.offsets)[query], k)
@@ -256,7 +258,7 @@ class ShownPages:
         random_order = scores is None or temperature > 0
         if random_order:
             rows, chance = np.empty(offsets[-1], np.int64), np.ones(offsets[-1])
-            level = np.zeros(data.n_rows) if scores is None else np.asarray(scores, np.float64)
+            level = np.zeros(data.n_rows) if scores is None else scores
             scale = 0.0 if scores is None else 1.0 / temperature
             seed = np.uint64(rng.integers(2**63))
             strengths = np.empty(data.n_rows), np.empty(data.n_rows), np.zeros(data.n_queries)
@@ -264,7 +266,7 @@ class ShownPages:
             over_queries(_draw_lists, offsets, query, data.offsets, *strengths, seed, rows, chance, n_jobs=n_jobs)
         else:
             qid = np.repeat(np.arange(data.n_queries), np.diff(data.offsets))
-            order = np.lexsort((-np.asarray(scores, np.float64), qid))
+            order = np.lexsort((-scores, qid))
             rows = order[np.repeat(data.offsets[query] - offsets[:-1], sizes) + np.arange(offsets[-1])]
         names = np.arange(data.n_rows) if data.docids is None else data.docids
         code, documents = codes(names, "docids")

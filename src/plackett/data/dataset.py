@@ -447,6 +447,11 @@ class RankingDataset:
         [1.0, 2.0]
         """
         index = np.asarray(queries)
+        if index.size and index.dtype.kind not in "iub":
+            raise DataError(
+                f"queries are selected by number, 0 to {self.n_queries - 1}, or by a mask; got {index.flat[0]!r}. "
+                "For query ids: data.select(np.isin(data.qids, ids))"
+            )
         if index.dtype == bool:
             if index.shape != (self.n_queries,):
                 raise DataError(f"a mask of {index.size} entries for {self.n_queries} queries")

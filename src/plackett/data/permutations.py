@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett._provenance import fulfils
+from plackett.data.estimators import scores_of
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
@@ -198,10 +199,7 @@ def best_order(data: RankingDataset, scores: Any) -> np.ndarray:
     >>> best_order(data, [3.0, 1.0, 2.0]).tolist()
     [2, 1, 0]
     """
-    scores = np.asarray(scores, np.float64)
-    if scores.shape != (data.n_rows,):
-        raise DataError(f"scores have shape {scores.shape}, but the dataset has {data.n_rows} rows")
-    return np.lexsort((-scores, -np.maximum(data.labels, -1), data.query_of_row))
+    return np.lexsort((-scores_of(data, scores), -np.maximum(data.labels, -1), data.query_of_row))
 
 
 def _draw(labels: np.ndarray, offsets: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -125,7 +125,7 @@ def split_queries(
     """
     shares = np.asarray(sizes, np.float64)
     if shares.ndim != 1 or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
-        raise DataError(f"sizes must be positive shares that add up to 1, got {tuple(sizes)}")
+        raise DataError(f"sizes must be positive shares that add up to 1, such as (0.7, 0.3), got {sizes!r}")
     queries = _Queries(data)
     edges = np.rint(np.cumsum([0, *shares]) * queries.n).astype(np.int64)
     counts = np.diff(edges)

@@ -17,6 +17,7 @@ from plackett._errors import DataError
 from plackett.data._compression import replacing_compressed
 from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table, missing_ids
 from plackett.data._trec_lines import read_lines, refuse_repeats
+from plackett.data.estimators import scores_of
 from plackett.data.grouping import is_missing
 
 if TYPE_CHECKING:
@@ -169,13 +170,13 @@ def qrels_frame(data: RankingDataset) -> pl.DataFrame:
 
 
 def run_frame(data: RankingDataset, scores: Any) -> pl.DataFrame:
-    """Make a run from the scores of a dataset's rows; documents without ids are named by row number.
+    """Make a run from a fitted ranker or the scores of a dataset's rows; documents without ids are named by row number.
 
     >>> from plackett import RankingDataset
     >>> run_frame(RankingDataset.from_arrays(None, [2], qid=["a"], docids=["x"]), [0.5]).rows()
     [('a', 'x', 0.5)]
     """
-    return _rows_of(data, "score", np.asarray(scores, np.float64))
+    return _rows_of(data, "score", scores_of(data, scores))
 
 
 def _rows_of(data: RankingDataset, value: str, numbers: np.ndarray) -> pl.DataFrame:

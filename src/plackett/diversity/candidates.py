@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import scores_of
 from plackett.data.relations import Relation
 
 __all__ = ["Candidates", "similar_to", "the_rest"]
@@ -50,12 +51,7 @@ class Candidates:
     @classmethod
     def of(cls, data: RankingDataset, scores: Any, k: int | None, depth: int | None, relevance: str) -> Candidates:
         """Sort the documents of each query by their scores."""
-        try:
-            scores = np.asarray(scores, np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"scores must be numbers: {error}") from None
-        if scores.shape != (data.n_rows,):
-            raise DataError(f"scores have shape {scores.shape}, but the dataset has {data.n_rows} rows")
+        scores = scores_of(data, scores)
         bad = np.flatnonzero(~np.isfinite(scores))
         if bad.size:
             query = data.qids[data.query_of_row[bad[0]]]

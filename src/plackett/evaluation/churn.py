@@ -12,11 +12,11 @@ from plackett._errors import DataError
 from plackett._names import plural
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import scores_of
 from plackett.data.required import check_dataset
-from plackett.evaluation.estimators import predict
 from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.language import parse
-from plackett.measures.ranking import Scored, check_scores
+from plackett.measures.ranking import Scored
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,7 +141,7 @@ def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise DataError(f"k={k!r}; give a whole number of 1 or more")
     check_dataset(data)
-    scores = [check_scores(data, predict(each, data) if hasattr(each, "predict") else each) for each in (old, new)]
+    scores = [scores_of(data, each) for each in (old, new)]
     ranks = [top_ranks(data, each) for each in scores]
     query = data.query_of_row
     before, after = (each <= k for each in ranks)

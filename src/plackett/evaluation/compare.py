@@ -10,7 +10,7 @@ from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.compare_evaluations import Test, compare_evaluations, named_systems
 from plackett.evaluation.comparison import Comparison
-from plackett.evaluation.evaluate import measure_scored, warn_of_doubts
+from plackett.evaluation.evaluate import OWN_QUERIES, labelled, measure_scored, warn_of_doubts
 from plackett.evaluation.significance.effects import TOLERANCE
 from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
@@ -27,6 +27,7 @@ def compare(
     measures: str | Measure | Iterable[str | Measure],
     *,
     qid: Any = None,
+    group: Any = None,
     preset: str | None = None,
     test: Test = "fisher",
     correction: str | None = "holm",
@@ -50,11 +51,12 @@ def compare(
     data
         A `RankingDataset`, or the labels of the documents with their queries in ``qid``.
     scores
-        Scores of each system by name, in the grouped order of the dataset or, with plain labels, in their order.
+        Scores of each system by name, in the grouped order of the dataset or, with plain labels, in their order. A
+        system can also be a fitted ranker, ours or another library's, which scores the documents of the dataset here.
     measures
         Names such as ``"nDCG@10"`` or measure objects.
-    qid
-        With plain labels: the query of each document, in any order.
+    qid, group
+        With plain labels: the query of each document, in any order, or the number of documents of each query.
     preset
         Rules of another tool, for every parameter that a measure does not set.
     test
@@ -103,20 +105,15 @@ def compare(
     8 queries. A letter marks a significantly worse system (p ≤ 0.05, Fisher's randomisation test).
     """
     parsed = parse_all(measures)
-    in_input_order = not isinstance(data, RankingDataset)
-    if in_input_order:
-        data = RankingDataset.from_arrays(None, data, qid)
-    elif qid is not None:
-        raise DataError("qid goes with plain labels; a RankingDataset already has its queries")
+    systems = named_systems(scores, "scores")
+    if not isinstance(data, RankingDataset):
+        data, systems = labelled(data, systems, qid, group)
+    elif qid is not None or group is not None:
+        raise DataError(OWN_QUERIES)
     evaluations = {}
-    for name, given in named_systems(scores, "scores").items():
+    for name, given in systems.items():
         try:
-            scored = Scored(
-                data,
-                data.from_input_order(given) if in_input_order else given,
-                random_state=random_state,
-                n_jobs=n_jobs,
-            )
+            scored = Scored(data, given, random_state=random_state, n_jobs=n_jobs)
         except DataError as error:
             raise DataError(f"system {name!r}: {error}") from None
         evaluations[name] = measure_scored(scored, parsed, preset)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from plackett._errors import DataError, PlackettWarning
 from plackett._names import plural
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import predict, scores_of
 from plackett.data.validation import unmasked
 from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure
@@ -21,13 +23,18 @@ from plackett.measures.blocks import measured
 from plackett.measures.doubts import every_document_relevant, measure_doubts
 from plackett.measures.language import parse_all
 from plackett.measures.presets import with_preset
-from plackett.measures.ranking import Scored, check_scores
+from plackett.measures.ranking import Scored
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Evaluation", "evaluate"]
 __public__ = ["evaluate"]
+
+#: Longer lists of plain labels without queries are warned about.
+_LONG_LIST = 100
+#: Queries given twice.
+OWN_QUERIES = "qid and group go with plain labels; a RankingDataset already has its queries"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,6 +105,7 @@ def evaluate(
     measures: str | Measure | Iterable[str | Measure],
     *,
     qid: Any = None,
+    group: Any = None,
     preset: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -110,12 +118,14 @@ def evaluate(
         A `RankingDataset`, or the labels of the documents with their queries in ``qid``.
     scores
         One score per document, larger is better, in the grouped order of the dataset or, with plain labels, in the
-        order of the labels. Or a fitted ranker, which scores the documents of a `RankingDataset` here: of a large one
-        in blocks of whole queries, so that neither features nor scores are in memory at once.
+        order of the labels. Or a fitted ranker, ours or another library's, which scores the documents of a
+        `RankingDataset` here: of a large one in blocks of whole queries, so that neither features nor scores are in
+        memory at once. `plackett.compare` takes several of both by name.
     measures
         Names such as ``"nDCG@10"`` or measure objects.
-    qid
-        With plain labels: the query of each document, in any order. Without it, all documents form one query.
+    qid, group
+        With plain labels: the query of each document, in any order, or the number of documents of each query, one
+        after another. Without them all documents form one query; a warning says so if there are more than 100.
     preset
         Rules of another tool (`plackett.measures.presets.PRESETS`) for every parameter that a measure does not set.
     random_state
@@ -136,22 +146,35 @@ def evaluate(
     """
     parsed = parse_all(measures)
     if not isinstance(data, RankingDataset):
-        if hasattr(scores, "predict"):
-            raise DataError("a ranker needs the features: give a RankingDataset, or the scores of the documents")
-        data = RankingDataset.from_arrays(None, data, qid)
-        scores = data.from_input_order(unmasked(scores))
-    elif qid is not None:
-        raise ValueError("qid goes with plain labels; a RankingDataset already has its queries")
-    if hasattr(scores, "predict"):
-        scores = scores.predict
-    else:
-        scores = check_scores(data, scores)
+        data, scores = labelled(data, {"scores": scores}, qid, group)
+        scores = scores["scores"]
+    elif qid is not None or group is not None:
+        raise DataError(OWN_QUERIES)
+    scores = partial(predict, scores) if hasattr(scores, "predict") else scores_of(data, scores)
     applied = {str(measure): with_preset(measure, preset) for measure in parsed}
     values = measured(applied.values(), data, scores, random_state=random_state, n_jobs=n_jobs)
     doubts = measure_doubts(applied, data)
     evaluation = Evaluation(applied, data.qids, dict(zip(applied, values, strict=True)), doubts=doubts)
     warn_of_doubts(evaluation, data)
     return evaluation
+
+
+def labelled(labels: Any, systems: dict[str, Any], qid: Any, group: Any) -> tuple[RankingDataset, dict[str, Any]]:
+    """The dataset of plain labels, and the scores of each system in its order."""
+    for name, given in systems.items():
+        if hasattr(given, "predict"):
+            raise DataError(
+                f"{name}: a ranker needs the features; give a RankingDataset, or the scores of the documents"
+            )
+    data = RankingDataset.from_arrays(None, labels, qid, group=group)
+    if qid is None and group is None and data.n_rows > _LONG_LIST:
+        warnings.warn(
+            f"without qid, all {data.n_rows:,} documents are one ranked list. Give qid=… (or group=…, the number of "
+            f"documents of each query; group=[{data.n_rows}] if it is one list)",
+            PlackettWarning,
+            stacklevel=3,
+        )
+    return data, {name: data.from_input_order(unmasked(given)) for name, given in systems.items()}
 
 
 def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) -> Evaluation:

@@ -121,7 +121,7 @@ def permutation_importance(
     """
     import polars as pl
 
-    from plackett.evaluation.estimators import predict
+    from plackett.data.estimators import predict
 
     if n_repeats < 1:
         raise DataError(f"n_repeats={n_repeats!r}; give a whole number of 1 or more")

@@ -11,10 +11,10 @@ from plackett._cached import cached_property
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.estimators import predict
+from plackett.data.estimators import scores_of
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
-from plackett.measures.ranking import Scored, check_scores
+from plackett.measures.ranking import Scored
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +63,7 @@ def switch_probability(
     """
     import polars as pl
 
-    values = _scores(data, scores)
+    values = scores_of(data, scores)
     mean, discounted = _switches(data, values, _size(data, values, noise, relative), k)
     ids = data.qids.tolist() if data.qids.dtype.kind == "T" else data.qids
     return pl.DataFrame({"qid": ids, "mean": mean, "discounted": discounted})
@@ -155,7 +155,7 @@ def robustness(
         raise DataError(f"label_noise={label_noise!r}, rho={rho!r}; give numbers from 0 to 1")
     if n_samples < 1:
         raise DataError(f"n_samples={n_samples!r}; give a whole number of 1 or more")
-    parsed, values = parse(measure), _scores(data, scores)
+    parsed, values = parse(measure), scores_of(data, scores)
     plain = parsed.per_query(Scored(data, values, random_state=random_state))
     size = np.zeros(data.n_queries) if noise == 0 else _size(data, values, noise, relative)
     switch = _switches(data, values, size, None)[1] if noise else np.zeros(data.n_queries)
@@ -183,10 +183,6 @@ def robustness(
     }
     frame = pl.DataFrame({"qid": ids} | columns).with_columns(pl.col(list(columns)).fill_nan(None))
     return Robustness(frame, str(parsed))
-
-
-def _scores(data: RankingDataset, scores: Any) -> np.ndarray:
-    return check_scores(data, predict(scores, data) if hasattr(scores, "predict") else scores)
 
 
 def _size(data: RankingDataset, scores: np.ndarray, noise: float, relative: bool) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.evaluation.estimators import predict
+from plackett.data.estimators import predict
 from plackett.experiments.cells.cell import Cell, CellTrial
 from plackett.experiments.cells.folder import CellFolder
 from plackett.experiments.cells.key import blended_key, versions

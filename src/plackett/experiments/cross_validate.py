@@ -16,7 +16,7 @@ from plackett._kernel import n_threads
 from plackett._progress import progress
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.estimators import build, fit, predict
+from plackett.data.estimators import build, fit, predict
 from plackett.evaluation.evaluate import measure_scored
 from plackett.experiments.cross_validation import CrossValidation, Trial
 from plackett.experiments.folds import named_folds

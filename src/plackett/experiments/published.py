@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plackett._errors import DataError
+from plackett._names import hint
 from plackett._provenance import fulfils
 from plackett.experiments.tables.published_figures import STABILITY, TABLES, PublishedTable
 
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
 
     from plackett.experiments.result import Experiment
 
-__all__ = ["compare_with_published", "other_rules", "published", "published_table", "stability_figures"]
+__all__ = [
+    "compare_with_published",
+    "figures_of",
+    "other_rules",
+    "published",
+    "published_table",
+    "rows_with_published",
+    "stability_figures",
+]
 __public__ = ["compare_with_published", "published"]
 
 #: Names of our rankers in the tables, where they differ. AdaRank's baseline optimises MAP.
@@ -32,7 +41,7 @@ _RULES = {"LETOR 2.0": "letor3", "LETOR 3.0": "letor3", "LETOR 4.0": "letor4"}
 
 @fulfils("LR-10", "LR-11", "LR-12", paper="Liu 2011, chapter 11; Zheng, Zha, Sun 2008")
 def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
-    """Published figures for a dataset: ``method``, ``measure``, ``value`` and ``source``; empty if there are none.
+    """Published figures for a dataset: ``method``, ``measure``, ``value`` and ``source``.
 
     They are means over LETOR's five folds with the evaluation script of the dataset's version, which the presets
     ``letor3`` and ``letor4`` follow. Figures of different versions of a dataset cannot be compared.
@@ -55,15 +64,28 @@ def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
     import polars as pl
 
     table = published_table(dataset)
-    wanted = None if ranker is None else {_plain(name) for name in (ranker, *METHODS.get(_plain(ranker), ()))}
-    rows = [
-        {"method": method, "measure": measure, "value": value, "source": table.source}
-        for method, figures in (table.figures.items() if table else ())
-        for measure, value in figures.items()
-        if table and (wanted is None or _plain(method) in wanted)
-    ]
+    if table is None:
+        known = [table.dataset for table in TABLES]
+        raise DataError(
+            f"no figures are published for dataset {dataset!r}; {hint(dataset, known, 'there are some for')}"
+        )
+    rows = figures_of(table, ranker)
+    if not rows:
+        known = list(table.figures)
+        raise DataError(f"no figures of {ranker!r} are published for {table.dataset}; {hint(ranker or '', known)}")
     schema = {"method": pl.String, "measure": pl.String, "value": pl.Float64, "source": pl.String}
     return pl.DataFrame(rows, schema=schema)
+
+
+def figures_of(table: PublishedTable, ranker: str | None) -> list[dict[str, Any]]:
+    """The published figures of a ranker, by our name or the table's; of all without a name."""
+    wanted = None if ranker is None else {_plain(name) for name in (ranker, *METHODS.get(_plain(ranker), ()))}
+    return [
+        {"method": method, "measure": measure, "value": value, "source": table.source}
+        for method, figures in table.figures.items()
+        for measure, value in figures.items()
+        if wanted is None or _plain(method) in wanted
+    ]
 
 
 def other_rules(dataset: str, preset: str | None) -> str | None:
@@ -86,24 +108,43 @@ def compare_with_published(experiment: Experiment) -> pl.DataFrame:
     """An experiment's figures next to published ones: one row per dataset, ranker and measure that has both.
 
     ``measured`` is the mean over folds, like the published figures; ``difference`` is ours minus theirs. Datasets are
-    recognised by their names (``"mq2008"``), and rankers by their class names.
+    recognised by their names (``experiment({"mq2008": folds}, …)``), and rankers by their class names.
     """
     import polars as pl
 
+    if not any(map(published_table, experiment.datasets)):
+        raise DataError(
+            f"no figures are published for {', '.join(map(repr, experiment.datasets))}. Name the datasets as they were "
+            f"published, experiment({{'mq2008': …}}, …); there are {', '.join(table.dataset for table in TABLES)}"
+        )
+    rows = rows_with_published(experiment)
+    if not rows:
+        raise DataError(
+            f"no figures are published for any of the rankers {', '.join(experiment.rankers)} by any of the measures "
+            f"{', '.join(experiment.measures)}"
+        )
+    return pl.DataFrame(rows)
+
+
+def rows_with_published(experiment: Experiment) -> list[dict[str, Any]]:
+    """The rows of `compare_with_published`; none if nothing was published."""
     rows = []
     for dataset in experiment.datasets:
+        table = published_table(dataset)
+        if table is None:
+            continue
         for ranker in experiment.complete(dataset):
             kind = experiment.rankers[ranker].get("class", "").rpartition(".")[2]
-            figures = published(dataset, kind)
             for measure in experiment.measures:
-                for row in figures.filter(pl.col("measure") == measure).iter_rows(named=True):
-                    measured = experiment.results(measure)[dataset][ranker]
-                    rows.append(
-                        {"dataset": dataset, "ranker": ranker, "measure": measure, "measured": measured}
-                        | {"published": row["value"], "difference": measured - row["value"]}
-                        | {"method": row["method"], "source": row["source"]}
-                    )
-    return pl.DataFrame(rows)
+                for row in figures_of(table, kind):
+                    if row["measure"] == measure:
+                        measured = experiment.results(measure)[dataset][ranker]
+                        rows.append(
+                            {"dataset": dataset, "ranker": ranker, "measure": measure, "measured": measured}
+                            | {"published": row["value"], "difference": measured - row["value"]}
+                            | {"method": row["method"], "source": row["source"]}
+                        )
+    return rows
 
 
 @fulfils("LR-14", paper="Lan, Liu, Qin, Ma, Li 2008, Query-level stability and generalization in learning to rank")

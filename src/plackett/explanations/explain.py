@@ -12,8 +12,8 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
+from plackett.data.estimators import last_step, of_own_steps
 from plackett.data.required import check_dataset
-from plackett.evaluation.estimators import last_step, of_own_steps
 from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import scores_of
 from plackett.export._lines import ModelText
 
 __all__ = ["read_ranklib_scores", "write_ranklib_scores"]
@@ -19,11 +20,9 @@ __public__ = ["read_ranklib_scores", "write_ranklib_scores"]
 def write_ranklib_scores(data: RankingDataset, scores: Any, path: str | os.PathLike[str]) -> None:
     """Write scores as RankLib's ``-score`` does: a line ``qid⇥index⇥score`` per document, queries one after the other.
 
-    Scores are in the order of the dataset, as returned by `predict`.
+    Scores are in the order of the dataset, as returned by `predict`; a fitted ranker scores it here.
     """
-    scores = np.asarray(scores, np.float64)
-    if scores.shape != (data.n_rows,):
-        raise DataError(f"scores have shape {scores.shape}, but the data have {data.n_rows} documents")
+    scores = scores_of(data, scores)
     positions = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.group)
     names = [str(name) for name in data.qids.tolist()]
     rows = zip(data.query_of_row.tolist(), positions.tolist(), scores.tolist(), strict=True)

@@ -12,7 +12,7 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import DataError
 from plackett._provenance import fulfils
-from plackett.evaluation.estimators import last_step
+from plackett.data.estimators import last_step
 from plackett.export._form import form_of
 from plackett.export._lines import ModelText
 from plackett.rankers.base import Ranker

@@ -15,9 +15,9 @@ from plackett._estimator import clone
 from plackett._progress import progress
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import fit, predict
 from plackett.data.feature_number import feature_costs
 from plackett.data.splits import split_queries
-from plackett.evaluation.estimators import fit, predict
 from plackett.evaluation.importance import feature_names, single_feature_importance
 from plackett.feature_selection.selector import FeatureSelector
 from plackett.measures.language import parse

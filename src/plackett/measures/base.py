@@ -19,6 +19,9 @@ __all__ = ["Measure"]
 #: How many random orders estimate the mean over ties where a measure has no exact form.
 TIE_SAMPLES = 64
 
+#: No list is longer, and the arithmetic of the kernels cannot overflow.
+LARGEST_CUTOFF = 2**31 - 1
+
 #: For each parameter annotation: the accepted types, and how an error message names them.
 _KINDS: dict[Any, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
@@ -108,6 +111,8 @@ class Measure:
             isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1
         ):
             raise MeasureError(f"{self.name}: the cut-off must be a positive whole number, got {k!r}")
+        if k is not None and k > LARGEST_CUTOFF:
+            raise MeasureError(f"{self.name}: the cut-off must be at most {LARGEST_CUTOFF}, got {k!r:.40}")
         if hasattr(self, "rel"):
             if isinstance(self.rel, (str, bool)) or not 0 <= self.rel < np.inf:
                 raise MeasureError(f"{self.name}: rel={self.rel!r}; the lowest relevant label must be 0 or more")

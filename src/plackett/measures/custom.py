@@ -38,6 +38,7 @@ def measure(
     function
         ``f(labels)`` or ``f(labels, k)``. It receives the labels of the retrieved documents of one query, best rank
         first, as a float64 array (below 0 is unjudged), and the cut-off (the length of the list if none is given).
+        It is not given scores: the order of the labels is all that a measure of a ranking sees.
         It returns a number, or NaN if there is nothing to measure. A query with nothing relevant then gets the value
         `empty`. If other queries can return NaN, set it explicitly: ``mine(empty=0)`` or ``mine(empty="skip")``.
     name
@@ -73,9 +74,14 @@ def measure(
     name = name or function.__name__
     if not name.replace("_", "a").isalnum() or name[0].isdigit():
         raise MeasureError(f"{name!r} is not a valid measure name; use letters, digits and underscores")
-    parameters = list(inspect.signature(function).parameters)
-    if len(parameters) not in (1, 2):
-        raise MeasureError(f"{name}: a measure must be a function of (labels) or (labels, k), got {parameters}")
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters)
+    plain = all(each.kind is each.POSITIONAL_OR_KEYWORD for each in signature.parameters.values())
+    if not plain or not parameters or parameters[0] == "k" or parameters[1:] not in ([], ["k"]):
+        raise MeasureError(
+            f"{name}{signature}: a measure is a function of (labels) or (labels, k): the labels of one query's "
+            "documents in the order in which they were ranked, and the cut-off. It is not given scores"
+        )
     members: dict[str, Any] = {
         "__doc__": function.__doc__,
         "name": name,

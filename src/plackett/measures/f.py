@@ -57,8 +57,8 @@ class FMeasure(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.beta, str) or not 0 < self.beta < np.inf:
-            raise MeasureError(f"{self.name}: beta={self.beta!r}; give a positive number")
+        if isinstance(self.beta, str) or not 0 < self.beta <= 1e100:
+            raise MeasureError(f"{self.name}: beta={self.beta!r}; give a positive number up to 1e100")
         object.__setattr__(self, "beta", float(self.beta))
 
     def values(self, ranking: Ranking) -> np.ndarray:

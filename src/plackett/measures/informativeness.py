@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import scores_of
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
@@ -67,6 +68,7 @@ def informativeness(measure: str | Measure, data: RankingDataset, scores: Any) -
     [[3], [2], [1]]
     """
     measure = parse(measure)
+    scores = scores_of(data, scores)
     data = data.replace(X=np.empty((data.n_rows, 0), np.float32))  # lists are copied below; features are not needed
     ranking = Scored(data, scores).ranking("stable")
     labels, query = ranking.labels, data.query_of_row

@@ -57,8 +57,9 @@ def pair_precision(
     wanted = np.atleast_1d(np.asarray(percent, np.float64))
     if wanted.ndim != 1 or not ((wanted > 0) & (wanted <= 100)).all():
         raise MeasureError(f"percent={percent!r}; give numbers above 0 and up to 100")
-    ranking = Scored(data, scores).ranking("expected")
-    ranked = np.asarray(scores, np.float64)[ranking.rows]
+    scored = Scored(data, scores)
+    ranking = scored.ranking("expected")
+    ranked = scored.scores[ranking.rows]
     if not np.isfinite(ranked).all():
         raise DataError("pair_precision compares differences of scores; every score must be finite")
     codes, n_levels = np.empty(data.n_rows, np.int64), np.empty(data.n_queries, np.int64)

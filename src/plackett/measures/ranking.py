@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from plackett._cached import cached_property
-from plackett._errors import DataError, MeasureError
+from plackett._errors import MeasureError
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
 from plackett._scratch import longest
 from plackett._sort import argsort_descending
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import scores_of
 from plackett.data.ids import distinct
-from plackett.data.validation import unmasked
 
 __all__ = ["TIES", "Ranking", "Scored"]
 
@@ -95,22 +95,6 @@ def list_ranking(labels: Any) -> Ranking:
     return Scored(data, -np.arange(data.n_rows), n_jobs=1).ranking("stable")
 
 
-def check_scores(data: RankingDataset, scores: Any) -> np.ndarray:
-    """The scores as float64; an error unless they are numbers, one for each row."""
-    try:
-        scores = np.ascontiguousarray(unmasked(scores), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"scores must be numbers: {error}") from None
-    if scores.shape != (data.n_rows,):
-        raise DataError(f"scores have shape {scores.shape}, but the dataset has {data.n_rows} rows")
-    with np.errstate(invalid="ignore"):
-        doubtful = np.isnan(scores.sum())  # ∞ − ∞ is NaN too
-    if doubtful and (bad := np.flatnonzero(np.isnan(scores))).size:
-        query = np.searchsorted(data.offsets, bad[0], side="right") - 1
-        raise DataError(f"score {bad[0]} (query {data.qids[query]}) is NaN; {bad.size} of {data.n_rows} are")
-    return scores
-
-
 class Scored:
     """The scores of a dataset's rows; builds the ranking for each tie rule once.
 
@@ -119,7 +103,7 @@ class Scored:
     data
         The dataset, with labels.
     scores
-        One score per row in the grouped order of the dataset; larger is better.
+        One score per row in the grouped order of the dataset, larger is better; or a fitted ranker.
     retrieved
         Which rows were ranked (a run may lack judged documents); default: all.
     """
@@ -133,7 +117,7 @@ class Scored:
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        scores = check_scores(data, scores)
+        scores = scores_of(data, scores)
         self.data = data
         self.scores = scores
         self.retrieved = np.ones(data.n_rows, bool) if retrieved is None else np.ascontiguousarray(retrieved, bool)

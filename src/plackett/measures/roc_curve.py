@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import MeasureError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.measures.ranking import Scored
+from plackett.data.estimators import scores_of
 
 __all__ = ["RocCurve", "roc_curve"]
 __public__ = ["roc_curve"]
@@ -50,7 +50,8 @@ def roc_curve(data: RankingDataset, scores: Any, *, rel: float = 1.0) -> RocCurv
     data
         Dataset with labels; documents with a label below 0 are left out.
     scores
-        One score per row; larger is better. Scores of different queries are compared with each other here.
+        One score per row, larger is better; or a fitted ranker. Scores of different queries are compared with each
+        other here.
     rel
         Lowest label that counts as relevant.
 
@@ -61,8 +62,9 @@ def roc_curve(data: RankingDataset, scores: Any, *, rel: float = 1.0) -> RocCurv
     >>> curve.tpr.round(3).tolist(), curve.fpr.tolist(), round(curve.area, 4)
     ([0.0, 0.333, 1.0, 1.0], [0.0, 0.0, 0.5, 1.0], 0.8333)
     """
+    values = scores_of(data, scores)
     judged = data.labels >= 0
-    values, relevant = Scored(data, scores).scores[judged], data.labels[judged] >= rel
+    values, relevant = values[judged], data.labels[judged] >= rel
     n_relevant = int(relevant.sum())
     if n_relevant in (0, relevant.size):
         raise MeasureError(

@@ -50,8 +50,8 @@ class RPrecision(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.mult, str) or not 0 < self.mult < np.inf:
-            raise MeasureError(f"{self.name}: mult={self.mult!r}; give a positive number")
+        if isinstance(self.mult, str) or not 0 < self.mult <= 1e9:
+            raise MeasureError(f"{self.name}: mult={self.mult!r}; give a positive number up to 1e9")
         object.__setattr__(self, "mult", float(self.mult))
 
     def values(self, ranking: Ranking) -> np.ndarray:

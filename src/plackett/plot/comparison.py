@@ -62,7 +62,9 @@ def comparison(compared: Comparison, measure: str | Measure | None = None) -> An
 def checked_measure(compared: Comparison, measure: str | Measure | None) -> str:
     """The name of a measure of a comparison."""
     if not isinstance(compared, Comparison):
-        raise DataError(f"give the result of plackett.compare, not a {type(compared).__name__}")
+        raise DataError(
+            f"give the result of plackett.compare, or of comparison() of an experiment, not a {type(compared).__name__}"
+        )
     name = next(iter(compared.measures)) if measure is None else str(measure)
     if name not in compared.measures:
         raise DataError(f"measure={name!r}; the comparison has {', '.join(compared.measures)}")

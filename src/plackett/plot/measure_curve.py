@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.estimators import predict
+from plackett.data.estimators import predict
 from plackett.experiments.report.plots import axis, end_labels, layout
 from plackett.experiments.report.traces import cutoff_line
 from plackett.measures.base import Measure

@@ -12,8 +12,8 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import last_step
 from plackett.data.required import check_dataset
-from plackett.evaluation.estimators import last_step
 
 __all__ = ["Latency", "latency"]
 __public__ = ["latency"]

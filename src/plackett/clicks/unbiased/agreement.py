@@ -16,6 +16,7 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.profile import FIXED, documents_move
 from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import scores_of
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 from plackett.scorers.standardized import standardized
@@ -93,7 +94,7 @@ def rank_agreement(log: ClickLog, data: RankingDataset, scores: Any) -> Agreemen
     data
         Documents of the log, with the same query and document ids.
     scores
-        Scores of the rows of ``data``.
+        Scores of the rows of ``data``, or a fitted ranker.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def rank_agreement(log: ClickLog, data: RankingDataset, scores: Any) -> Agreemen
     >>> rank_agreement(log, data, data.y).value > rank_agreement(log, data, -data.y).value
     True
     """
-    return EqualRanks(log, data).agreement(scores)
+    return EqualRanks(log, data).agreement(scores_of(data, scores))
 
 
 class EqualRanks:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.estimators import build, fit, last_step, predict
+from plackett.data.estimators import build, fit, last_step, predict
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.cells.key import versions
 from plackett.experiments.cells.trials import Notify, Protocol, Trials, interruptible, watches

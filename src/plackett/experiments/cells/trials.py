@@ -14,7 +14,7 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
-from plackett.evaluation.estimators import build, fit, fit_parameters, last_step, of_own_steps, predict, takes_dataset
+from plackett.data.estimators import build, fit, fit_parameters, last_step, of_own_steps, predict, takes_dataset
 from plackett.experiments.cells.cell import CellTrial
 from plackett.experiments.contestants import Contestant
 from plackett.experiments.effort import effort_of, full_effort, settled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.published import compare_with_published, other_rules
+from plackett.experiments.published import other_rules, rows_with_published
 from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
@@ -20,10 +20,8 @@ _FOLDS = 5
 
 def board(view: View) -> Section:
     """The leaderboard of each dataset."""
-    known = compare_with_published(view.experiment)
-    published = {
-        (row["dataset"], row["ranker"], row["measure"]): row["published"] for row in known.iter_rows(named=True)
-    }
+    known = rows_with_published(view.experiment)
+    published = {(row["dataset"], row["ranker"], row["measure"]): row["published"] for row in known}
     blocks: list[Block] = []
     for number, dataset in enumerate(view.datasets):
         if view.several:
@@ -32,7 +30,7 @@ def board(view: View) -> Section:
             Tabular(_table(view, dataset, published)),
             _figure(view, dataset, published, f"leaderboard-{number}"),
         ]
-    if known.height:
+    if known:
         blocks += _published(view, known)
     return Section("leaderboard", "Leaderboard", tuple(blocks))
 
@@ -126,7 +124,7 @@ def _points(view: View, rows: dict[str, dict[str, Any]], title: str, colour: str
     return mean_points(title, [view.names[ranker] for ranker in rows], means, lows, highs, hover, colour)
 
 
-def _published(view: View, known: Any) -> list[Block]:
+def _published(view: View, known: list[dict[str, Any]]) -> list[Block]:
     rows = tuple(
         (
             *([TableCell(row["dataset"])] if view.several else []),
@@ -137,7 +135,7 @@ def _published(view: View, known: Any) -> list[Block]:
             TableCell(fixed(row["published"], 3)),
             TableCell(signed(row["difference"])),
         )
-        for row in known.iter_rows(named=True)
+        for row in known
     )
     names = ("dataset",) if view.several else ()
     table = Table(

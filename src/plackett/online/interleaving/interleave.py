@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral
 from operator import index
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from plackett._errors import DataError
 from plackett._names import plain
 from plackett._provenance import fulfils
+from plackett.data.dataset import RankingDataset
+from plackett.data.estimators import scores_of
 from plackett.online.interleaving.balanced import Balanced
 from plackett.online.interleaving.base import Interleaved, Interleaving
 from plackett.online.interleaving.optimised import Optimised
@@ -34,8 +38,9 @@ def find_interleaving(method: str | Interleaving) -> Interleaving:
 
 @fulfils("online.interleave")
 def interleave(
-    lists: Sequence[Sequence[Hashable]],
+    lists: Sequence[Any],
     *,
+    data: RankingDataset | None = None,
     k: int = 10,
     method: str | Interleaving = "team-draft",
     seed: Any = None,
@@ -48,7 +53,10 @@ def interleave(
     Parameters
     ----------
     lists
-        Documents of each ranker from the top; no list may have a document twice.
+        Documents of each ranker from the top; no list may have a document twice. With ``data``: fitted rankers, or
+        arrays of scores of its documents.
+    data
+        Documents of one query, with their ids, for rankers or scores.
     k
         Documents to show.
     method
@@ -64,10 +72,13 @@ def interleave(
     >>> shown.score({"c": 1, "b": 5})  # a click, and an order that is worth five
     [5.0, 1.0]
     """
+    if isinstance(lists, Mapping):
+        raise DataError("the lists of the rankers are given in a list, without names: list(lists.values())")
     if len(lists) < 2:
         raise DataError(f"the lists of at least two rankers are needed, {len(lists)} given")
     if not isinstance(k, Integral) or k < 1:
         raise DataError(f"k={k}; show a whole number of documents, at least one")
+    lists = [_list(each, data, f"ranker {i}") for i, each in enumerate(lists)]
     for i, each in enumerate(lists):
         if len(set(each)) != len(each):
             repeated = next(d for d in each if list(each).count(d) > 1)
@@ -77,3 +88,17 @@ def interleave(
     except TypeError:
         raise DataError(f"seed={seed!r}; give a number or a text, such as str(…) of it") from None
     return find_interleaving(method).make(lists, int(k), rng)
+
+
+def _list(given: Any, data: RankingDataset | None, name: str) -> Sequence[Hashable]:
+    """The documents of a ranker from the top; equal scores keep the order of the rows."""
+    if data is None:
+        if hasattr(given, "predict"):
+            raise DataError(f"{name} is a {type(given).__name__}: give the documents of the query, data=…")
+        if isinstance(given, str) or not isinstance(given, (Sequence, np.ndarray)):
+            raise DataError(f"{name}: a list of documents was expected, got a {type(given).__name__}")
+        return list(given)
+    if data.n_queries != 1 or data.docids is None:
+        raise DataError(f"data must be one query with document ids, got {data!r}")
+    order = np.argsort(-scores_of(data, given), kind="stable")
+    return list(data.docids[order].tolist())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,12 @@ class Index:
         return column.view("datetime64[us]") if self.kinds[name] == "date" else column
 
     def document(self, number: int) -> Document:
-        """A stored document by its number."""
+        """A stored document by its number; `numbers` has those of ids."""
+        if isinstance(number, bool) or not isinstance(number, Integral):
+            raise DataError(
+                f"document {number!r} of an index: documents are known by number, 0 to {self.n_documents - 1}; "
+                "index.document(index.numbers([id])[0]) is the one with an id"
+            )
         if not 0 <= number < self.n_documents:
             raise DataError(f"document {number} of an index of {self.n_documents}")
         return self.table.document(number)

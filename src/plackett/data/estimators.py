@@ -11,8 +11,10 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
+from plackett.data.validation import unmasked
 
-__all__ = ["build", "fit", "fit_parameters", "last_step", "of_own_steps", "predict", "takes_dataset"]
+__all__ = ["build", "fit", "fit_parameters", "last_step", "of_own_steps", "predict", "scores_of", "takes_dataset"]
 
 #: Argument names for the queries of the rows; the first one in the ranker's signature is used. Queries are passed as
 #: numbers: XGBoost accepts no strings and needs them sorted.
@@ -97,8 +99,42 @@ def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
     return scores.reshape(-1)
 
 
+def scores_of(data: RankingDataset, given: Any) -> np.ndarray:
+    """The scores of a system in the grouped order of the dataset: one number per row, or a fitted ranker's.
+
+    >>> data = RankingDataset.from_arrays(None, [1, 0], qid=[7, 7])
+    >>> scores_of(data, [2, 1]).tolist()
+    [2.0, 1.0]
+    >>> scores_of(data, [2])
+    Traceback (most recent call last):
+        ...
+    plackett._errors.DataError: scores have shape (1,), but the dataset has 2 rows
+    """
+    check_dataset(data)
+    if isinstance(given, Mapping):
+        raise DataError(
+            f"one ranker or its scores were expected, got a dict of {len(given)}; plackett.compare takes several"
+        )
+    if hasattr(given, "predict"):
+        given = predict(given, data)
+    try:
+        scores = np.ascontiguousarray(unmasked(given), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"scores must be numbers, one for each row, or a fitted ranker: {error}") from None
+    if scores.shape != (data.n_rows,):
+        raise DataError(f"scores have shape {scores.shape}, but the dataset has {data.n_rows} rows")
+    with np.errstate(invalid="ignore"):
+        doubtful = np.isnan(scores.sum())  # ∞ − ∞ is NaN too
+    if doubtful and (bad := np.flatnonzero(np.isnan(scores))).size:
+        query = np.searchsorted(data.offsets, bad[0], side="right") - 1
+        raise DataError(f"score {bad[0]} (query {data.qids[query]}) is NaN; {bad.size} of {data.n_rows} are")
+    return scores
+
+
 def takes_dataset(ranker: Any) -> bool:
     """Whether ``fit(data)`` works: query ids and labels are both optional."""
+    if not hasattr(ranker, "fit"):
+        return True
     known = fit_parameters(ranker)
     return "qid" in known and "y" in known and known["y"].default is not inspect.Parameter.empty
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.evaluation.estimators import fit, fit_parameters, takes_dataset
+from plackett.data.estimators import fit, fit_parameters, takes_dataset
 
 
 @pytest.mark.parametrize("name", sorted(pk.rankers()))
