@@ -35,6 +35,23 @@ def folder(tmp_path):
     return tmp_path
 
 
+def test_info_of_an_index_is_what_index_said(folder):
+    shown = call("info", folder / "i", "--json")
+    assert shown.exit_code == 0 and json.loads(shown.stdout)["documents"] == 3
+    assert set(json.loads(shown.stdout)["fields"]) == {"title", "body", "all"}
+    assert "3 documents" in call("info", folder / "i").stdout
+
+
+def test_tables_with_semicolons(tmp_path):
+    (tmp_path / "d.csv").write_text("id;title\n1;Wings\n")
+    refused = call("index", tmp_path / "d.csv", "--out", tmp_path / "j")
+    assert refused.exit_code != 0 and "--separator CHARACTER" in str(refused.exception)
+    assert call("index", tmp_path / "d.csv", "--out", tmp_path / "j", "--separator", ";").exit_code == 0
+    (tmp_path / "d.csv").write_text("qid;label;f\n1;0;2\n1;1;3\n")
+    shown = call("info", tmp_path / "d.csv", "--separator", ";", "--json")
+    assert json.loads(shown.stdout)["n_features"] == 1
+
+
 @pytest.mark.spec("infra.search_engine")
 def test_search_finds_and_explains(folder):
     result = call("search", folder / "i", "blue whales", "-k", "2", "--explain")

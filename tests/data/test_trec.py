@@ -248,3 +248,48 @@ def test_judgements_and_run_in_the_wrong_places(tmp_path):
     with pytest.raises(DataError) as error:
         read_run(tmp_path / "x")
     assert "swapped" not in str(error.value)
+
+
+def test_judgements_with_a_header_are_read_by_its_names(tmp_path):
+    """BEIR's files, and tables with commas."""
+    path = tmp_path / "test.tsv"
+    path.write_text('query-id\tcorpus-id\tscore\n01\td 1\t1\nq\td"2\t2\n')
+    assert read_qrels(path).rows() == [("01", "d 1", 1.0), ("q", 'd"2', 2.0)]
+    path.write_text("qid,docid,relevance\n1,7,0\n1,8,1\n")
+    assert read_qrels(path).rows() == [("1", "7", 0.0), ("1", "8", 1.0)]
+    path.write_text("qid,docid,relevance\n1,7,0\n1,7,1\n")
+    with pytest.raises(DataError, match="occurs a second time"):
+        read_qrels(path)
+    path.write_text("qid,docid,relevance\n1,7,high\n")
+    with pytest.raises(DataError, match="label must be a number"):
+        read_qrels(path)
+
+
+def test_judgements_in_another_order(tmp_path):
+    path = tmp_path / "cran.rel"
+    path.write_text("1 184 0 0\n\n# from SMART\n1  29\t0 0\n2 12 0 0\n")
+    with pytest.raises(DataError, match=r"line 4: .*a second time; if the file has other columns, name them"):
+        read_qrels(path)
+    expected = [("1", "184", 1.0), ("1", "29", 1.0), ("2", "12", 1.0)]
+    assert read_qrels(path, columns="query document").rows() == expected
+    path.write_text("184 3 1\n29 2 1\n")
+    assert read_qrels(path, columns="document, label, query").rows() == [("1", "184", 3.0), ("1", "29", 2.0)]
+    assert read_qrels(path, columns="document - query").rows() == [("1", "184", 1.0), ("1", "29", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "message"),
+    [
+        ("1 2", "query", "query and document are needed"),
+        ("1 2", "query doc", r"'doc'; give each of query, document, label once, and - to skip one"),
+        ("1 2", "query query document", "once"),
+        ("1 2\n3", "query document", "line 2: expected 'query document', found 1 fields: '3'"),
+        ("1 2 x", "query document label", "line 1: the label is not a number in '1 2 x'"),
+        ("1 2\n\n1 2", "query document", "line 3: qid '1', docid '2' occurs a second time"),
+    ],
+)
+def test_bad_columns(tmp_path, text, columns, message):
+    path = tmp_path / "qrels"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_qrels(path, columns=columns)

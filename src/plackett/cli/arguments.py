@@ -22,6 +22,7 @@ __all__ = [
     "SHELL_OPTIONS",
     "Force",
     "Impute",
+    "Separator",
     "TableColumns",
     "check_form",
     "check_measures",
@@ -54,12 +55,25 @@ SHELL_OPTIONS = {
     "fresh": "--fresh",
     "judges": "--judge COLUMN --judge COLUMN",
     "qids": "--number-queries",
+    "separator": "--separator CHARACTER",
 }
 
 FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
 
 #: Existing files are overwritten only with this option.
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+
+
+#: What separates the columns of text tables.
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        metavar="CHARACTER",
+        help="What separates the columns of text: a character such as ';', or tab. Default: a comma, a tab for .tsv.",
+        rich_help_panel="Columns of tables (CSV, parquet)",
+    ),
+]
 
 
 #: Missing values are filled in before training, and in whatever the model scores later.
@@ -130,6 +144,7 @@ class TableColumns:
     drop: tuple[str, ...] = ()
     query_features: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
+    separator: str | None = None
 
     @property
     def query_features_file(self) -> str | None:
@@ -144,6 +159,7 @@ class TableColumns:
             "label": self.label,
             "docid": self.docid,
             "sample_weight": self.weight,
+            "separator": "\t" if self.separator == "tab" else self.separator,
         }
         named |= {"features": list(self.features), "drop": list(self.drop)}
         named["query_features"] = [] if self.query_features_file else list(self.query_features)
@@ -164,6 +180,7 @@ _COLUMNS: dict[str, Any] = {
         list[str] | None, _option("features", "Features, separated by commas. Default: all other columns.")
     ],
     "drop": Annotated[list[str] | None, _option("drop", "Columns to leave out, separated by commas.")],
+    "separator": Separator,
 }
 
 #: The options of commands that train or use rankers which look at more than single documents.

@@ -22,11 +22,21 @@ def convert(
     number_queries: Annotated[
         bool, typer.Option("--number-queries", help="LETOR text only: write 1, 2, 3, … instead of the query ids.")
     ] = False,
+    qrels_columns: Annotated[
+        str | None,
+        typer.Option(
+            help="SOURCE has judgements in another order than TREC's: what its columns are, such as "
+            "'query document' or 'query document - label'; TARGET gets them in TREC's order."
+        ),
+    ] = None,
     force: Force = False,
     *,
     columns: TableColumns,
 ) -> None:
     """Convert a dataset to another format; .plackett files open in milliseconds."""
+    if qrels_columns is not None:
+        _judgements(source, target, qrels_columns, force)
+        return
     from plackett.cli.reading import read_data
     from plackett.data.files import LETOR, format_by_suffix, known_suffixes, write
 
@@ -42,6 +52,15 @@ def convert(
         options: dict[str, Any] = {"qids": "number"} if number_queries else {}
         write(data, target, **options)
     print(f"{target}: {sizes(data)}")
+
+
+def _judgements(source: Path, target: Path, columns: str, force: bool) -> None:
+    from plackett.data.trec import read_qrels, write_qrels
+
+    check_out(target, force, "TARGET")
+    judged = read_qrels(source, columns=columns)
+    write_qrels(judged, target)
+    print(f"{target}: {judged.height:,} judgements of {judged['qid'].n_unique():,} queries")
 
 
 def _streamed(source: Path, target: Path, columns: TableColumns) -> Any:

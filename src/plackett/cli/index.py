@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plackett.cli.arguments import Separator
 from plackett.cli.output import print_json
+
+if TYPE_CHECKING:
+    from plackett.text.index.index import Index
 
 
 def index(
@@ -24,6 +28,7 @@ def index(
         str | None, typer.Option("--format", help="jsonl, table, trec, smart, html or text; by default detected.")
     ] = None,
     id_field: Annotated[str | None, typer.Option(help="Name of the id; by default id, _id, docid, docno, …")] = None,
+    separator: Separator = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(help="name=text, keyword, number or date: what a field holds, where its first value misleads."),
@@ -64,16 +69,23 @@ def index(
     )
     if analyzer is not None:
         analyzer.tokens("")  # a stemmer that does not exist is found before the long work
-    records = chain.from_iterable(read_documents(source, format=form, id_field=id_field) for source in documents)
+    records = chain.from_iterable(
+        read_documents(source, format=form, id_field=id_field, separator="\t" if separator == "tab" else separator)
+        for source in documents
+    )
     with IndexWriter(out, analyzer=analyzer, kinds=kinds) as writer:
         writer.add(with_anchors(records) if anchors else records, verbose=True)
-    built = Index.open(out)
-    fields = {name: built.field(name) for name in built.fields}
+    show_index(out, Index.open(out), as_json)
+
+
+def show_index(path: Path, index: Index, as_json: bool) -> None:
+    """Show what is in an index: documents, and terms of each field that can be searched."""
+    fields = {name: index.field(name) for name in index.fields}
     if as_json:
         record = {name: {"terms": f.n_terms, "average_length": f.average_length} for name, f in fields.items()}
-        print_json({"index": str(out), "documents": built.n_documents, "kinds": dict(built.kinds), "fields": record})
+        print_json({"index": str(path), "documents": index.n_documents, "kinds": dict(index.kinds), "fields": record})
         return
-    print(f"{out}: {built.n_documents} documents")
+    print(f"{path}: {index.n_documents} documents")
     for name, field in fields.items():
         print(f"  {name}: {field.n_terms} terms, {field.average_length:.1f} a document")
 

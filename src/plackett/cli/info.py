@@ -14,21 +14,30 @@ from plackett.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from plackett.data.profile import Profile
+    from plackett.text.index.index import Index
 
 
 @reads_tables
 def info(
     path: Annotated[
-        Path, typer.Argument(help="Dataset (LETOR text, .plackett, .parquet, .csv), saved model, TREC run or qrels.")
+        Path,
+        typer.Argument(
+            help="Dataset (LETOR text, .plackett, .parquet, .csv), saved model, TREC run or qrels, or index."
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     columns: TableColumns,
 ) -> None:
-    """Show what is in a dataset (queries, lengths, labels, missing features, …), a run or qrels, or a model's card."""
+    """Show what is in a dataset (queries, lengths, labels, …), a run, qrels or an index, or a model's card."""
     from plackett.cli.reading import read_data
     from plackett.data.profile import profile
 
+    if path.is_dir() and (index := _index(path)) is not None:
+        from plackett.cli.index import show_index
+
+        show_index(path, index, as_json)
+        return
     if _is_model(path):
         _model(path, as_json)
         return
@@ -40,6 +49,14 @@ def info(
         print_json(asdict(facts))
     else:
         print_table(("", ""), _rows(facts), title=str(path))
+
+
+def _index(path: Path) -> Index | None:
+    """The index in a folder, or in the folder of a search engine."""
+    from plackett.text.index.index import Index
+    from plackett.text.index.manifest import FILE
+
+    return next((Index.open(folder) for folder in (path, path / "index") if (folder / FILE).exists()), None)
 
 
 def _is_model(path: Path) -> bool:

@@ -24,7 +24,13 @@ _BLOCK = 1 << 25
 
 
 def read_lines(
-    path: str | os.PathLike[str], layout: str, columns: dict[str, int], key: tuple[str, ...], *, more: bool = False
+    path: str | os.PathLike[str],
+    layout: str,
+    columns: dict[str, int],
+    key: tuple[str, ...],
+    *,
+    more: bool = False,
+    otherwise: str = "",
 ) -> pl.DataFrame:
     """Columns of a TREC file; the last one holds numbers, the others text.
 
@@ -40,6 +46,8 @@ def read_lines(
         Columns that together must not repeat.
     more
         Whether further fields may follow the last one wanted.
+    otherwise
+        What to do if the file has other fields: the end of an error message.
     """
     import polars as pl
 
@@ -59,7 +67,7 @@ def read_lines(
         rows += good_rows
         if fields:
             line, content = _line(raw, rows)
-            advice = "" if line > 1 else _advice(layout, content)
+            advice = otherwise if line > 1 else _advice(layout, content) or otherwise
             raise DataError(f"{path}, line {line}: expected {layout!r}, found {fields} fields: {content!r}{advice}")
         if size:
             blocks.append(_parse(path, tidy[:size].tobytes(), schema, value))
@@ -74,7 +82,7 @@ def read_lines(
         if absent.any():
             line, content = _line(raw, absent.arg_max() or 0)
             raise DataError(f"{path}, line {line}: the {name} is missing in {content!r}")
-    refuse_repeats(frame, key, lambda row: f"{path}, line {_line(raw, row)[0]}")
+    refuse_repeats(frame, key, lambda row: f"{path}, line {_line(raw, row)[0]}", otherwise)
     return frame
 
 
@@ -131,7 +139,9 @@ def _parse(path: Any, text: bytes, schema: dict[str, Any], value: str) -> pl.Dat
     return frame.with_columns(pl.col(value).str.strip_prefix("+").cast(pl.Float64, strict=False))
 
 
-def refuse_repeats(frame: pl.DataFrame, key: tuple[str, ...], locate: Callable[[int], str]) -> None:
+def refuse_repeats(
+    frame: pl.DataFrame, key: tuple[str, ...], locate: Callable[[int], str], otherwise: str = ""
+) -> None:
     """Reject a table in which a key occurs twice; ``locate(row)`` says where a row comes from."""
     import polars as pl
 
@@ -143,7 +153,7 @@ def refuse_repeats(frame: pl.DataFrame, key: tuple[str, ...], locate: Callable[[
     if repeated.any():
         row = repeated.arg_max() or 0
         key_text = ", ".join(f"{name} {frame[name][row]!r}" for name in key)
-        raise DataError(f"{locate(row)}: {key_text} occurs a second time")
+        raise DataError(f"{locate(row)}: {key_text} occurs a second time{otherwise}")
 
 
 def _line(raw: np.ndarray, row: int) -> tuple[int, str]:

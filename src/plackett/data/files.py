@@ -92,6 +92,8 @@ def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
         if name not in known and name in TABLE_OPTIONS:
             shown = parameter(name).split()[0] if in_shell() else name
             raise DataError(f"{path}: {shown} names a column of a table (.csv, .parquet), but this is {format.name}")
+        if name not in known and name == "separator":
+            raise DataError(f"{path}: {parameter(name)} is for text tables (.csv, .tsv), but this is {format.name}")
         if name not in known:
             raise TypeError(f"read has no option {name!r} for {format.name}; {hint(name, known, 'it has')}")
     return reader(path, **options)

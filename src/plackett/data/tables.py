@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._atomic import replacing
-from plackett._errors import CellError, DataError
+from plackett._errors import CellError, DataError, parameter
 from plackett._files import check_regular
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import replacing_compressed
@@ -169,11 +169,12 @@ def check_header(path: Any, raw: bytes, separator: str) -> None:
         raise DataError(f"{path}: two columns are called {twice!r}; rename one")
     others = [other for other in ";\t,|" if other != separator and other in text.partition("\n")[0]]
     if len(header) == 1 and others:
-        raise DataError(f"{path}: the columns are separated by {others[0]!r}, not by {separator!r}; {_SEPARATORS}")
+        advice = _SEPARATORS.format(parameter("separator"))
+        raise DataError(f"{path}: the columns are separated by {others[0]!r}, not by {separator!r}; {advice}")
 
 
 #: What to do about another separator.
-_SEPARATORS = "give separator=… in Python, or save the table with commas (.csv) or tabs (.tsv)"
+_SEPARATORS = "give {}, or save the table with commas (.csv) or tabs (.tsv)"
 
 
 def what_is_wrong(raw: bytes, separator: str, error: Exception, *, width: int | None = None, lines: int = 0) -> str:

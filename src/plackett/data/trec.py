@@ -15,6 +15,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data._compression import replacing_compressed
+from plackett.data._qrels_columns import read_columns, read_named
 from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table, missing_ids
 from plackett.data._trec_lines import read_lines, refuse_repeats
 from plackett.data.estimators import scores_of
@@ -31,11 +32,20 @@ __public__ = ["read_qrels", "read_run", "run_frame", "write_qrels", "write_run"]
 _KEY = ("qid", "docid")
 
 
-def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
+def read_qrels(path: str | os.PathLike[str], *, columns: str | None = None) -> pl.DataFrame:
     r"""Read judgements from a qrels file, lines ``query iteration document label``, as columns ``qid, docid, label``.
 
     Fields are separated by any white space; blank lines and lines that begin with ``#`` are skipped; ``.gz``,
-    ``.xz`` and ``.zst`` are decompressed. If a document is judged twice for a query, the error names the line.
+    ``.xz`` and ``.zst`` are decompressed. If a document is judged twice for a query, the error names the line. A file
+    whose first line names its columns, such as BEIR's ``query-id``, ``corpus-id``, ``score``, is read as a table,
+    separated by tabs or commas.
+
+    Parameters
+    ----------
+    columns
+        What the fields of a line are, for files in another order: ``query``, ``document``, ``label``, and ``-`` for a
+        field to skip; fields after the last one named are skipped. Without ``label`` each line is a relevant document,
+        as in SMART's collections, whose lines ``query document 0 0`` are ``columns="query document"``.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "qrels")
@@ -43,7 +53,18 @@ def read_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
     >>> read_qrels(path).rows()
     [('301', 'FT-1', 1.0), ('301', 'FT-2', 0.0)]
     """
-    return read_lines(path, "query iteration document label", {"qid": 0, "docid": 2, "label": 3}, _KEY)
+    if columns is not None:
+        return read_columns(path, columns)
+    if (table := read_named(path)) is not None:
+        return as_qrels(table)
+    return read_lines(
+        path,
+        "query iteration document label",
+        {"qid": 0, "docid": 2, "label": 3},
+        _KEY,
+        otherwise="; if the file has other columns, name them: read_qrels(path, columns='query document'), or on the "
+        "command line plackett convert FILE OUT --qrels-columns 'query document'",
+    )
 
 
 def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:

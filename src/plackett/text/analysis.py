@@ -246,7 +246,7 @@ def _same(words: Sequence[str]) -> Sequence[str]:
 
 @cache
 def _stemmer(name: str) -> Callable[[Sequence[str]], Sequence[str]]:
-    library = optional("Stemmer", "stemming needs")
+    library = optional("Stemmer", "stemming (stemmer=None, or --stemmer none, does without) needs")
     if name not in library.algorithms():
         near = nearest(name, library.algorithms(), 3)
         advice = question(near) if near else "`Analyzer.stemmers()` lists them"

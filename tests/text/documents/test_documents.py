@@ -41,7 +41,10 @@ def test_json_lines(tmp_path):
     ("text", "message"),
     [
         ('{"id": 1}\n{"id": ', r"docs\.jsonl:2: not JSON"),
-        ("[1]", r"docs\.jsonl:1: a document is a JSON object"),
+        ("[1]", r"docs\.jsonl, entry 1: a document is a JSON object"),
+        ('[{"id": 1}, {"name": "x"}]', r"docs\.jsonl, entry 2: no id"),
+        ('[{"id": 1}', r"docs\.jsonl: not JSON"),
+        ("3", r"docs\.jsonl:1: a document is a JSON object"),
         ('{"name": "x"}', r"docs\.jsonl:1: no id; looked for id, _id, .* among name"),
         ('{"id": 1.5}', r"the id 1\.5 is neither text nor a whole number"),
         ('{"id": 1, "links": "a"}', "links must be a list, found 'a'"),
@@ -274,3 +277,38 @@ def test_errors_of_tables_are_in_our_words(tmp_path):
     with pytest.raises(DataError, match=r"docs\.csv: line 3: a quoted field does not end$"):
         read(tmp_path, "docs.csv", 'id,title\n1,a\n2,"b\n')
     assert read(tmp_path, "docs.csv", "id,title\n1,café\n".encode("cp1252"))[0].fields == {"title": "café"}
+
+
+def test_a_json_array_reads_as_its_lines_do(tmp_path):
+    records = ['{"id": 1, "title": "Wings"}', '{"id": "x", "links": ["1"]}']
+    lines = read(tmp_path, "docs.jsonl", "\n".join(records))
+    assert read(tmp_path, "docs.json", f"\n [{', '.join(records)}]\n") == lines
+    assert read(tmp_path, "array", "[" + ",\n".join(records) + "]") == lines  # by its first character
+    assert read(tmp_path, "none.json", "[]") == []
+
+
+def test_two_files_of_a_folder_with_the_same_ids_are_refused(tmp_path):
+    """A file of queries has numbers of its own: as documents, they would replace those with the same numbers."""
+    folder = tmp_path / "collection"
+    folder.mkdir()
+    (folder / "cran.all").write_text(".I 1\n.W\nwings\n.I 2\n.W\nslipstream\n")
+    (folder / "query.text").write_text(".I 1\n.W\nwhat is lift\n")
+    with pytest.raises(DataError, match=r"query\.text: document .1. is also in .*cran\.all\. Name the files"):
+        list(read_documents(folder))
+    assert [document.id for document in read_documents(folder / "cran.all")] == ["1", "2"]
+    (folder / "query.text").write_text(".I 3\n.W\nmore\n")
+    assert [document.id for document in read_documents(folder)] == ["1", "2", "3"]
+
+
+def test_files_of_a_folder_that_are_left_out_are_named(tmp_path, caplog):
+    (tmp_path / "docs.jsonl").write_text('{"id": 1}')
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF")
+    assert len(list(read_documents(tmp_path))) == 1
+    assert "1 file left out, of no known format, such as paper.pdf" in caplog.text
+
+
+def test_separator_of_a_table(tmp_path):
+    text = "id;title\n1;Wings, blue\n"
+    with pytest.raises(DataError, match=r"docs\.csv: the columns are separated by ';', not by ','; give separator="):
+        read(tmp_path, "docs.csv", text)
+    assert read(tmp_path, "docs.csv", text, separator=";") == [Document("1", {"title": "Wings, blue"})]

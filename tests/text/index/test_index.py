@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from plackett import DataError, PlackettWarning
@@ -446,3 +448,28 @@ def test_a_pipe_in_the_folder_is_refused(tmp_path):
 def test_ids_are_texts_that_are_not_empty(docid):
     with pytest.raises(DataError, match="a document has the id"):
         Index.build([Document(docid, {"title": "wing"})])
+
+
+@pytest.mark.parametrize("frame", [list, pl.DataFrame, pd.DataFrame, lambda rows: pl.DataFrame(rows).to_arrow()])
+def test_documents_in_any_form(frame, tmp_path):
+    rows = [{"docid": "a", "title": "Wings"}, {"docid": "b", "title": "A slipstream"}]
+    documents = [Document("a", {"title": "Wings"}), Document("b", {"title": "A slipstream"})]
+    for index in (Index.build(frame(rows)), Index.create(tmp_path / "i", frame(rows))):
+        assert [index.document(i) for i in range(2)] == documents
+    with IndexWriter(tmp_path / "i") as writer:
+        writer.add(frame(rows[:1]))
+    assert Index.open(tmp_path / "i").n_documents == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("docs.jsonl", "got a str; read_documents reads files"),
+        ({"id": "a"}, "got a dict"),
+        ([{"id": "a"}, "b"], "document 1 is a str; give a Document, or a dict"),
+        ([{"title": "a"}], "document 0: no id; looked for id, _id"),
+    ],
+)
+def test_what_are_no_documents(given, message):
+    with pytest.raises(DataError, match=message):
+        Index.build(given)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from plackett._errors import DataError
 from plackett._files import check_regular
-from plackett._names import nearest, question
+from plackett._names import nearest, plural, question
 from plackett.data._bytes import bare_suffix
 from plackett.text.document import Document
 from plackett.text.documents.ir_datasets import PREFIX, read_ir_datasets
@@ -20,6 +21,8 @@ from plackett.text.documents.plain import read_plain
 __all__ = ["read_documents"]
 
 __public__ = ["read_documents"]
+
+_log = logging.getLogger("plackett.text")
 
 
 class Format(NamedTuple):
@@ -39,11 +42,15 @@ FORMATS = {
     "text": Format("plain", "read_plain", (".txt", ".md", ".rst", ".text")),
 }
 #: Beginnings of the first line of a file without a known suffix.
-_BEGINNINGS = {"{": "jsonl", "<DOC>": "trec", ".I ": "smart", "*TEXT ": "smart"}
+_BEGINNINGS = {"{": "jsonl", "[": "jsonl", "<DOC>": "trec", ".I ": "smart", "*TEXT ": "smart"}
 
 
 def read_documents(
-    source: str | os.PathLike[str], *, format: str | None = None, id_field: str | None = None
+    source: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    id_field: str | None = None,
+    separator: str | None = None,
 ) -> Iterator[Document]:
     """Read documents from a file, a folder, or a collection of ir_datasets.
 
@@ -51,12 +58,15 @@ def read_documents(
     ----------
     source
         A file of JSON lines, CSV, TSV, parquet, TREC or SMART text (plain or compressed); a folder of such files, of
-        HTML pages or of plain text, a document each; or ``ir_datasets:NAME``.
+        HTML pages or of plain text, a document each; or ``ir_datasets:NAME``. Ids must be unique in a folder: a file
+        of queries among the documents has ids of its own, which would replace documents.
     format
         ``"jsonl"``, ``"table"``, ``"trec"``, ``"smart"``, ``"html"`` or ``"text"``; by default the suffix decides,
         or else the beginning of the file.
     id_field
         Name of the id in JSON lines and tables.
+    separator
+        Separator of the columns of text tables; by default a comma, or a tab for ``.tsv``.
 
     Examples
     --------
@@ -77,28 +87,46 @@ def read_documents(
         raise DataError(f"{path}: no such file or folder")
     if not path.is_dir():
         check_regular(path)
-        yield from _read(path, format or _format_of(path), id_field)
+        yield from _read(path, format or _format_of(path), id_field, separator)
         return
     files = sorted(child for child in path.rglob("*") if child.is_file() and not child.name.startswith("."))
     format_of = {child: name for child in files if (name := format or _in_folder(child)) is not None}
     if not format_of:
         raise DataError(f"{path}: no file of a known format in this folder; give the format")
+    others = [child for child in files if child not in format_of]
+    if others:
+        _log.warning(
+            "%s: %s left out, of no known format, such as %s", path, plural(len(others), "file"), others[0].name
+        )
+    owners: dict[str, Path] = {}
     if "html" in format_of.values():
-        yield from _read(path, "html", id_field)
+        yield from _owned(_read(path, "html", id_field, separator), path, owners)
     for child, name in format_of.items():
         if name == "text":
-            yield read_plain(child, child.relative_to(path).as_posix())
+            yield from _owned([read_plain(child, child.relative_to(path).as_posix())], child, owners)
         elif name != "html":
-            yield from _read(child, name, id_field)
+            yield from _owned(_read(child, name, id_field, separator), child, owners)
 
 
-def _read(path: Path, name: str, id_field: str | None) -> Iterator[Document]:
+def _owned(documents: Iterable[Document], path: Path, owners: dict[str, Path]) -> Iterator[Document]:
+    """The documents of a file; an error if another file of the folder has a document with the same id."""
+    for document in documents:
+        if owners.setdefault(document.id, path) is not path:
+            raise DataError(
+                f"{path}: document {document.id!r} is also in {owners[document.id]}. Name the files with documents "
+                "instead of their folder; if both have them, the one named last replaces the documents of the others"
+            )
+        yield document
+
+
+def _read(path: Path, name: str, id_field: str | None, separator: str | None) -> Iterator[Document]:
     if name == "text":
         yield read_plain(path)
         return
     format = FORMATS[name]
     read = getattr(import_module(f"plackett.text.documents.{format.module}"), format.function)
     options: dict[str, Any] = {"id_field": id_field} if name in ("jsonl", "table") else {}
+    options |= {"separator": separator} if name == "table" else {}
     if name == "html" and not path.is_dir():
         raise DataError(f"{path}: HTML is read from a folder of pages")
     yield from read(path, **options)

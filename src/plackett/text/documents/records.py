@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from plackett._errors import DataError
+from plackett.data._tables import as_polars, is_table
 from plackett.text.document import Document, Link
 
-__all__ = ["ID_NAMES", "document_of"]
+__all__ = ["ID_NAMES", "document_of", "documents_of"]
 
 #: Names under which a record's id is looked for, in this order.
 ID_NAMES = ("id", "_id", "docid", "doc_id", "docno", "document_id")
+
+
+def documents_of(source: Any) -> Iterator[Document]:
+    """The documents of a frame (a row each), of dicts, or documents as they are.
+
+    >>> [document.id for document in documents_of([{"id": "a", "title": "Wings"}, Document("b", {})])]
+    ['a', 'b']
+    """
+    if isinstance(source, (str, bytes, Mapping)):
+        raise DataError(
+            f"documents were expected, got a {type(source).__name__}; read_documents reads files and folders"
+        )
+    rows = as_polars(source).iter_rows(named=True) if is_table(source) else source
+    for number, row in enumerate(rows):
+        if isinstance(row, Document):
+            yield row
+        elif isinstance(row, Mapping):
+            yield document_of(row, f"document {number}")
+        else:
+            raise DataError(
+                f"document {number} is a {type(row).__name__}; give a Document, or a dict with an id and fields"
+            )
 
 
 def document_of(record: Mapping[str, Any], where: str, id_field: str | None = None) -> Document:

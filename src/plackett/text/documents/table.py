@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plackett._errors import DataError
 from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data.tables import what_is_wrong
+from plackett.data.tables import check_header, separator_of, what_is_wrong
 from plackett.text.document import Document
 from plackett.text.documents.encoding import decoded
 from plackett.text.documents.records import ID_NAMES, document_of
@@ -15,7 +15,7 @@ from plackett.text.documents.records import ID_NAMES, document_of
 __all__ = ["read_table"]
 
 
-def read_table(path: Path, *, id_field: str | None = None) -> Iterator[Document]:
+def read_table(path: Path, *, id_field: str | None = None, separator: str | None = None) -> Iterator[Document]:
     """Read one document per row; columns are fields, an empty cell is a missing value.
 
     A column of CSV is of numbers if all its values are numbers, and of dates if all are written as 2024-05-31.
@@ -24,6 +24,8 @@ def read_table(path: Path, *, id_field: str | None = None) -> Iterator[Document]
     ----------
     id_field
         Column of the id; by default ``id``, ``_id``, ``docid``, ``doc_id``, ``docno`` or ``document_id``.
+    separator
+        Separator of the columns of text; by default a comma, or a tab for ``.tsv``.
     """
     import polars as pl
 
@@ -33,7 +35,8 @@ def read_table(path: Path, *, id_field: str | None = None) -> Iterator[Document]
             table = pl.read_parquet(path)
         else:
             content = decoded(read_bytes(path).tobytes()).encode()
-            separator = "\t" if suffix in (".tsv", ".tab") else ","
+            separator = separator or separator_of(path)
+            check_header(path, content, separator)
             names = pl.read_csv(content, separator=separator, n_rows=0, infer_schema=False).columns
             ids = [name for name in (ID_NAMES if id_field is None else (id_field,)) if name in names]
             table = pl.read_csv(
@@ -44,7 +47,9 @@ def read_table(path: Path, *, id_field: str | None = None) -> Iterator[Document]
                 schema_overrides=dict.fromkeys(ids[:1], pl.String),  # 007 is an id, 7 another one
             )
     except pl.exceptions.PolarsError as error:
-        what = "not a table that can be read" if suffix == ".parquet" else what_is_wrong(content, separator, error)
+        what = (
+            "not a table that can be read" if suffix == ".parquet" else what_is_wrong(content, separator or ",", error)
+        )
         raise DataError(f"{path}: {what}") from None
     for number, record in enumerate(table.iter_rows(named=True), 1):
         yield document_of(record, f"{path}, row {number}", id_field)

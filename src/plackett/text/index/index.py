@@ -16,6 +16,7 @@ from plackett._names import nearest, question
 from plackett.data.strings import Strings
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
+from plackett.text.documents.records import documents_of
 from plackett.text.index.collecting import drafts
 from plackett.text.index.field import Field
 from plackett.text.index.manifest import FILE, Manifest
@@ -64,7 +65,7 @@ class Index:
     @classmethod
     def build(
         cls,
-        documents: Iterable[Document],
+        documents: Any,
         *,
         analyzer: Analyzer | None = None,
         kinds: Mapping[str, str] | None = None,
@@ -75,6 +76,9 @@ class Index:
 
         Parameters
         ----------
+        documents
+            `Document` objects, dicts with an id and fields, or a frame (pandas, polars, Arrow) with a row per document.
+            The id is called ``id``, ``_id``, ``docid``, ``doc_id``, ``docno`` or ``document_id``.
         analyzer
             How text becomes terms.
         kinds
@@ -88,7 +92,7 @@ class Index:
         """
         settings = Settings.make(analyzer, kinds, combine)
         segments: list[Segment] = []
-        for draft in drafts(documents, settings, verbose=verbose):
+        for draft in drafts(documents_of(documents), settings, verbose=verbose):
             segments.append(MemorySegment(draft.table(), draft.fields()))
             settings = draft.settings
         _check_ids(segments)
@@ -99,7 +103,7 @@ class Index:
     def create(
         cls,
         path: str | os.PathLike[str],
-        documents: Iterable[Document],
+        documents: Any,
         *,
         analyzer: Analyzer | None = None,
         kinds: Mapping[str, str] | None = None,

@@ -21,6 +21,7 @@ from plackett._lock import lock
 from plackett._names import nearest, question
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
+from plackett.text.documents.records import documents_of
 from plackett.text.index.collecting import drafts
 from plackett.text.index.manifest import FILE, Manifest
 from plackett.text.index.segment import StoredSegment, compose_field, compose_table, write_segment
@@ -108,16 +109,18 @@ class IndexWriter:
         self._next = self._manifest.next_number
         self._changed = not (self.path / FILE).exists()
 
-    def add(self, documents: Iterable[Document] | Document, *, verbose: bool = False) -> None:
+    def add(self, documents: Any, *, verbose: bool = False) -> None:
         """Add documents; one whose id exists replaces the earlier one.
 
         Parameters
         ----------
+        documents
+            One document, or several in any form that `plackett.text.Index.build` takes.
         verbose
             Whether to show progress.
         """
         self._check_open()
-        given = [documents] if isinstance(documents, Document) else documents
+        given = documents_of([documents] if isinstance(documents, Document) else documents)
         seen: set[str] = set()
         twice: list[str] = []
         for draft in drafts(given, self._settings, verbose=verbose):
