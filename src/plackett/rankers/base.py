@@ -88,6 +88,8 @@ class Ranker(FittedAttributes, Estimator):
     paper: ClassVar[str] = ""
     #: Whether NaN features are treated as missing values (otherwise rejected). Set by the model or the ranker.
     allow_nan: ClassVar[bool]
+    #: Whether it learns from the explicit preferences of a dataset; other rankers need labels.
+    takes_preferences: ClassVar[bool] = False
     #: The parameter that controls training effort (``"n_estimators"``, ``"max_iter"``, …): half of it is about half
     #: of the work. None if there is no such parameter. Set by the model or the ranker.
     effort: ClassVar[str | None]
@@ -655,6 +657,11 @@ class GradientTrained(Ranker):
     def make_model(self) -> Model:
         """The model to train; the ranker itself if it inherits from one."""
         return self  # type: ignore[return-value]
+
+    @property
+    def takes_preferences(self) -> bool:  # type: ignore[override]
+        """Whether it learns from explicit preferences; decided by the loss."""
+        return self.make_loss().takes_preferences
 
     def _refits(self) -> bool:
         return bool(getattr(self.make_model(), "refit", False))

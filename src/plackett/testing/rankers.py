@@ -25,8 +25,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from plackett import _storage
-from plackett._errors import PlackettWarning
+from plackett._errors import DataError, LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
 from plackett.evaluation.evaluate import evaluate
 from plackett.rankers import storage
 from plackett.rankers.base import Ranker
@@ -466,6 +467,22 @@ def check_sample_weight(make: Make) -> None:
     reached = ndcg(weighted, y, qid)
     require(reached > 0.9, f"wrong labels of weight 0 leave nDCG {reached:.4f}, expected more than 0.9")
     require(not np.array_equal(weighted, plain), "sample weights of 0 and 1 change nothing")
+
+
+def check_preferences(make: Make) -> None:
+    """The explicit preferences of a dataset count if the class says so, and only then; it may refuse them."""
+    X, y, qid = easy_task(n_queries=10)
+    data = RankingDataset.from_arrays(X, y, qid)
+    pairs = Preferences.from_labels(data, margin=False)
+    contrary = data.replace(preferences=Preferences.from_pairs(np.stack([pairs.loser, pairs.winner], axis=1)))
+    expected, takes = make().fit(data).predict(data), make().takes_preferences
+    try:
+        found = make().fit(contrary).predict(data)
+    except (DataError, LossError) as error:
+        require(not takes, f"takes_preferences is True, but it refuses them: {error}")
+        return
+    counted = not np.array_equal(found, expected)
+    require(counted == takes, f"takes_preferences is {takes}, but preferences {'do' if counted else 'do not'} count")
 
 
 # ---------------------------------------------------------------------------------------------------- validation data

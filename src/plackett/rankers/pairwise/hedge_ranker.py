@@ -69,6 +69,7 @@ class HedgeRanker(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ordering_preference",)
     paper: ClassVar[str] = "Cohen, Schapire, Singer 1999"
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "passes"
     search_space: ClassVar[SearchSpace] = {"passes": Integer(1, 100, log=True)}
