@@ -312,7 +312,8 @@ class Ranker(FittedAttributes, Estimator):
                 f"validation_fraction={share} cannot split {data.n_queries} query; give {parameter('eval_set')} instead"
             )
         numbered = replace(data, qids=np.arange(data.n_queries))  # the split must not depend on how ids are written
-        train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
+        parts = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
+        train, valid = (replace(part, qids=data.qids[part.qids]) for part in parts)
         return train, valid
 
     def parts(self) -> list[Ranker]:
