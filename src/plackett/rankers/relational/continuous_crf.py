@@ -90,9 +90,7 @@ class ContinuousCRF(Ranker):
     sums_features: ClassVar[bool] = False
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"similar": (Neighbours(k=2),)}
-    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
-        {"base": None, "parents": (Neighbours(k=1),)},
-    )
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"base": None, "parents": (Neighbours(k=1),)},)
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)  # an interrupt ends a ranker inside, not a round
 
     base: Any = "LinearRegression"
