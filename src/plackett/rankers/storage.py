@@ -65,8 +65,8 @@ def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     algorithm = type(ranker).__name__
     if not any((item.module, item.symbol) == (type(ranker).__module__, algorithm) for item in items("ranker")):
         raise DataError(
-            f"a {algorithm} of {type(ranker).__module__} cannot be saved: model files hold the rankers of plackett, and "
-            "no code. Use pickle, which needs the class when loading"
+            f"a {algorithm} of {type(ranker).__module__} cannot be saved: model files hold the rankers of plackett, "
+            "and no code. Use pickle, which needs the class when loading"
         )
     header: dict[str, Any] = {
         "algorithm": algorithm,
