@@ -34,14 +34,14 @@ def loss(
 ) -> Any:
     """Turn a function for one query into a loss that every model can minimise, on all cores.
 
-    `torch_loss` does the same with a function in PyTorch, whose gradient is derived automatically. The function is
-    compiled, so write it with NumPy and plain loops. It takes ``scores`` and ``labels`` of one query, fills
-    ``gradient`` (given as zeros) and returns the value. Optional arguments, by name: ``curvature``, to be filled with
-    the diagonal of the Hessian or a positive substitute (without it, Newton steps use 1), and ``weights``, the sample
-    weights, which are ignored otherwise. Arguments with a default are numeric parameters of the loss. The value and
-    what was filled in are multiplied by the query's weight. Documents with a label below 0 are unjudged; the function
-    decides what that means. Indices are not checked in compiled code; the environment variable ``NUMBA_BOUNDSCHECK=1``
-    switches checking on for debugging.
+    The function is compiled, so write it with NumPy and plain loops. It takes ``scores`` and ``labels`` of one query,
+    fills ``gradient`` (given as zeros) and returns the value. Optional arguments, by name: ``curvature``, to be filled
+    with the diagonal of the Hessian or a positive substitute (without it, Newton steps use 1), and ``weights``, the
+    sample weights, which are ignored otherwise. Arguments with a default are numeric parameters of the loss. The value
+    and what was filled in are multiplied by the query's weight. Documents with a label below 0 are unjudged; the
+    function decides what that means. Indices are not checked in compiled code; the environment variable
+    ``NUMBA_BOUNDSCHECK=1`` switches checking on for debugging. `torch_loss` takes a function in PyTorch instead, whose
+    gradient is derived automatically.
 
     Parameters
     ----------
