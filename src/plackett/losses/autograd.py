@@ -143,8 +143,8 @@ class _Differentiated(CustomBound):
             if values.detach().any():
                 raise LossError(
                     f"the loss {self.loss.name!r} has a value without a gradient: it does not depend on the scores in "
-                    "a way that PyTorch can follow. Look for detach(), item(), NumPy, comparisons or sorting on the way "
-                    "from the scores to the value"
+                    "a way that PyTorch can follow. Look for detach(), item(), NumPy, comparisons or sorting on "
+                    "the way from the scores to the value"
                 )
             return 0.0
         return slopes.numpy()

@@ -158,10 +158,9 @@ def _line_and_points(axes: Any, trace: Any, x: np.ndarray, y: np.ndarray, label:
         axes.plot(x, y, linestyle=_LINES[trace.line.dash or "solid"], label=label, **style)
         label = "_"
     if "markers" in mode:
-        symbols, colours, sizes = (
-            [value] * x.size if value is None or np.ndim(value) == 0 else list(value)
-            for value in (trace.marker.symbol or "circle", trace.marker.color, trace.marker.size or 6)
-        )
+        marker = trace.marker
+        symbols, sizes = _each(marker.symbol or "circle", x.size), _each(marker.size or 6, x.size)
+        colours = _each(marker.color, x.size)
         for symbol in dict.fromkeys(symbols):
             some = [i for i, each in enumerate(symbols) if each == symbol]
             colour = [colours[i] for i in some]
@@ -205,6 +204,11 @@ def _annotation(axes: Any, note: Any) -> None:
         va=vertical,
         color=note.font.color,
     )
+
+
+def _each(value: Any, n: int) -> list[Any]:
+    """The value of each point, from one for all or one for each."""
+    return [value] * n if value is None or np.ndim(value) == 0 else list(value)
 
 
 def _points(pixels: float) -> float:
