@@ -259,6 +259,7 @@ from plackett.measures.tau_ap import tau_ap as tau_ap
 from plackett.data.judgements import to_order as to_order
 from plackett.data.judgements import to_pairwise as to_pairwise
 from plackett.data.judgements import to_pointwise as to_pointwise
+from plackett.losses.autograd import torch_loss as torch_loss
 from plackett.evaluation.risk import trisk as trisk
 from plackett.rankers.update import update_ranker as update_ranker
 from plackett.evaluation.risk import urisk as urisk

@@ -88,6 +88,8 @@ class Ranker(FittedAttributes, Estimator):
     paper: ClassVar[str] = ""
     #: Whether NaN features are treated as missing values (otherwise rejected). Set by the model or the ranker.
     allow_nan: ClassVar[bool]
+    #: Whether it learns from the explicit preferences of a dataset; other rankers need labels.
+    takes_preferences: ClassVar[bool] = False
     #: The parameter that controls training effort (``"n_estimators"``, ``"max_iter"``, …): half of it is about half
     #: of the work. None if there is no such parameter. Set by the model or the ranker.
     effort: ClassVar[str | None]
@@ -310,7 +312,8 @@ class Ranker(FittedAttributes, Estimator):
                 f"validation_fraction={share} cannot split {data.n_queries} query; give {parameter('eval_set')} instead"
             )
         numbered = replace(data, qids=np.arange(data.n_queries))  # the split must not depend on how ids are written
-        train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
+        parts = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
+        train, valid = (replace(part, qids=data.qids[part.qids]) for part in parts)
         return train, valid
 
     def parts(self) -> list[Ranker]:
@@ -655,6 +658,11 @@ class GradientTrained(Ranker):
     def make_model(self) -> Model:
         """The model to train; the ranker itself if it inherits from one."""
         return self  # type: ignore[return-value]
+
+    @property
+    def takes_preferences(self) -> bool:  # type: ignore[override]
+        """Whether it learns from explicit preferences; decided by the loss."""
+        return self.make_loss().takes_preferences
 
     def _refits(self) -> bool:
         return bool(getattr(self.make_model(), "refit", False))

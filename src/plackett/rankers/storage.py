@@ -62,8 +62,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A fitted ranker as JSON and named arrays."""
     ranker._check_fitted()
+    algorithm = type(ranker).__name__
+    if not any((item.module, item.symbol) == (type(ranker).__module__, algorithm) for item in items("ranker")):
+        raise DataError(
+            f"a {algorithm} of {type(ranker).__module__} cannot be saved: model files hold the rankers of plackett, "
+            "and no code. Use pickle, which needs the class when loading"
+        )
     header: dict[str, Any] = {
-        "algorithm": type(ranker).__name__,
+        "algorithm": algorithm,
         "parameters": {name: to_plain(value, name) for name, value in ranker.get_params(deep=False).items()},
         "fitted": {"n_features_in_": ranker.n_features_in_, "history_": [float(v) for v in ranker.history_]},
         "card": ranker.card_,
