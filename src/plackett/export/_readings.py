@@ -1,7 +1,8 @@
 """Features as queries of Lucene give them: never below 0, and with a number for a document that lacks the field.
 
 A query must not score below 0. A feature that may be negative is read twice: its part above 0, and its part below 0
-without the sign. ``x <= t`` with ``t < 0`` is the opposite of ``-x < -t``, so all decisions stay exactly the same.
+without the sign. ``x <= t`` with ``t < 0`` is the opposite of ``-x < -t``, so all decisions stay exactly the same, and
+a tree without such thresholds needs the part above 0 only.
 
 Engines disagree on a feature whose query does not match, and so each query matches every document here. A document
 without the field has a number that takes the branch of a missing value at every split. Where the splits of a feature
@@ -88,11 +89,11 @@ def as_read(form: Form, rule: str = "", *, zero: bool = False) -> tuple[Form, li
             f"{' and others' if len(names) > 5 else ''} in another way. Leave out the version: then each query of the "
             "feature set matches all documents, which is right in every version"
         )
-    signed = form.signed | needed[2::4]
+    always = not form.all_lines  # trees are right without the part below 0 if they have no threshold there
     readings = []
     for way in np.flatnonzero(needed).tolist():
         j, kind = divmod(way, 4)
-        side = (-1 if kind >= 2 else 1) if signed[j] else 0
+        side = (-1 if kind >= 2 else 1) if always or needed[4 * j + 2] else 0
         number = None if rule else float(missing[way])
         readings.append(Reading(form.names[j] + _SUFFIXES[kind], form.names[j], side, number))
     names = tuple(reading.name for reading in readings)
@@ -147,8 +148,9 @@ def _lines(form: Form, zero: bool) -> _Found:
     line, n = form.line("a search engine"), len(form.names)
     fills = np.zeros(n, np.float32) if zero or form.fills is None else form.fills
     needed = np.zeros((n, 4), bool)
+    signed = form.signed | (fills < 0)
     needed[:, 0] = line.weights != 0
-    needed[:, 2] = (form.signed | (fills < 0)) & needed[:, 0]
+    needed[:, 2] = signed & needed[:, 0]
     _need_one(needed.reshape(-1))
     weights = np.stack([line.weights, line.weights, -line.weights, -line.weights], axis=1)
     missing = np.maximum(np.stack([fills, fills, -fills, -fills], axis=1), 0)
@@ -169,7 +171,7 @@ def columns_of(readings: Sequence[Reading], X: np.ndarray, names: Sequence[str])
         if reading.side == 0 and (x < 0).any():
             raise DataError(
                 f"{reading.field} is below 0 in {int((x < 0).sum())} rows, and the engine refuses queries that score "
-                "below 0. The training data had few or no such values; shift the feature before training"
+                "below 0. The training data had few such values or none; shift the feature before training"
             )
         x = np.maximum(x * np.float32(reading.side), np.float32(0)) if reading.side else x  # NaN stays
         columns[reading.name] = x if reading.missing is None else np.where(np.isnan(x), np.float32(reading.missing), x)

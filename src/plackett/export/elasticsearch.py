@@ -13,7 +13,7 @@ from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, form_of
 from plackett.export._json_trees import read_json, write_json
-from plackett.export._readings import Reading, as_read, columns_of, readable
+from plackett.export._readings import Reading, as_read, columns_of
 
 __all__ = ["ElasticsearchFormat", "write_elasticsearch"]
 __public__ = ["write_elasticsearch"]
@@ -32,9 +32,8 @@ def write_elasticsearch(
     Elasticsearch computes in double, and a missing value is NaN. Thresholds are written so that values need not be
     rounded to float32, as `predict` does. Elasticsearch shifts scores so that none is negative; orders stay the same.
 
-    Elasticsearch refuses queries that score below 0. A feature that is below 0 in a tenth of the training data, or is
-    not known not to be, is read by a script: ``NAME`` is its part above 0 and ``NAME_negative``, where the model needs
-    it, the part below, without the sign. Scores stay the same. Other features must not be below 0.
+    Elasticsearch refuses queries that score below 0. So ``NAME`` is the part of a feature above 0, and where the model
+    has thresholds below 0, ``NAME_negative`` is the part below, without the sign; scores stay the same.
 
     Parameters
     ----------
@@ -135,11 +134,6 @@ def _readings(content: dict[str, Any]) -> list[Reading]:
     ]
 
 
-def engine_reads(form: Form, path: Path, rows: np.ndarray) -> np.ndarray:
-    """Whether the engine can read each row."""
-    return readable(_readings(read_json(path)), rows, form.names)
-
-
 def exceptions(form: Form) -> dict[str, str]:
     """What the target cannot express."""
     if any(np.isinf(part.threshold).any() for _, part in form.parts if isinstance(part, Forest)):
@@ -156,4 +150,3 @@ class ElasticsearchFormat:
     write = staticmethod(write_elasticsearch)
     score = staticmethod(score_elasticsearch)
     exceptions = staticmethod(exceptions)
-    reads = staticmethod(engine_reads)

@@ -60,9 +60,10 @@ def write_elasticsearch_ltr(
     every document, too. Where yours do not, name the version: the queries then match only documents that have the
     field, and a model that is not right there is refused.
 
-    The engine refuses queries that score below 0. A feature that is below 0 in a tenth of the training data, or is not
-    known not to be, is read by a script: ``NAME`` is its part above 0 and ``NAME_negative``, where the model needs it,
-    the part below, without the sign. Scores stay the same. Other features must not be below 0.
+    The engine refuses queries that score below 0. So ``NAME`` is the part of a feature above 0, and where the model
+    needs it, ``NAME_negative`` is the part below, without the sign; scores stay the same. A linear model has both parts
+    of the features that were below 0 in a tenth of the training data (of all, if this is not known), and its other
+    features must not be below 0.
 
     Parameters
     ----------
