@@ -84,8 +84,9 @@ def as_read(form: Form, rule: str = "", *, zero: bool = False) -> tuple[Form, li
         part, needed, missing, wrong = _trees(form, rule, zero)
     if rule and wrong.any():
         names = [form.names[j] for j in np.flatnonzero(wrong)]
+        what = _RULES["zero" if form.all_lines else rule]
         raise DataError(
-            f"{_RULES[rule]}, but this {form.algorithm} treats a missing value of {', '.join(names[:5])}"
+            f"{what}, but this {form.algorithm} treats a missing value of {', '.join(names[:5])}"
             f"{' and others' if len(names) > 5 else ''} in another way. Leave out the version: then each query of the "
             "feature set matches all documents, which is right in every version"
         )
@@ -104,7 +105,6 @@ def as_read(form: Form, rule: str = "", *, zero: bool = False) -> tuple[Form, li
 _RULES = {
     "zero": "this version reads 0 where the query of a feature does not match",
     "right": "this version takes the right side of every split where the query of a feature does not match",
-    "missing": "this version knows missing values",
 }
 
 #: The model in terms of readings; which of the four readings of each feature are needed; their values for a document
