@@ -250,6 +250,8 @@ def test_linear_models_read_the_parts_of_features_that_are_negative(tmp_path):
     with pytest.raises(DataError, match=r"[ce] is below 0 in \d+ rows, and the engine refuses"):
         verify_export(ranker, tmp_path / "m.json", X, to="opensearch-ltr", feature_names=names)
     assert verify_export(ranker, tmp_path / "m.json", np.abs(X), to="opensearch-ltr", feature_names=names).holds
+    pk.write_opensearch_ltr(ranker, tmp_path / "m.json", feature_names=names, data=X)
+    assert verify_export(ranker, tmp_path / "m.json", X, to="opensearch-ltr", feature_names=names).holds
     imported = pk.from_sklearn(LinearRegression().fit(X, y))
     pk.write_opensearch_ltr(imported, tmp_path / "m.json", feature_names=names)  # nothing is known of its features
     assert verify_export(imported, tmp_path / "m.json", X, to="opensearch-ltr", feature_names=names).holds

@@ -74,6 +74,8 @@ def export(
         ranker = load(model)
     else:
         ranker, data = load_with(model, verify, columns)
+    if hasattr(target, "reads"):  # the documents show which features are below 0
+        options["data"] = data
     options |= {} if missing is None else {"missing": missing}
     target.write(ranker, out, **options, **({} if names is None else {"feature_names": names}))
     print(f"{out}: {type(ranker).__name__} as {to}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from plackett._errors import DataError, parameter
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 from plackett.data.imputer import Imputer
 from plackett.data.query_normalizer import QueryNormalizer
 from plackett.export._forest import Forest, Tree
@@ -18,7 +19,18 @@ from plackett.feature_selection.selector import FeatureSelector
 from plackett.rankers.base import Ranker
 from plackett.rankers.reference import below_zero
 
-__all__ = ["METHODS", "Form", "Layer", "Line", "Network", "check_names", "form_of", "names_of", "output_factor"]
+__all__ = [
+    "METHODS",
+    "Form",
+    "Layer",
+    "Line",
+    "Network",
+    "check_names",
+    "features_of",
+    "form_of",
+    "names_of",
+    "output_factor",
+]
 
 
 @dataclass(frozen=True)
@@ -162,6 +174,15 @@ def check_names(names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the feature name {twice!r} occurs twice")
+
+
+def features_of(data: Any, form: Form) -> np.ndarray:
+    """The features of a dataset or table, which must be as many as those of the form."""
+    X = data.X if isinstance(data, RankingDataset) else np.asarray(data, np.float32)
+    X = np.asarray(dense(X), np.float32)
+    if X.ndim != 2 or X.shape[1] != len(form.names):
+        raise DataError(f"the data has {X.shape[-1]} features, and the ranker {len(form.names)}")
+    return X
 
 
 def form_of(

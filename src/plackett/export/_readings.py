@@ -83,11 +83,11 @@ def as_read(form: Form, rule: str = "", *, zero: bool = False) -> tuple[Form, li
     else:
         part, needed, missing, wrong = _trees(form, rule, zero)
     if rule and wrong.any():
-        names = [form.names[j] for j in np.flatnonzero(wrong)]
+        others = [form.names[j] for j in np.flatnonzero(wrong)]
         what = _RULES["zero" if form.all_lines else rule]
         raise DataError(
-            f"{what}, but this {form.algorithm} treats a missing value of {', '.join(names[:5])}"
-            f"{' and others' if len(names) > 5 else ''} in another way. Leave out the version: then each query of the "
+            f"{what}, but this {form.algorithm} treats a missing value of {', '.join(others[:5])}"
+            f"{' and others' if len(others) > 5 else ''} in another way. Leave out the version: then each query of the "
             "feature set matches all documents, which is right in every version"
         )
     always = not form.all_lines  # trees are right without the part below 0 if they have no threshold there
@@ -171,7 +171,7 @@ def columns_of(readings: Sequence[Reading], X: np.ndarray, names: Sequence[str])
         if reading.side == 0 and (x < 0).any():
             raise DataError(
                 f"{reading.field} is below 0 in {int((x < 0).sum())} rows, and the engine refuses queries that score "
-                "below 0. The training data had few such values or none; shift the feature before training"
+                "below 0. The training data had few such values or none; give documents that have them (data=)"
             )
         x = np.maximum(x * np.float32(reading.side), np.float32(0)) if reading.side else x  # NaN stays
         columns[reading.name] = x if reading.missing is None else np.where(np.isnan(x), np.float32(reading.missing), x)
@@ -179,6 +179,6 @@ def columns_of(readings: Sequence[Reading], X: np.ndarray, names: Sequence[str])
 
 
 def readable(readings: Sequence[Reading], X: np.ndarray, names: Sequence[str]) -> np.ndarray:
-    """Whether the engine can read each row: no number below 0 where none was in training."""
+    """Whether the engine can read each row: no number below 0 where only the number itself is read."""
     plain = [names.index(reading.field) for reading in readings if reading.side == 0]
-    return ~(X[:, plain] < 0).any(axis=1)
+    return np.logical_not((X[:, plain] < 0).any(axis=1))

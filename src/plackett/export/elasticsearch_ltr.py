@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32_finite
-from plackett.export._form import Form, Network, form_of
+from plackett.export._form import Form, Network, features_of, form_of
 from plackett.export._json_trees import (
     ends_at_largest,
     features_path,
@@ -42,6 +43,7 @@ def write_elasticsearch_ltr(
     feature_names: Sequence[str] | None = None,
     missing: str | None = None,
     version: str | None = None,
+    data: Any = None,
 ) -> None:
     """Write a fitted ranker for the Learning to Rank plugin of Elasticsearch (o19s), and its feature set.
 
@@ -62,8 +64,8 @@ def write_elasticsearch_ltr(
 
     The engine refuses queries that score below 0. So ``NAME`` is the part of a feature above 0, and where the model
     needs it, ``NAME_negative`` is the part below, without the sign; scores stay the same. A linear model has both parts
-    of the features that were below 0 in a tenth of the training data (of all, if this is not known), and its other
-    features must not be below 0.
+    of the features that are below 0 in a tenth of its training data (of all, if this is not known) or somewhere in
+    ``data``; its other features must not be below 0.
 
     Parameters
     ----------
@@ -78,6 +80,8 @@ def write_elasticsearch_ltr(
         something else. None and ``"keep"`` are as above.
     version
         Version of the plugin, such as ``"1.5.8"``, if your queries do not match all documents; None is right in all.
+    data
+        Documents (a `RankingDataset` or a table) that show which features may be below 0, for linear models.
 
     Examples
     --------
@@ -89,14 +93,21 @@ def write_elasticsearch_ltr(
     >>> read_json(folder + "/model.json")["model"]["model"]["type"]
     'model/linear'
     """
-    write_plugin(ranker, path, feature_names, missing, rule_of(version, RULES))
+    write_plugin(ranker, path, feature_names, missing, rule_of(version, RULES), data)
 
 
 def write_plugin(
-    ranker: Any, path: str | os.PathLike[str], feature_names: Sequence[str] | None, missing: str | None, rule: str
+    ranker: Any,
+    path: str | os.PathLike[str],
+    feature_names: Sequence[str] | None,
+    missing: str | None,
+    rule: str,
+    data: Any = None,
 ) -> None:
     """Write a model and its feature set; ``rule`` is what the plugin makes of a feature whose query does not match."""
     form = form_of(ranker, feature_names, fills=True)
+    if data is not None:
+        form = replace(form, signed=form.signed | (features_of(data, form) < 0).any(axis=0))
     _refuse_others(form)
     kept_missing(form, missing, "the plugin")
     zero = missing == "zero"

@@ -27,6 +27,7 @@ def write_opensearch_ltr(
     feature_names: Sequence[str] | None = None,
     missing: str | None = None,
     version: str | None = None,
+    data: Any = None,
 ) -> None:
     """Write a fitted ranker for the Learning to Rank plugin of OpenSearch, and its feature set.
 
@@ -48,6 +49,8 @@ def write_opensearch_ltr(
     version
         Version of OpenSearch, such as ``"3.1"``, if the queries of your features do not match all documents; None is
         right in all versions.
+    data
+        Documents (a `RankingDataset` or a table) that show which features may be below 0, for linear models.
 
     Examples
     --------
@@ -59,7 +62,7 @@ def write_opensearch_ltr(
     >>> json.load(open(folder + "/model.features.json"))["featureset"]["features"][0]["name"]
     'title_bm25'
     """
-    write_plugin(ranker, path, feature_names, missing, rule_of(version, _RULES))
+    write_plugin(ranker, path, feature_names, missing, rule_of(version, _RULES), data)
 
 
 def score_opensearch_ltr(path: Path, X: np.ndarray, names: Sequence[str], *, version: str | None = None) -> np.ndarray:

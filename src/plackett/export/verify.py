@@ -14,9 +14,8 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.catalogue import formats
 from plackett.data.dataset import RankingDataset
-from plackett.data.dense import dense
 from plackett.export._forest import Forest
-from plackett.export._form import Form, Network, form_of
+from plackett.export._form import Form, Network, features_of, form_of
 
 __all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export", "versioned"]
 __public__ = ["verify_export"]
@@ -132,7 +131,7 @@ def format_named(name: str) -> Any:
     return known[name].load()
 
 
-def versioned(to: str) -> tuple[Any, dict[str, str]]:
+def versioned(to: str) -> tuple[Any, dict[str, Any]]:
     """The class of a format, and the version after its name, as in ``opensearch-ltr@3.1``."""
     name, at, version = to.partition("@")
     known = format_named(name)
@@ -192,10 +191,7 @@ def verify_export(
     if not hasattr(known, "score"):
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
     form = form_of(ranker, feature_names, lists=True, fills=True)
-    X = data.X if isinstance(data, RankingDataset) else np.asarray(data, np.float32)
-    X = np.asarray(dense(X), np.float32)
-    if X.shape[1] != len(form.names):
-        raise DataError(f"the data has {X.shape[1]} features, and the ranker {len(form.names)}")
+    X = features_of(data, form)
     groups = {"one list of documents": X[:_MOST_ROWS]} if form.normalised else hard_rows(form, X, random_state)
     exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}
     skipped = getattr(known, "refuses", ())
