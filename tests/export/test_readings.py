@@ -255,3 +255,9 @@ def test_linear_models_read_the_parts_of_features_that_are_negative(tmp_path):
     imported = pk.from_sklearn(LinearRegression().fit(X, y))
     pk.write_opensearch_ltr(imported, tmp_path / "m.json", feature_names=names)  # nothing is known of its features
     assert verify_export(imported, tmp_path / "m.json", X, to="opensearch-ltr", feature_names=names).holds
+
+
+def test_a_part_cannot_have_the_name_of_another_feature(tmp_path):
+    ranker = fitted("clean", tmp_path)
+    with pytest.raises(DataError, match="'a_negative' is a feature, and the name of a part of another one"):
+        pk.write_opensearch_ltr(ranker, tmp_path / "m.json", feature_names=["a", "a_negative", "c", "d", "e"])

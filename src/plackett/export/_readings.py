@@ -19,7 +19,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.export._forest import above32_finite
-from plackett.export._form import Form, Line, Part, check_names
+from plackett.export._form import Form, Line, Part
 
 __all__ = ["Reading", "as_read", "columns_of", "readable"]
 
@@ -98,7 +98,9 @@ def as_read(form: Form, rule: str = "", *, zero: bool = False) -> tuple[Form, li
         number = None if rule else float(missing[way])
         readings.append(Reading(form.names[j] + _SUFFIXES[kind], form.names[j], side, number))
     names = tuple(reading.name for reading in readings)
-    check_names(names)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"{twice!r} is a feature, and the name of a part of another one; give other feature_names")
     return replace(form, names=names, parts=((1.0, part),)), readings
 
 
