@@ -11,7 +11,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = ["BINS", "reference_of", "sample_of", "shares_of", "typical_rows"]
+__all__ = ["BINS", "below_zero", "reference_of", "sample_of", "shares_of", "typical_rows"]
 
 #: Bins of a feature.
 BINS = 10
@@ -37,6 +37,18 @@ def reference_of(sample: RankingDataset, scores: np.ndarray) -> np.ndarray | Non
     if sample.n_features <= _MOST_FEATURES:
         tables.insert(0, dense(sample.X))
     return np.concatenate([_noted(table) for table in tables]).astype(np.float32)
+
+
+def below_zero(reference: np.ndarray | None, n_features: int) -> np.ndarray:
+    """The features that are below 0 in about a tenth of the training documents or more; all if they were not recorded.
+
+    >>> data = RankingDataset.from_arrays(np.arange(-2.0, 2.0).reshape(2, 2), None, [1, 1])
+    >>> below_zero(reference_of(data, np.zeros(2)), 2).tolist()
+    [True, True]
+    """
+    if reference is None or reference.shape != (n_features + 1, 2 * BINS):
+        return np.ones(n_features, bool)
+    return reference[:-1, 0] < 0
 
 
 def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | None:
