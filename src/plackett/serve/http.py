@@ -7,10 +7,13 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from plackett._optional import optional
+
+if TYPE_CHECKING:
+    from plackett.serve.deadline import Deadline
 
 __all__ = [
     "ARROW",
@@ -63,12 +66,21 @@ _EXITS: dict[str | None, bool | None] = {None: None, "true": True, "false": Fals
 
 
 class Request:
-    """A request whose body has arrived."""
+    """A request whose body has arrived, and the time until which it must be answered."""
 
-    __slots__ = ("_query", "body", "headers", "method", "path", "query_string", "values")
+    __slots__ = ("_query", "body", "deadline", "headers", "method", "path", "query_string", "values")
 
-    def __init__(self, method: str, path: str, query_string: bytes, headers: dict[bytes, bytes], body: bytes) -> None:
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        query_string: bytes,
+        headers: dict[bytes, bytes],
+        body: bytes,
+        deadline: Deadline,
+    ) -> None:
         self.method, self.path, self.query_string, self.headers, self.body = method, path, query_string, headers, body
+        self.deadline = deadline
         self.values: dict[str, str] = {}
         self._query: dict[str, str] | None = None
 

@@ -14,7 +14,10 @@ class Settings:
     Parameters
     ----------
     max_body, max_documents
-        Largest request body in bytes, and largest number of documents in a request; more is answered with 413.
+        Largest request body in bytes, before and after it is decompressed, and largest number of documents in a
+        request; more is answered with 413.
+    max_other_columns
+        Largest number of columns that an Arrow table may have besides the features.
     body_timeout
         Seconds within which a body must have arrived; later is answered with 408.
     score_timeout
@@ -33,6 +36,7 @@ class Settings:
 
     max_body: int = 16 * 1024 * 1024
     max_documents: int = 100_000
+    max_other_columns: int = 100
     body_timeout: float = 10.0
     score_timeout: float = 30.0
     max_waiting: int = 64

@@ -12,10 +12,11 @@ import numpy as np
 
 from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
-from plackett.serve.tables import check_keys, from_columns, from_objects, from_rows
+from plackett.serve.tables import check_keys, check_size, from_columns, from_objects, from_rows
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
+    from plackett.serve.deadline import Deadline
     from plackett.serve.model import ServedModel
 
 __all__ = ["ROUTES"]
@@ -38,23 +39,26 @@ def rank(app: Application, request: Request) -> Response | Deferred:
         raise RefusedError(400, "the body must be a JSON object with items, or with ids and features")
     check_keys(asked, _KEYS, "the request")
     ids, X = _documents(model, asked, decoded)
-    if len(X) > app.settings.max_documents:
-        raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
+    check_size(app.settings, *X.shape)
     top = asked.get("top")
     if top is not None and (type(top) is not int or top < 1):
         raise RefusedError(400, "top must be a whole number from 1 on")
     explained = asked.get("explain", False)
     if not isinstance(explained, bool):
         raise RefusedError(400, "explain must be true or false")
-    scores = model.score(X, exit=asked.get("exit"))
-    order = np.argsort(-scores, kind="stable")[:top]
-    if not explained:
-        return _answer(model, ids, scores, order, None)
-    if len(order) > _EXPLAINED:
+    kept = len(X) if top is None else min(top, len(X))
+    if explained and kept > _EXPLAINED:
         raise RefusedError(
-            400, f"{len(order)} documents would be explained; ask for the first few with top, at most {_EXPLAINED}"
+            400, f"{kept} documents would be explained; ask for the first few with top, at most {_EXPLAINED}"
         )
-    return Deferred(lambda: _answer(model, ids, scores, order, _reasons(model, X, order) if len(X) else []))
+
+    def answer() -> Response:
+        scores = model.score(X, exit=asked.get("exit"), deadline=request.deadline)
+        order = np.argsort(-scores, kind="stable")[:top]
+        reasons = _reasons(model, X, order, request.deadline) if explained and len(X) else None
+        return _answer(model, ids, scores, order, reasons)
+
+    return Deferred(answer) if explained else model.answered(len(X), answer)
 
 
 def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> tuple[list[Any], np.ndarray]:
@@ -91,10 +95,11 @@ def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> t
     return ids, X
 
 
-def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray) -> list[dict[str, Any]]:
-    explanation = model.explain(X)
+def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray, deadline: Deadline) -> list[dict[str, Any]]:
+    """Why each of the documents in ``order`` has its score."""
+    explanation = model.explain(X, order, deadline)
     reasons = []
-    for i in order.tolist():
+    for i in range(len(order)):
         parts = explanation.contributions[i]
         largest = np.argsort(-np.abs(parts), kind="stable")[:_REASONS]
         features = [
