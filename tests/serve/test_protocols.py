@@ -144,7 +144,8 @@ def test_large_ids_of_lists_stay_apart(app, X, n, monkeypatch):
     """As doubles 2**60 and 2**60 + 1 would be one list."""
     seen = []
     monkeypatch.setattr(
-        "plackett.serve.model.ServedModel.score", lambda self, X, qid, exit: seen.append(qid) or np.zeros(len(X))
+        "plackett.serve.model.ServedModel.score",
+        lambda self, X, qid, exit, deadline: seen.append(qid) or np.zeros(len(X)),
     )
     ids = [2**60 + i for i in range(n)]
     rows = np.resize(X, (n, 4))

@@ -97,8 +97,8 @@ class ServedModel:
     ) -> np.ndarray:
         """Scores of a float32 table in C order, in its row order; without query ids all rows are one list.
 
-        ``exit`` as in `Ranker.predict`: False for all trees, True for a model that must have an early exit. ``deadline``
-        is looked at after each few thousand rows.
+        ``exit`` as in `Ranker.predict`: False for all trees, True for a model that must have an early exit.
+        ``deadline`` is looked at after each few thousand rows.
         """
         if exit is not None and not isinstance(exit, bool):
             raise RefusedError(400, "exit must be true or false")
