@@ -106,6 +106,11 @@ class _Table:
         at = self.place(field)
         return self.read("I", at + self.read("I", at)) if at else 0
 
+    def text(self, field: int) -> bytes:
+        at = self.place(field)
+        start = at + self.read("I", at) + 4 if at else 0
+        return bytes(self._data[start : start + self.length(field)])
+
     def tables(self, field: int) -> Iterator[_Table]:
         """The entries of a vector of tables."""
         at = self.place(field)
@@ -151,7 +156,8 @@ def _sizes(message: _Table, kind: int, header: _Table, content: memoryview) -> I
         yield from _texts(header, 2)
         for field in header.tables(1):
             if field.length(5):
-                raise RefusedError(400, "the table has a column of lists, structures or unions")
+                name = repr(field.text(0)[:60].decode("utf-8", "replace"))
+                raise RefusedError(400, f"the column {name} holds lists, structures or unions; they are not accepted")
             yield _ENTRY + field.length(0)
             yield from _texts(field, 6)
             more = field.table(3)
