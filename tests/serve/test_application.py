@@ -147,7 +147,7 @@ def test_long_work_has_limits():
 
 
 def test_work_ends_with_its_time():
-    """Its thread is free again soon after the answer, and so is that of a request that the end of the service cuts off."""
+    """Its thread is free again soon after the answer; the end of the service ends it, too."""
     ended = []
 
     def endless(app, request):

@@ -75,7 +75,7 @@ def places(model: ServedModel, names: Sequence[Any], where: str) -> tuple[list[i
     if len(at) != len(names):
         raise RefusedError(400, f"{where} has a name twice")
     of_ids = None if QID in model.feature_set else at.pop(QID, None)
-    if model.feature_names and list(at) != list(range(len(at))):  # those are pandas' default names
+    if model.feature_names and list(at) != list(range(model.n_features)):  # pandas' default names
         check_names(model, at, where)
         return [at[name] for name in model.feature_names], of_ids
     if len(at) != model.n_features:
