@@ -32,10 +32,10 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-#: Larger bodies are parsed and scored in a thread, so that other requests are not held up.
+#: Larger bodies are parsed and scored in a thread, so that other requests are not held up. Types that are slower to
+#: read have their own size; what an Arrow stream or a compressed body takes does not go by its size.
 _LARGE_BODY = 1 << 20
-#: So are bodies of these types, and compressed ones, whatever their size: how long they take does not go by it.
-_IN_THREAD = (ARROW, CSV)
+_LARGE_BODIES = {CSV: 1 << 16, ARROW: 0}
 #: Seconds that the end of the service waits for threads whose requests were ended.
 _CLOSE = 5.0
 #: Paths whose route is remembered.
@@ -241,8 +241,8 @@ class Application:
 
     async def _response(self, route: Route, request: Request) -> Response:
         request.deadline = Deadline(self.settings.score_timeout)
-        encoded = _encoding(request.headers) in ENCODINGS
-        if encoded or len(request.body) > _LARGE_BODY or request.content_type in _IN_THREAD:
+        most = 0 if _encoding(request.headers) in ENCODINGS else _LARGE_BODIES.get(request.content_type, _LARGE_BODY)
+        if len(request.body) > most:
             response = await self._in_thread(lambda: _handled(route, self, request), request.deadline)
         else:
             response = _handled(route, self, request)
