@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
 from plackett import DataError, RankingDataset
+from plackett._time_limit import time_limit
 from plackett.explanations.explain import explain
 from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
 from plackett.scorers.linear import LinearScorer
@@ -321,12 +322,12 @@ def test_some_documents_are_explained_as_among_all(data, method):
 
 
 @pytest.mark.parametrize("method", ["trees", "linear", "sampling"])
-def test_an_error_of_the_check_ends_the_work(data, method):
-    def check():
+def test_a_time_limit_ends_the_work(data, method):
+    def up():
         raise TimeoutError
 
-    with pytest.raises(TimeoutError):
-        explain(explained(data)[method], data, 3, check=check)
+    with time_limit(up), pytest.raises(TimeoutError):
+        explain(explained(data)[method], data, 3)
 
 
 def test_copies_of_a_long_list_are_made_a_few_at_a_time(data, monkeypatch):

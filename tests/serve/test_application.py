@@ -19,6 +19,7 @@ import pytest
 
 import plackett as pk
 from asgi_client import call, get, post
+from plackett._time_limit import check_time, time_limit
 from plackett.serve.application import Application, application
 from plackett.serve.deadline import Deadline
 from plackett.serve.drift import Drift, stability_index
@@ -123,7 +124,7 @@ def test_compressed_bodies_have_the_limit_of_others(trees):
     tracemalloc.start()
     try:
         with pytest.raises(RefusedError, match="more than 100000 bytes"):
-            decompressed(bomb, b"deflate", 100_000, Deadline())
+            decompressed(bomb, b"deflate", 100_000)
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
@@ -153,7 +154,7 @@ def test_work_ends_with_its_time():
     def endless(app, request):
         try:
             while True:
-                request.deadline.check()
+                check_time()
                 time.sleep(0.001)
         finally:
             ended.append(request.path)
@@ -207,11 +208,11 @@ def test_many_rows_are_scored_in_blocks(one, trees):
     """The same scores to the last bit; the time is looked at before each block."""
     X = np.random.default_rng(0).normal(size=(20_000, 4)).astype(np.float32)
     model = one.models.get()
-    assert np.array_equal(model.score(X, deadline=Deadline(60)), trees.predict(X))
+    assert np.array_equal(model.score(X), trees.predict(X))
     late = Deadline(60)
     late.end()
-    with pytest.raises(RefusedError, match="within 60 seconds"):
-        model.score(X, deadline=late)
+    with time_limit(late.check), pytest.raises(RefusedError, match="within 60 seconds"):
+        model.score(X)
 
 
 def test_large_requests_are_scored_in_a_thread(one, trees):

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import plackett as pk
 from asgi_client import get, post
+from plackett._time_limit import time_limit
 from plackett.explanations.exact import EXACT
 from plackett.serve.application import application
 from plackett.serve.deadline import Deadline
@@ -151,7 +152,7 @@ def test_large_ids_of_lists_stay_apart(app, X, n, monkeypatch):
     seen = []
     monkeypatch.setattr(
         "plackett.serve.model.ServedModel.score",
-        lambda self, X, qid, exit, deadline: seen.append(qid) or np.zeros(len(X)),
+        lambda self, X, qid, exit: seen.append(qid) or np.zeros(len(X)),
     )
     ids = [2**60 + i for i in range(n)]
     rows = np.resize(X, (n, 4))
@@ -403,11 +404,11 @@ def test_an_explanation_ends_with_its_time(data, trees):
     """Where the form is exact, and where a document takes hundreds of scores of the whole list."""
     for ranker, method in ((trees, "trees"), (trees._with_exit((2, 3)), "sampling")):
         model = application({"m": ranker}).models.get()
-        assert model.explain(data.X[:50], np.arange(1), Deadline(60)).method == method
+        assert model.explain(data.X[:50], np.arange(1)).method == method
         late = Deadline(60)
         late.end()
-        with pytest.raises(RefusedError, match="within 60 seconds"):
-            model.explain(data.X[:50], np.arange(1), late)
+        with time_limit(late.check), pytest.raises(RefusedError, match="within 60 seconds"):
+            model.explain(data.X[:50], np.arange(1))
 
 
 def test_long_lists_of_a_list_aware_model_are_scored_in_a_thread(trees, monkeypatch):

@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett._time_limit import check_time
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.required import check_dataset
@@ -39,7 +40,6 @@ def explain(
     background: RankingDataset | None = None,
     n_orders: int = 64,
     random_state: int = 0,
-    check: Callable[[], None] | None = None,
 ) -> Explanation:
     r"""Explain the scores of a query's documents by the contributions of the features.
 
@@ -68,8 +68,6 @@ def explain(
         Number of orders to sample, for models without an exact form.
     random_state
         Seed of the sampling.
-    check
-        Called again and again during the work; an error that it raises ends it, for a limit on the time, say.
 
     Examples
     --------
@@ -92,8 +90,7 @@ def explain(
         raise DataError(f"n_orders={n_orders}; give at least 1, or 2 for standard errors")
     query = _query(data, qid)
     names = [str(j + 1) for j in range(data.n_features)] if data.feature_names is None else list(data.feature_names)
-    check = check or _nothing
-    dense, score = _dense(query.X), _scorer(ranker, query, check)
+    dense, score = _dense(query.X), _scorer(ranker, query)
     around = dense if background is None else _dense(background.X)
     if around.shape[1] != dense.shape[1] or around.shape[0] == 0:
         raise DataError(f"background has shape {around.shape}; give documents with {dense.shape[1]} features")
@@ -119,7 +116,7 @@ def explain(
     if kind in EXACT:
         exact = []
         for begin in range(0, len(rows), _AT_ONCE):
-            check()
+            check_time()
             exact.append(EXACT[kind](ranker.scorer_, rows[begin : begin + _AT_ONCE], around))
         parts, base = np.concatenate([part for part, _ in exact]), exact[0][1]
         # a ranker may do more with its model's scores (several outputs, a transformation): then they do not add up
@@ -169,10 +166,6 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(dense(X))
 
 
-def _nothing() -> None:
-    pass
-
-
 def _chosen(documents: list[Any], wanted: Sequence[Any] | None) -> np.ndarray:
     """Positions of documents."""
     if wanted is None:
@@ -187,7 +180,7 @@ def _chosen(documents: list[Any], wanted: Sequence[Any] | None) -> np.ndarray:
     return np.array([at[document] for document in wanted])
 
 
-def _scorer(ranker: Any, query: RankingDataset, check: Callable[[], None]) -> Score:
+def _scorer(ranker: Any, query: RankingDataset) -> Score:
     """Scores with versions of the i-th document; in a list-aware model, each in its own copy of the list.
 
     Copies keep the relations of the list, and the features of its query; so many are made at a time that they have
@@ -196,7 +189,7 @@ def _scorer(ranker: Any, query: RankingDataset, check: Callable[[], None]) -> Sc
     bare = replace(query, X=np.zeros((query.n_rows, 0), np.float32), y=None, preferences=None, comments=None)
 
     def alone(i: int, rows: np.ndarray, of: int) -> np.ndarray:
-        check()
+        check_time()
         if of != i:
             return np.full(len(rows), ranker._score_rows(query)[of])
         offsets, facts = np.array([0, len(rows)]), query.query_features
@@ -208,7 +201,7 @@ def _scorer(ranker: Any, query: RankingDataset, check: Callable[[], None]) -> Sc
         return np.concatenate([together(i, rows[at : at + some], of) for at in range(0, len(rows), some)])
 
     def together(i: int, rows: np.ndarray, of: int) -> np.ndarray:
-        check()
+        check_time()
         n = query.n_rows
         lists = np.tile(_dense(query.X), (len(rows), 1))
         lists[np.arange(len(rows)) * n + i] = rows

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from plackett._errors import DataError, LossError
+from plackett._time_limit import check_time, time_limit
 from plackett.serve.deadline import RETRY, Deadline
 from plackett.serve.encodings import ENCODINGS, decompressed
 from plackett.serve.http import ARROW, CSV, Deferred, RefusedError, Request, Response, Route, refusal
@@ -131,7 +132,7 @@ class Application:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = time.perf_counter()
         headers = dict(scope["headers"])
-        request = Request(scope["method"], scope["path"], scope["query_string"], headers, b"", Deadline())
+        request = Request(scope["method"], scope["path"], scope["query_string"], headers, b"")
         label = "unknown"
         self.metrics.in_flight += 1
         try:
@@ -240,14 +241,14 @@ class Application:
             parts.append(part)
 
     async def _response(self, route: Route, request: Request) -> Response:
-        request.deadline = Deadline(self.settings.score_timeout)
+        deadline = Deadline(self.settings.score_timeout)
         most = 0 if _encoding(request.headers) in ENCODINGS else _LARGE_BODIES.get(request.content_type, _LARGE_BODY)
         if len(request.body) > most:
-            response = await self._in_thread(lambda: _handled(route, self, request), request.deadline)
+            response = await self._in_thread(lambda: _handled(route, self, request), deadline)
         else:
             response = _handled(route, self, request)
         if isinstance(response, Deferred):
-            return await self._in_thread(lambda: _called(response.make), request.deadline)
+            return await self._in_thread(lambda: _called(response.make), deadline)
         return response
 
     async def _in_thread(self, function: Callable[[], Any], deadline: Deadline) -> Any:
@@ -255,7 +256,7 @@ class Application:
             raise RefusedError(503, "too many large requests are waiting; try again later", RETRY)
         if self._threads is None:
             self._threads = Threads(self.settings.threads)
-        future = asyncio.wrap_future(self._threads.submit(function))
+        future = asyncio.wrap_future(self._threads.submit(lambda: _limited(function, deadline)))
         self._waiting += 1
         self._running.add(deadline)
 
@@ -383,11 +384,17 @@ def _encoding(headers: dict[bytes, bytes]) -> bytes:
     return headers.get(b"content-encoding", b"identity").strip().lower()
 
 
+def _limited(function: Callable[[], Any], deadline: Deadline) -> Any:
+    """Call a function that ends when its time is up; it may have waited for a thread for as long."""
+    with time_limit(deadline.check):
+        check_time()
+        return function()
+
+
 def _handled(route: Route, app: Application, request: Request) -> Response | Deferred:
-    request.deadline.check()  # it may have waited for a thread
     encoding = _encoding(request.headers)
     if request.body and encoding in ENCODINGS:
-        request.body = decompressed(request.body, encoding, app.settings.max_body, request.deadline)
+        request.body = decompressed(request.body, encoding, app.settings.max_body)
     return _called(lambda: route.handle(app, request))
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._optional import optional
+from plackett._time_limit import check_time
 from plackett.serve.arrow_limits import check_stream
 from plackett.serve.http import RefusedError
 from plackett.serve.tables import QID, check_size, narrowed, places, whole_ids
 
 if TYPE_CHECKING:
-    from plackett.serve.deadline import Deadline
     from plackett.serve.model import ServedModel
     from plackett.serve.settings import Settings
 
@@ -49,7 +49,7 @@ def _check_views(column: Any, name: str, settings: Settings) -> None:
         raise RefusedError(413, f"the texts of the column {name[:60]!r} have more than {settings.max_body} bytes")
 
 
-def arrow_columns(model: ServedModel, table: Any, deadline: Deadline) -> tuple[np.ndarray, Any]:
+def arrow_columns(model: ServedModel, table: Any) -> tuple[np.ndarray, Any]:
     """Features in training order, and the query ids if there are any."""
     names = table.column_names
     if len(set(names)) != len(names):
@@ -62,7 +62,7 @@ def arrow_columns(model: ServedModel, table: Any, deadline: Deadline) -> tuple[n
         )
     X = np.empty((table.num_rows, model.n_features), np.float32)
     for j, name in enumerate(wanted):
-        deadline.check()
+        check_time()
         X[:, j] = _column(model, j, table[name], name)
     has_ids = QID in names and QID not in model.feature_set
     return X, _ids(table[QID]) if has_ids else None

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett._time_limit import check_time
 from plackett.serve.http import RefusedError
 from plackett.serve.numbers import Decoded
 from plackett.serve.tables import check_size, column, narrowed, places
 
 if TYPE_CHECKING:
-    from plackett.serve.deadline import Deadline
     from plackett.serve.model import ServedModel
     from plackett.serve.settings import Settings
 
@@ -27,9 +27,7 @@ _COMMAS = 1_000
 _BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
 
 
-def csv_table(
-    model: ServedModel, body: bytes, settings: Settings, deadline: Deadline
-) -> tuple[np.ndarray, list[str] | None]:
+def csv_table(model: ServedModel, body: bytes, settings: Settings) -> tuple[np.ndarray, list[str] | None]:
     """Features in training order, and the query ids if there is a column ``qid``.
 
     Empty lines are no documents. Values and words for missing ones are read as in files of data.
@@ -49,7 +47,7 @@ def csv_table(
         if of_ids is not None:
             ids.append(row[of_ids])
         if len(block) == _BLOCK:
-            deadline.check()
+            check_time()
             blocks.append(_numbers(model, block, _BLOCK * len(blocks)))
             check_size(settings, _BLOCK * len(blocks), model.n_features)
             block = []

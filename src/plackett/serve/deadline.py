@@ -1,4 +1,4 @@
-"""The time a request may take. Work that lasts asks for it again and again, and so ends soon after it is up."""
+"""The time that a request may take."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from plackett.serve.deadline import Deadline
+from plackett._time_limit import check_time
 from plackett.serve.http import RefusedError
 
 __all__ = ["ENCODINGS", "decompressed"]
@@ -15,18 +15,18 @@ ENCODINGS = {b"gzip": 16 + zlib.MAX_WBITS, b"x-gzip": 16 + zlib.MAX_WBITS, b"def
 _PIECE = 1 << 20
 
 
-def decompressed(body: bytes, encoding: bytes, most: int, deadline: Deadline) -> bytes:
+def decompressed(body: bytes, encoding: bytes, most: int) -> bytes:
     """The body as it was before it was compressed; no more than ``most`` bytes are ever decompressed.
 
     >>> import gzip
-    >>> decompressed(gzip.compress(b"{}"), b"gzip", 10, Deadline())
+    >>> decompressed(gzip.compress(b"{}"), b"gzip", 10)
     b'{}'
     """
     stream = zlib.decompressobj(ENCODINGS[encoding])
     pieces, size = [], 0
     try:
         while not stream.eof:
-            deadline.check()
+            check_time()
             piece = stream.decompress(body, min(_PIECE, most + 1 - size))
             body = stream.unconsumed_tail
             if not piece and not body and not stream.eof:

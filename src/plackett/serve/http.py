@@ -7,13 +7,10 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from plackett._optional import optional
-
-if TYPE_CHECKING:
-    from plackett.serve.deadline import Deadline
 
 __all__ = [
     "ARROW",
@@ -66,21 +63,12 @@ _EXITS: dict[str | None, bool | None] = {None: None, "true": True, "false": Fals
 
 
 class Request:
-    """A request whose body has arrived, and the time until which it must be answered."""
+    """A request whose body has arrived."""
 
-    __slots__ = ("_query", "body", "deadline", "headers", "method", "path", "query_string", "values")
+    __slots__ = ("_query", "body", "headers", "method", "path", "query_string", "values")
 
-    def __init__(
-        self,
-        method: str,
-        path: str,
-        query_string: bytes,
-        headers: dict[bytes, bytes],
-        body: bytes,
-        deadline: Deadline,
-    ) -> None:
+    def __init__(self, method: str, path: str, query_string: bytes, headers: dict[bytes, bytes], body: bytes) -> None:
         self.method, self.path, self.query_string, self.headers, self.body = method, path, query_string, headers, body
-        self.deadline = deadline
         self.values: dict[str, str] = {}
         self._query: dict[str, str] | None = None
 

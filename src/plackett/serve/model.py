@@ -13,11 +13,11 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError, PlackettWarning
+from plackett._time_limit import check_time
 from plackett.data.dataset import RankingDataset
 from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.reference import typical_rows
-from plackett.serve.deadline import Deadline
 from plackett.serve.drift import Drift
 from plackett.serve.http import Deferred, RefusedError, Response
 
@@ -92,41 +92,37 @@ class ServedModel:
         """The answer to a request for the scores of so many documents; made in a thread if that may take long."""
         return Deferred(answer) if self.list_aware and n_documents > _LONG_LIST else answer()
 
-    def score(
-        self, X: np.ndarray, qid: Any = None, exit: bool | None = None, deadline: Deadline | None = None
-    ) -> np.ndarray:
+    def score(self, X: np.ndarray, qid: Any = None, exit: bool | None = None) -> np.ndarray:
         """Scores of a float32 table in C order, in its row order; without query ids all rows are one list.
 
         ``exit`` as in `Ranker.predict`: False for all trees, True for a model that must have an early exit.
-        ``deadline`` is looked at after each few thousand rows.
         """
         if exit is not None and not isinstance(exit, bool):
             raise RefusedError(400, "exit must be true or false")
         if exit is not None and exit is not self.exits:
             if exit:
                 raise RefusedError(400, f"exit is true, but {self.name} has no early exit")
-            return self._all_trees.score(X, qid, deadline=deadline)
+            return self._all_trees.score(X, qid)
         if X.shape[1] != self.n_features:
             raise RefusedError(400, f"{X.shape[1]} features, but {self.name} has {self.n_features}")
         if len(X) == 0:
             return np.empty(0)
         self._check_values(X)
         if self.steps and qid is None and self._own_steps:
-            scores = self._in_blocks(self._transformed(X), deadline)
+            scores = self._in_blocks(self._transformed(X))
         elif self.steps or (qid is not None and self.list_aware):
             scores = self._score_lists(X, qid)
         else:
-            scores = self._in_blocks(X, deadline)
+            scores = self._in_blocks(X)
         self.drift.note(X, scores)
         return scores
 
-    def _in_blocks(self, X: np.ndarray, deadline: Deadline | None) -> np.ndarray:
+    def _in_blocks(self, X: np.ndarray) -> np.ndarray:
         if len(X) <= _BLOCK or self.ranker.scorer_.list_aware:
             return self._score_rows(X)
         scores = []
         for begin in range(0, len(X), _BLOCK):
-            if deadline is not None:
-                deadline.check()
+            check_time()
             scores.append(self._score_rows(X[begin : begin + _BLOCK]))
         return np.concatenate(scores)
 
@@ -220,7 +216,7 @@ class ServedModel:
         of_training = self._background is not None or self.ranker.scorer_.kind == "trees"
         return "training" if of_training else "list"
 
-    def explain(self, X: np.ndarray, documents: np.ndarray, deadline: Deadline) -> Any:
+    def explain(self, X: np.ndarray, documents: np.ndarray) -> Any:
         """The explanation of the scores of some documents of a list; for a pipeline, of what its last step sees.
 
         Contributions are relative to the documents of training, so that a list of one document has some, too.
@@ -233,9 +229,7 @@ class ServedModel:
         if self.feature_names and data.n_features == len(self.feature_names):
             data = data.replace(feature_names=tuple(self.feature_names))
         try:
-            return explain(
-                self.ranker, data, documents=documents.tolist(), background=self._background, check=deadline.check
-            )
+            return explain(self.ranker, data, documents=documents.tolist(), background=self._background)
         except DataError as error:
             raise RefusedError(400, str(error)) from None
 

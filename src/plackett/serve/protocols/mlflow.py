@@ -64,7 +64,7 @@ def invocations(app: Application, request: Request) -> Response | Deferred:
     exits = request.exit
 
     def answer() -> Response:
-        scores = model.score(X, qid, exits, request.deadline)
+        scores = model.score(X, qid, exits)
         return Response(to_json({"predictions": scores}), documents=len(scores))
 
     return model.answered(len(X), answer)
@@ -159,12 +159,12 @@ def _ids(values: Any, where: str) -> np.ndarray:
 
 
 def _from_csv(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
-    X, ids = csv_table(model, request.body, app.settings, request.deadline)
+    X, ids = csv_table(model, request.body, app.settings)
     return X, None if ids is None else _ids(ids, "the CSV")
 
 
 def _from_arrow(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
-    return arrow_columns(model, arrow_table(model, request.body, app.settings), request.deadline)
+    return arrow_columns(model, arrow_table(model, request.body, app.settings))
 
 
 _BY_FORM = {"dataframe_split": _split, "dataframe_records": _records, "instances": _tensor, "inputs": _tensor}

@@ -101,7 +101,7 @@ def infer(app: Application, request: Request) -> Response | Deferred:
         raise RefusedError(400, f"the tensor 'qid' has shape {list(qid.shape)}; [{len(X)}] is needed")
     queries = None if qid is None else whole_ids(qid, "the tensor 'qid'")
     exits = _parameters(asked, "the request").get("exit")
-    return model.answered(len(X), lambda: _answer(asked, model, model.score(X, queries, exits, request.deadline)))
+    return model.answered(len(X), lambda: _answer(asked, model, model.score(X, queries, exits)))
 
 
 def _model(app: Application, request: Request) -> ServedModel:

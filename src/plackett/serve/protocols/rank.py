@@ -16,7 +16,6 @@ from plackett.serve.tables import check_keys, check_size, from_columns, from_obj
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
-    from plackett.serve.deadline import Deadline
     from plackett.serve.model import ServedModel
 
 __all__ = ["ROUTES"]
@@ -53,9 +52,9 @@ def rank(app: Application, request: Request) -> Response | Deferred:
         )
 
     def answer() -> Response:
-        scores = model.score(X, exit=asked.get("exit"), deadline=request.deadline)
+        scores = model.score(X, exit=asked.get("exit"))
         order = np.argsort(-scores, kind="stable")[:top]
-        reasons = _reasons(model, X, order, request.deadline) if explained and len(X) else None
+        reasons = _reasons(model, X, order) if explained and len(X) else None
         return _answer(model, ids, scores, order, reasons)
 
     return Deferred(answer) if explained else model.answered(len(X), answer)
@@ -95,9 +94,9 @@ def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> t
     return ids, X
 
 
-def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray, deadline: Deadline) -> list[dict[str, Any]]:
+def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray) -> list[dict[str, Any]]:
     """Why each of the documents in ``order`` has its score."""
-    explanation = model.explain(X, order, deadline)
+    explanation = model.explain(X, order)
     reasons = []
     for i in range(len(order)):
         parts = explanation.contributions[i]

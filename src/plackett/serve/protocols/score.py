@@ -46,7 +46,7 @@ def _raw(app: Application, model: ServedModel, request: Request) -> Response | D
     X = np.frombuffer(body, "<f4").reshape(-1, model.n_features)
 
     def answer() -> Response:
-        scores = model.score(X, exit=exits, deadline=request.deadline)
+        scores = model.score(X, exit=exits)
         return Response(np.ascontiguousarray(scores, "<f8").tobytes(), BINARY, documents=len(scores))
 
     return model.answered(len(X), answer)
@@ -55,8 +55,8 @@ def _raw(app: Application, model: ServedModel, request: Request) -> Response | D
 def _arrow(app: Application, model: ServedModel, request: Request) -> Response:
     pa = optional("pyarrow", "Arrow tables need")
     table = arrow_table(model, request.body, app.settings)
-    X, qid = arrow_columns(model, table, request.deadline)
-    scores = model.score(X, qid, request.exit, request.deadline)
+    X, qid = arrow_columns(model, table)
+    scores = model.score(X, qid, request.exit)
     kept = [name for name in table.column_names if name not in model.feature_set] if model.feature_set else []
     result = table.select(kept).append_column("score", pa.array(scores)) if kept else pa.table({"score": scores})
     sink = pa.BufferOutputStream()
