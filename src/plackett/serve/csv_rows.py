@@ -39,7 +39,7 @@ def csv_table(model: ServedModel, body: bytes, settings: Settings) -> tuple[np.n
     rows = _rows(text, model)
     header = next(rows, (1, []))[1]
     features, of_ids = places(model, [name.strip() for name in header], "the CSV")
-    blocks, ids, block = [], list[str](), list[list[str]]()
+    blocks, ids, block = list[np.ndarray](), list[str](), list[list[str]]()
     for line, row in rows:
         if len(row) != len(header):
             raise RefusedError(400, f"the CSV: line {line} has {len(row)} values; the header has {len(header)}")
