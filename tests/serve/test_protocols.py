@@ -411,18 +411,36 @@ def test_an_explanation_ends_with_its_time(data, trees):
             model.explain(data.X[:50], np.arange(1))
 
 
-def test_long_lists_of_a_list_aware_model_are_scored_in_a_thread(trees, monkeypatch):
-    exiting = trees._with_exit((2, 3))
-    app, found = application({"m": exiting}), []
-    score = exiting.scorer_.__class__.predict
-    monkeypatch.setattr(
-        exiting.scorer_.__class__,
-        "predict",
-        lambda *given: found.append(threading.current_thread().name) or score(*given),
-    )
-    for n in (10, 5_000):
+def test_long_lists_of_a_list_aware_model_are_scored_in_a_thread(data, monkeypatch):
+    app, found = application({"m": pk.HedgeRanker(n_jobs=1).fit(data)}), []
+    model = app.models.get()
+    score = model.score
+    monkeypatch.setattr(model, "score", lambda *a, **b: found.append(threading.current_thread().name) or score(*a, **b))
+    for n in (10, 600):
         assert post(app, "/score", np.zeros((n, 4), np.float32).tobytes(), content_type=RAW).status == 200
     assert found == ["MainThread", "plackett-serve"]
+
+
+def test_lists_have_a_limit_where_the_model_looks_at_all_of_one(data, linear):
+    """Each list by itself; a model that scores row by row, and an early exit, have none."""
+    ranker = pk.HedgeRanker(n_jobs=1).fit(data)
+    app = application({"whole": ranker, "rows": linear}, max_list=20)
+    X = data.X[:60]
+    tensors = tensor(X)["inputs"]
+    for length in (20, 21):
+        qid = {"name": "qid", "shape": [60], "datatype": "INT64", "data": [i // length for i in range(60)]}
+        status = 200 if length == 20 else 413
+        assert post(app, "/v2/models/whole/infer", {"inputs": [*tensors, qid]}).status == status
+        assert post(app, "/rank/whole", {"features": X[:length].tolist()}).status == status
+        assert post(app, "/score/whole", X[:length].tobytes(), content_type=RAW).status == status
+        asked = {"dataframe_split": {"columns": [*NAMES, "qid"], "data": [[*row, "a"] for row in X[:length].tolist()]}}
+        answer = post(app, "/invocations?model=whole", asked)
+        assert answer.status == status
+        for path in ("/score/whole", "/invocations?model=whole"):
+            body = stream(pl.DataFrame(X[:length], schema=NAMES))
+            assert post(app, path, body, content_type=ARROW).status == status
+    assert "a list of 21 documents; whole looks at whole lists" in answer.json["error"]
+    assert post(app, "/score/rows", X.tobytes(), content_type=RAW).status == 200
 
 
 def test_relevance_of_calibrated_rankers(data, X):

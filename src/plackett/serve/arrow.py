@@ -32,7 +32,7 @@ def arrow_table(model: ServedModel, body: bytes, settings: Settings) -> Any:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
         raise RefusedError(400, f"the body is not an Arrow stream: {str(error)[:200]}") from None
-    check_size(settings, table.num_rows, model.n_features)
+    check_size(settings, table.num_rows, model.n_features)  # before its features are
     return table
 
 

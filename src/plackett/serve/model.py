@@ -20,6 +20,8 @@ from plackett.rankers.base import GradientTrained
 from plackett.rankers.reference import typical_rows
 from plackett.serve.drift import Drift
 from plackett.serve.http import Deferred, RefusedError, Response
+from plackett.serve.settings import Settings
+from plackett.serve.tables import check_size
 
 __all__ = ["ServedModel"]
 
@@ -88,9 +90,21 @@ class ServedModel:
 
     # ------------------------------------------------------------------------------------------------------ scoring
 
-    def answered(self, n_documents: int, answer: Callable[[], Response]) -> Response | Deferred:
-        """The answer to a request for the scores of so many documents; made in a thread if that may take long."""
-        return Deferred(answer) if self.list_aware and n_documents > _LONG_LIST else answer()
+    def answered(
+        self, X: np.ndarray, qid: Any, settings: Settings, answer: Callable[[], Response], *, long: bool = False
+    ) -> Response | Deferred:
+        """The answer to a request for the scores of a table that is not too large; made in a thread if it takes long."""
+        check_size(settings, *X.shape)
+        if self.exits or not self.ranker.scorer_.list_aware:  # linear in the documents
+            return Deferred(answer) if long else answer()
+        longest = len(X) if qid is None else int(np.unique(qid, return_counts=True)[1].max(initial=0))
+        if longest > settings.max_list:
+            raise RefusedError(
+                413,
+                f"a list of {longest} documents; {self.name} looks at whole lists, of which at most "
+                f"{settings.max_list} documents are accepted",
+            )
+        return Deferred(answer) if long or longest > _LONG_LIST else answer()
 
     def score(self, X: np.ndarray, qid: Any = None, exit: bool | None = None) -> np.ndarray:
         """Scores of a float32 table in C order, in its row order; without query ids all rows are one list.

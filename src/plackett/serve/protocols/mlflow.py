@@ -18,7 +18,6 @@ from plackett.serve.numbers import Decoded, decode
 from plackett.serve.tables import (
     QID,
     check_keys,
-    check_size,
     column,
     from_columns,
     from_objects,
@@ -60,14 +59,13 @@ def invocations(app: Application, request: Request) -> Response | Deferred:
         known = ", ".join(name.decode() for name in _READERS)
         raise RefusedError(415, f"the content type is {given}; {known} are accepted here")
     X, qid = reader(app, model, request)
-    check_size(app.settings, *X.shape)
     exits = request.exit
 
     def answer() -> Response:
         scores = model.score(X, qid, exits)
         return Response(to_json({"predictions": scores}), documents=len(scores))
 
-    return model.answered(len(X), answer)
+    return model.answered(X, qid, app.settings, answer)
 
 
 def _from_json(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from plackett import __version__
 from plackett.serve.http import BINARY, Deferred, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
-from plackett.serve.tables import QID, check_keys, check_size, narrowed, whole_ids
+from plackett.serve.tables import QID, check_keys, narrowed, whole_ids
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
@@ -95,13 +95,12 @@ def infer(app: Application, request: Request) -> Response | Deferred:
     check_keys(asked, ("id", "parameters", "inputs", "outputs"), "the request")
     inputs = _tensors(asked, decoded, raw)
     X = _table(model, inputs)
-    check_size(app.settings, *X.shape)
     qid = inputs.get(QID) if QID not in model.feature_set else None
     if qid is not None and qid.shape != (len(X),):
         raise RefusedError(400, f"the tensor 'qid' has shape {list(qid.shape)}; [{len(X)}] is needed")
     queries = None if qid is None else whole_ids(qid, "the tensor 'qid'")
     exits = _parameters(asked, "the request").get("exit")
-    return model.answered(len(X), lambda: _answer(asked, model, model.score(X, queries, exits)))
+    return model.answered(X, queries, app.settings, lambda: _answer(asked, model, model.score(X, queries, exits)))
 
 
 def _model(app: Application, request: Request) -> ServedModel:

@@ -12,7 +12,7 @@ import numpy as np
 
 from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
-from plackett.serve.tables import check_keys, check_size, from_columns, from_objects, from_rows
+from plackett.serve.tables import check_keys, from_columns, from_objects, from_rows
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
@@ -38,7 +38,6 @@ def rank(app: Application, request: Request) -> Response | Deferred:
         raise RefusedError(400, "the body must be a JSON object with items, or with ids and features")
     check_keys(asked, _KEYS, "the request")
     ids, X = _documents(model, asked, decoded)
-    check_size(app.settings, *X.shape)
     top = asked.get("top")
     if top is not None and (type(top) is not int or top < 1):
         raise RefusedError(400, "top must be a whole number from 1 on")
@@ -57,7 +56,7 @@ def rank(app: Application, request: Request) -> Response | Deferred:
         reasons = _reasons(model, X, order) if explained and len(X) else None
         return _answer(model, ids, scores, order, reasons)
 
-    return Deferred(answer) if explained else model.answered(len(X), answer)
+    return model.answered(X, None, app.settings, answer, long=explained)
 
 
 def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> tuple[list[Any], np.ndarray]:

@@ -15,7 +15,6 @@ import numpy as np
 from plackett._optional import optional
 from plackett.serve.arrow import arrow_columns, arrow_table
 from plackett.serve.http import ARROW, BINARY, Deferred, RefusedError, Request, Response, Route
-from plackett.serve.tables import check_size
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
@@ -42,27 +41,31 @@ def _raw(app: Application, model: ServedModel, request: Request) -> Response | D
         raise RefusedError(
             400, f"{len(body)} bytes are not rows of {model.n_features} float32 numbers ({width} bytes each)"
         )
-    check_size(app.settings, len(body) // width)
     X = np.frombuffer(body, "<f4").reshape(-1, model.n_features)
 
     def answer() -> Response:
         scores = model.score(X, exit=exits)
         return Response(np.ascontiguousarray(scores, "<f8").tobytes(), BINARY, documents=len(scores))
 
-    return model.answered(len(X), answer)
+    return model.answered(X, None, app.settings, answer)
 
 
-def _arrow(app: Application, model: ServedModel, request: Request) -> Response:
+def _arrow(app: Application, model: ServedModel, request: Request) -> Response | Deferred:
     pa = optional("pyarrow", "Arrow tables need")
     table = arrow_table(model, request.body, app.settings)
     X, qid = arrow_columns(model, table)
-    scores = model.score(X, qid, request.exit)
-    kept = [name for name in table.column_names if name not in model.feature_set] if model.feature_set else []
-    result = table.select(kept).append_column("score", pa.array(scores)) if kept else pa.table({"score": scores})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, result.schema) as writer:
-        writer.write_table(result)
-    return Response(sink.getvalue().to_pybytes(), ARROW, documents=len(scores))
+    exits = request.exit
+
+    def answer() -> Response:
+        scores = model.score(X, qid, exits)
+        kept = [name for name in table.column_names if name not in model.feature_set] if model.feature_set else []
+        result = table.select(kept).append_column("score", pa.array(scores)) if kept else pa.table({"score": scores})
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, result.schema) as writer:
+            writer.write_table(result)
+        return Response(sink.getvalue().to_pybytes(), ARROW, documents=len(scores))
+
+    return model.answered(X, qid, app.settings, answer)
 
 
 _BYTES = {"type": "string", "format": "binary"}
