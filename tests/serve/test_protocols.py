@@ -22,7 +22,7 @@ from plackett.serve.deadline import Deadline
 from plackett.serve.http import RefusedError
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("orjson")
+orjson = pytest.importorskip("orjson")
 
 ARROW, RAW = "application/vnd.apache.arrow.stream", "application/octet-stream"
 NAMES = ["bm25", "age", "clicks", "price"]
@@ -172,6 +172,25 @@ def test_booleans_are_numbers_where_they_are_declared(app, trees):
         assert answer.json["outputs"][0]["data"] == trees.predict(rows).tolist()
     frame = {"dataframe_records": [dict(zip(NAMES, row, strict=True)) for row in rows.astype(bool).tolist()]}
     assert post(app, "/invocations?model=trees", frame).json["predictions"] == trees.predict(rows).tolist()
+
+
+def test_many_small_parts_are_refused_before_they_are_made(one, trees, monkeypatch):
+    """Objects and lists, wherever they are, and tensors; long arrays of numbers are no parts."""
+    app = application({"trees": trees}, max_documents=100)
+    rows = {"features": [[0.5, 1, 2, 3]] * 100}
+    assert post(app, "/rank", rows).status == 200
+    monkeypatch.setattr(orjson, "loads", lambda text: pytest.fail("parsed before it was checked"))
+    for path, body in (
+        ("/rank", b'{"items":[' + b"{}," * 1_000 + b"{}]}"),
+        ("/invocations", b'{"instances":[' + b"[]," * 1_000 + b"[]]}"),
+        ("/v2/models/trees/infer", b'{"inputs":[' + b'{"data":[]},' * 500 + b"{}]}"),
+    ):
+        answer = post(app, path, body, content_type="application/json")
+        assert answer.status == 413 and "objects and lists; at most 912" in answer.json["error"]
+    monkeypatch.undo()
+    empty = {"shape": [0], "datatype": "FP32", "data": []}
+    answer = post(one, "/v2/models/trees/infer", {"inputs": [empty | {"name": str(i)} for i in range(6)]})
+    assert answer.status == 400 and "6 tensors are given; trees has 4 features" in answer.json["error"]
 
 
 def test_outputs_must_exist(app, X):

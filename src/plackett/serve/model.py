@@ -93,7 +93,7 @@ class ServedModel:
     def answered(
         self, X: np.ndarray, qid: Any, settings: Settings, answer: Callable[[], Response], *, long: bool = False
     ) -> Response | Deferred:
-        """The answer to a request for the scores of a table that is not too large; made in a thread if it takes long."""
+        """The answer to a request for scores, if its table is not too large; made in a thread if it takes long."""
         check_size(settings, *X.shape)
         if self.exits or not self.ranker.scorer_.list_aware:  # linear in the documents
             return Deferred(answer) if long else answer()

@@ -69,7 +69,7 @@ def invocations(app: Application, request: Request) -> Response | Deferred:
 
 
 def _from_json(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
-    decoded = decode(request.body)
+    decoded = decode(request.body, app.settings.max_documents)
     asked = decoded.value
     forms = [form for form in _FORMS if isinstance(asked, dict) and form in asked]
     if len(forms) != 1:

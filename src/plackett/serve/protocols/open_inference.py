@@ -88,12 +88,12 @@ def infer(app: Application, request: Request) -> Response | Deferred:
     """Scores of documents."""
     model = _model(app, request)
     header, raw = _split(request)
-    decoded = decode(header)
+    decoded = decode(header, app.settings.max_documents)
     asked = decoded.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with inputs")
     check_keys(asked, ("id", "parameters", "inputs", "outputs"), "the request")
-    inputs = _tensors(asked, decoded, raw)
+    inputs = _tensors(model, asked, decoded, raw)
     X = _table(model, inputs)
     qid = inputs.get(QID) if QID not in model.feature_set else None
     if qid is not None and qid.shape != (len(X),):
@@ -123,10 +123,14 @@ def _shown(text: bytes) -> str:
     return repr(text[:40].decode("latin-1"))
 
 
-def _tensors(asked: dict[str, Any], decoded: Decoded, raw: memoryview) -> dict[str, np.ndarray]:
+def _tensors(model: ServedModel, asked: dict[str, Any], decoded: Decoded, raw: memoryview) -> dict[str, np.ndarray]:
     inputs = asked.get("inputs")
     if not isinstance(inputs, list) or not inputs:
         raise RefusedError(400, "inputs must be a list of tensors, and at least one")
+    if len(inputs) > model.n_features + 1:
+        raise RefusedError(
+            400, f"{len(inputs)} tensors are given; {model.name} has {model.n_features} features, and qid is one more"
+        )
     tensors: dict[str, np.ndarray] = {}
     at = 0
     for i, entry in enumerate(inputs):

@@ -32,7 +32,7 @@ _REASONS = 10
 def rank(app: Application, request: Request) -> Response | Deferred:
     """Order the documents of a query."""
     model = app.models.get(request.values.get("model"), request.query.get("version"))
-    decoded = decode(request.body)
+    decoded = decode(request.body, app.settings.max_documents)
     asked = decoded.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with items, or with ids and features")
