@@ -67,6 +67,16 @@ def test_the_limit_is_that_of_a_body(trees):
     assert post(app, "/score", body, content_type=KIND).status == 413
 
 
+def test_a_table_counts_as_the_numbers_it_becomes(trees):
+    """A boolean takes a bit on the wire and four bytes as a feature."""
+    table = pa.table({name: pa.array(np.zeros(20_000, bool)) for name in NAMES})
+    body = stream(table)
+    assert len(body) < 12_000
+    assert post(application({"m": trees}, max_body=80_000), "/score", body, content_type=KIND).status == 200
+    answer = post(application({"m": trees}, max_body=79_999), "/score", body, content_type=KIND)
+    assert answer.status == 413 and "20000 documents of 4 features take 320000 bytes" in answer.json["error"]
+
+
 def test_rows_batches_and_columns_have_limits(one, undecoded):
     assert "100001 documents" in refused(stream(pa.table({"a": pa.nulls(100_001)})))
     assert "101 columns" in refused(stream(pa.table({str(i): [1] for i in range(101)})))
