@@ -38,13 +38,13 @@ def arrow_table(model: ServedModel, body: bytes, settings: Settings) -> Any:
 
 def _check_views(column: Any, name: str, settings: Settings) -> None:
     """Refuse texts that are parts of each other and together longer than a body may be."""
-    pa = optional("pyarrow", "Arrow tables need")
+    types = optional("pyarrow", "Arrow tables need").types
+    coded = types.is_dictionary(column.type)
+    kind = column.type.value_type if coded else column.type
     size = 0
-    for chunk in column.chunks:
-        values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
-        if pa.types.is_string_view(values.type) or pa.types.is_binary_view(values.type):
-            views = np.frombuffer(values.buffers()[1] or b"", np.uint32)
-            size += int(views[::4].sum(dtype=np.uint64))
+    for chunk in column.chunks if types.is_string_view(kind) or types.is_binary_view(kind) else ():
+        views = np.frombuffer((chunk.dictionary if coded else chunk).buffers()[1] or b"", np.uint32)
+        size += int(views[::4].sum(dtype=np.uint64))
     if size > settings.max_body:
         raise RefusedError(413, f"the texts of the column {name[:60]!r} have more than {settings.max_body} bytes")
 

@@ -21,8 +21,12 @@ __all__ = ["check_stream"]
 _MESSAGES = 1_000
 #: Bytes that an entry of the schema counts for besides its text.
 _ENTRY = 64
+#: How numbers are read, by the letter of `struct`.
+_FORMS = {form: struct.Struct(f"<{form}") for form in "BHiIq"}
 _SCHEMA, _DICTIONARIES, _ROWS = 1, 2, 3
 _TIMESTAMP = 10
+#: Numbers that are read of the places of a table's fields; no table has more fields that matter here.
+_MOST_FIELDS = 9
 #: The version of the metadata since Arrow 1.0; before it compression was noted elsewhere.
 _VERSION = 4
 
@@ -77,20 +81,23 @@ def check_stream(body: bytes, most_bytes: int, most_rows: int, most_columns: int
 class _Table:
     """A table of a FlatBuffer."""
 
-    __slots__ = ("_at", "_data")
+    __slots__ = ("_at", "_data", "_fields")
 
     def __init__(self, data: memoryview, at: int) -> None:
         self._data, self._at = data, at
+        fields = at - self.read("i", at)
+        n = min(self.read("H", fields) // 2, _MOST_FIELDS)
+        self._fields = struct.unpack_from(f"<{n}H", data, fields)  # its own size, that of the table, then the fields
 
     def read(self, form: str, at: int) -> int:
         if at < 0:
             raise IndexError("a position before the beginning")
-        return int(struct.unpack_from(f"<{form}", self._data, at)[0])
+        number: int = _FORMS[form].unpack_from(self._data, at)[0]
+        return number
 
     def place(self, field: int) -> int:
         """Where a field is; 0 if it is absent."""
-        fields, entry = self._at - self.read("i", self._at), 4 + 2 * field
-        offset = self.read("H", fields + entry) if entry < self.read("H", fields) else 0
+        offset = self._fields[field + 2] if field + 2 < len(self._fields) else 0
         return self._at + offset if offset else 0
 
     def number(self, field: int, form: str) -> int:
