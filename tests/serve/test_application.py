@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import json
 import logging
 import os
+import sys
+import threading
 import time
+import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
 
 import plackett as pk
 from asgi_client import call, get, post
+from plackett._time_limit import check_time, time_limit
 from plackett.serve.application import Application, application
+from plackett.serve.deadline import Deadline
 from plackett.serve.drift import Drift, stability_index
-from plackett.serve.http import Response, Route
+from plackett.serve.encodings import decompressed
+from plackett.serve.http import RefusedError, Response, Route
 from plackett.serve.logs import JsonLines
 from plackett.serve.models import Models, sources
 from plackett.serve.settings import Settings
@@ -80,8 +88,46 @@ def test_clients_that_leave_are_no_errors(one):
     assert metric(one, 'plackett_errors_total{kind="server"') == {'plackett_errors_total{kind="server"}': 0}
 
 
-def test_compressed_bodies_are_refused(one):
-    assert post(one, "/rank", b"\x1f\x8b", content_encoding="gzip").status == 415
+def test_compressed_bodies(one, data):
+    body = json.dumps({"features": data.X[:50].tolist()}).encode()
+    plain = post(one, "/rank", body)
+    for encoding, packed in (
+        ("gzip", gzip.compress(body)),
+        ("GZip", gzip.compress(body, 0)),
+        ("deflate", zlib.compress(body)),
+        ("identity", body),
+    ):
+        answer = post(one, "/rank", packed, content_encoding=encoding)
+        assert answer.status == 200 and answer.body == plain.body
+    answer = post(one, "/rank", gzip.compress(body), content_encoding="zstd")
+    assert answer.status == 415 and "gzip" in answer.json["error"]
+    packed = gzip.compress(body)
+    for damaged, reason in (
+        (packed[:-9], "ends too early"),
+        (packed + b"x", "1 bytes follow"),
+        (b"\x1f\x8b", "ends too early"),
+        (body, "not gzip"),
+    ):
+        answer = post(one, "/rank", damaged, content_encoding="gzip")
+        assert answer.status == 400 and reason in answer.json["error"]
+    assert get(one, "/v2", content_encoding="gzip").status == 200
+
+
+def test_compressed_bodies_have_the_limit_of_others(trees):
+    """No more than the limit and a byte is decompressed, however much there is."""
+    app = application({"trees": trees}, max_body=100_000)
+    body = np.zeros((6_250, 4), np.float32).tobytes()
+    assert post(app, "/score", gzip.compress(body), content_type=RAW, content_encoding="gzip").status == 200
+    bomb = zlib.compress(bytes(50_000_000))
+    answer = post(app, "/score", bomb, content_type=RAW, content_encoding="deflate")
+    assert len(bomb) < 100_000 and answer.status == 413 and "decompressed" in answer.json["error"]
+    tracemalloc.start()
+    try:
+        with pytest.raises(RefusedError, match="more than 100000 bytes"):
+            decompressed(bomb, b"deflate", 100_000)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_long_work_has_limits():
@@ -99,6 +145,74 @@ def test_long_work_has_limits():
     assert [answer.status for answer in answers] == [503, 503]
     reasons = {answer.json["error"] for answer in answers}
     assert any("0.05 seconds" in reason for reason in reasons) and any("waiting" in reason for reason in reasons)
+
+
+def test_work_ends_with_its_time():
+    """Its thread is free again soon after the answer; the end of the service ends it, too."""
+    ended = []
+
+    def endless(app, request):
+        try:
+            while True:
+                check_time()
+                time.sleep(0.001)
+        finally:
+            ended.append(request.path)
+
+    routes = [Route("POST", path, endless, "") for path in ("/a", "/b")]
+    app = Application(Models.of([]), Settings(score_timeout=0.05, threads=1), routes)
+    body = b"x" * 2_000_000
+
+    async def one_after_another():
+        assert (await call(app, "POST", "/a", body)).status == 503
+        assert (await call(app, "POST", "/b", body)).status == 503
+
+    asyncio.run(one_after_another())
+    assert ended[0] == "/a"
+    patient = Application(Models.of([]), Settings(threads=1), routes)
+
+    async def cut_off():
+        request = asyncio.create_task(call(patient, "POST", "/a", body))
+        while not patient._running:
+            await asyncio.sleep(0.001)
+        await patient.close()
+        return await request
+
+    assert asyncio.run(cut_off()).status == 503
+    assert ended[-1] == "/a" and len(ended) == 3
+
+
+def test_the_end_does_not_wait_for_work_that_goes_on(monkeypatch, caplog):
+    monkeypatch.setattr(sys.modules["plackett.serve.application"], "_CLOSE", 0.05)
+    release = threading.Event()
+    app = Application(
+        Models.of([]), Settings(), [Route("POST", "/deaf", lambda app, request: release.wait(60) and Response(b""), "")]
+    )
+
+    async def close():
+        request = asyncio.create_task(call(app, "POST", "/deaf", b"x" * 2_000_000))
+        while not app._running:
+            await asyncio.sleep(0.001)
+        await app.close()
+        assert not release.is_set()
+        release.set()
+        assert (await request).status == 200
+
+    with caplog.at_level(logging.WARNING, "plackett.serve"):
+        asyncio.run(close())
+    assert "left behind" in caplog.records[0].message
+    assert all(thread.daemon for thread in threading.enumerate() if thread.name == "plackett-serve")
+
+
+def test_many_rows_are_scored_in_blocks(one, trees):
+    """The same scores to the last bit; the time is looked at before each block."""
+    X = np.random.default_rng(0).normal(size=(20_000, 4)).astype(np.float32)
+    model = one.models.get()
+    assert np.array_equal(model.score(X), trees.predict(X))
+    late = Deadline(60)
+    late.end()
+    with time_limit(late.check), pytest.raises(RefusedError, match="within 60 seconds"):
+        model.score(X)
 
 
 def test_large_requests_are_scored_in_a_thread(one, trees):

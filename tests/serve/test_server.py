@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import http.client
 import shutil
 import socket
@@ -120,6 +121,32 @@ def test_slow_bodies(trees):
     with serving(app) as (port, _):
         found = ask(port, b"POST /score HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n" + b"\0" * 16)
         assert found.startswith(b"HTTP/1.1 408 ") and b"0.2 seconds" in found
+
+
+def test_bodies_that_are_larger_than_they_look(one):
+    """Each is refused with its reason, and then others are answered, and the service stops."""
+    pa = pytest.importorskip("pyarrow")
+    names = ["bm25", "age", "clicks", "price"]
+    table = pa.table({name: pa.array(np.zeros(2_000_000, np.float32)) for name in names})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    header = ",".join(f"c{i}" for i in range(150_000)).encode()
+    gzip_of = {"content-type": "application/json", "content-encoding": "gzip"}
+    with serving(one) as (port, _):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        for path, body, headers, status in (
+            ("/score", sink.getvalue().to_pybytes(), {"content-type": "application/vnd.apache.arrow.stream"}, 413),
+            ("/invocations", header, {"content-type": "text/csv"}, 400),
+            ("/rank", gzip.compress(bytes(100_000_000)), gzip_of, 413),
+            ("/rank", gzip.compress(b'{"items":[' + b"{}," * 4_000_000 + b"{}]}"), gzip_of, 413),
+            ("/rank", gzip.compress(b'{"features": [[1, 2, 3, 4]]}'), gzip_of, 200),
+            ("/score", np.zeros((3, 4), np.float32).tobytes(), RAW, 200),
+        ):
+            connection.request("POST", path, body, headers)
+            answer = connection.getresponse()
+            found = answer.read()
+            assert answer.status == status, found
 
 
 def test_replacement_under_load(tmp_path, trees, linear, data):

@@ -13,17 +13,24 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError, PlackettWarning
+from plackett._time_limit import check_time
 from plackett.data.dataset import RankingDataset
 from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.reference import typical_rows
 from plackett.serve.drift import Drift
-from plackett.serve.http import RefusedError
+from plackett.serve.http import Deferred, RefusedError, Response
+from plackett.serve.settings import Settings
+from plackett.serve.tables import check_size
 
 __all__ = ["ServedModel"]
 
 #: Numbers of rows that are scored before a model counts as ready: each takes a different path through the kernels.
 _WARM_UP = (1, 2, 7, 100, 1_000)
+#: Rows that are scored at once, where a score does not depend on the other rows.
+_BLOCK = 8_192
+#: Longer lists are scored in a thread by a model that looks at the whole list: its time may go with their square.
+_LONG_LIST = 500
 
 
 class ServedModel:
@@ -83,6 +90,22 @@ class ServedModel:
 
     # ------------------------------------------------------------------------------------------------------ scoring
 
+    def answered(
+        self, X: np.ndarray, qid: Any, settings: Settings, answer: Callable[[], Response], *, long: bool = False
+    ) -> Response | Deferred:
+        """The answer to a request for scores, if its table is not too large; made in a thread if it takes long."""
+        check_size(settings, *X.shape)
+        if self.exits or not self.ranker.scorer_.list_aware:  # linear in the documents
+            return Deferred(answer) if long else answer()
+        longest = len(X) if qid is None else int(np.unique(qid, return_counts=True)[1].max(initial=0))
+        if longest > settings.max_list:
+            raise RefusedError(
+                413,
+                f"a list of {longest} documents; {self.name} looks at whole lists, of which at most "
+                f"{settings.max_list} documents are accepted",
+            )
+        return Deferred(answer) if long or longest > _LONG_LIST else answer()
+
     def score(self, X: np.ndarray, qid: Any = None, exit: bool | None = None) -> np.ndarray:
         """Scores of a float32 table in C order, in its row order; without query ids all rows are one list.
 
@@ -100,13 +123,22 @@ class ServedModel:
             return np.empty(0)
         self._check_values(X)
         if self.steps and qid is None and self._own_steps:
-            scores = self._score_rows(self._transformed(X))
+            scores = self._in_blocks(self._transformed(X))
         elif self.steps or (qid is not None and self.list_aware):
             scores = self._score_lists(X, qid)
         else:
-            scores = self._score_rows(X)
+            scores = self._in_blocks(X)
         self.drift.note(X, scores)
         return scores
+
+    def _in_blocks(self, X: np.ndarray) -> np.ndarray:
+        if len(X) <= _BLOCK or self.ranker.scorer_.list_aware:
+            return self._score_rows(X)
+        scores = []
+        for begin in range(0, len(X), _BLOCK):
+            check_time()
+            scores.append(self._score_rows(X[begin : begin + _BLOCK]))
+        return np.concatenate(scores)
 
     @property
     def exits(self) -> bool:
@@ -198,8 +230,8 @@ class ServedModel:
         of_training = self._background is not None or self.ranker.scorer_.kind == "trees"
         return "training" if of_training else "list"
 
-    def explain(self, X: np.ndarray) -> Any:
-        """The explanation of the scores of one list; for a pipeline, in terms of what its last step sees.
+    def explain(self, X: np.ndarray, documents: np.ndarray) -> Any:
+        """The explanation of the scores of some documents of a list; for a pipeline, of what its last step sees.
 
         Contributions are relative to the documents of training, so that a list of one document has some, too.
         """
@@ -211,7 +243,7 @@ class ServedModel:
         if self.feature_names and data.n_features == len(self.feature_names):
             data = data.replace(feature_names=tuple(self.feature_names))
         try:
-            return explain(self.ranker, data, background=self._background)
+            return explain(self.ranker, data, documents=documents.tolist(), background=self._background)
         except DataError as error:
             raise RefusedError(400, str(error)) from None
 
