@@ -13,6 +13,7 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError, PlackettWarning
+from plackett._files import open_regular
 from plackett.data.dataset import RankingDataset
 from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import GradientTrained
@@ -70,7 +71,7 @@ class ServedModel:
 
         if self.path is None:
             return ""
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             return hashlib.file_digest(file, "blake2b").hexdigest()[:16]
 
     def _category_codes(self) -> dict[int, dict[Any, float]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError, in_shell
-from plackett._files import check_regular
+from plackett._files import open_regular
 from plackett.data.dataset import RankingDataset
 from plackett.text.index.index import Index
 from plackett.text.search.query import Clauses, parse
@@ -190,9 +190,8 @@ class SearchPipeline:
     def load(cls, path: str | os.PathLike[str]) -> SearchPipeline:
         """Load a folder that `save` wrote. Nothing in it is run as code."""
         folder = Path(path)
-        check_regular(folder / FILE)
         try:
-            with open(folder / FILE, "rb") as file:
+            with open_regular(folder / FILE) as file:
                 settings = json.loads(file.read(_LARGEST).decode())
         except (FileNotFoundError, NotADirectoryError):
             raise DataError(f"{folder} holds no pipeline (there is no {FILE})") from None
