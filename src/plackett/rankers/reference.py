@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = ["BINS", "reference_of", "sample_of", "shares_of", "typical_rows"]
+__all__ = ["BINS", "check_reference", "reference_of", "sample_of", "shares_of", "typical_rows"]
 
 #: Bins of a feature.
 BINS = 10
@@ -37,6 +38,13 @@ def reference_of(sample: RankingDataset, scores: np.ndarray) -> np.ndarray | Non
     if sample.n_features <= _MOST_FEATURES:
         tables.insert(0, dense(sample.X))
     return np.concatenate([_noted(table) for table in tables]).astype(np.float32)
+
+
+def check_reference(reference: np.ndarray, n_features: int) -> None:
+    """Reject a table of a model file that is not what `reference_of` gives for this number of features."""
+    shape = np.shape(reference)
+    if shape not in ((1, 2 * BINS), (n_features + 1, 2 * BINS)) or reference.dtype.kind != "f":
+        raise DataError(f"array 'reference_' of shape {shape} is not a distribution of {n_features} features")
 
 
 def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | None:

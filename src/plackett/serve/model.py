@@ -19,7 +19,7 @@ from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.reference import typical_rows
 from plackett.serve.drift import Drift
-from plackett.serve.http import RefusedError
+from plackett.serve.http import RefusedError, to_json
 
 __all__ = ["ServedModel"]
 
@@ -53,6 +53,12 @@ class ServedModel:
         self.n_features = int(getattr(first, "n_features_in_", self.ranker.n_features_in_))
         names = getattr(first, "feature_names_in_", None)
         self.feature_names: list[str] = [] if names is None else [str(n) for n in names]
+        if self.feature_names and len(self.feature_names) != self.n_features:
+            raise DataError(f"{path or name}: {len(self.feature_names)} feature names for {self.n_features} features")
+        try:
+            to_json(self.card)
+        except TypeError as error:
+            raise DataError(f"{path or name}: the model card cannot be written as JSON ({error})") from None
         self.feature_set = frozenset(self.feature_names)
         self.codes = self._category_codes()
         self.list_aware = bool(self.ranker.scorer_.list_aware) or bool(self.steps)
