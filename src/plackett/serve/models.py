@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from plackett._errors import DataError
+from plackett._files import open_regular
 from plackett._load import load
 from plackett._names import hint
 from plackett.serve.http import RefusedError
@@ -143,39 +147,66 @@ class Models:
         Threads that a large request may use.
     prepare
         Called with each model before it is served, to warm up the kernels.
+    kept
+        Folder, shared with other processes, that keeps a copy of the latest good file of each model. A process that
+        is started later and finds a damaged file takes the copy, and so has what the others have.
     """
 
     def __init__(
-        self, arguments: Iterable[str], *, threads: int = 1, prepare: Callable[[ServedModel], None] | None = None
+        self,
+        arguments: Iterable[str],
+        *,
+        threads: int = 1,
+        prepare: Callable[[ServedModel], None] | None = None,
+        kept: Path | None = None,
     ) -> None:
-        self.arguments, self.threads = list(arguments), threads
+        self.arguments, self.threads, self.kept = list(arguments), threads, kept
         self.prepare = prepare or ServedModel.warm_up
-        self.ready = False
+        #: Whether the files were looked at, so that what is not served is known to be missing.
+        self.looked = False
         #: Replaced as a whole, never changed: a request sees one state.
         self._served: dict[str, dict[str, ServedModel]] = {}
         self._stamps: dict[Source, tuple[int, ...]] = {}
         #: Sources whose latest file could not be loaded, and paths that were skipped, with the reason.
-        self._failed: set[Source] = set()
+        self.failed: dict[Source, str] = {}
         self._skipped: dict[Path, str] = {}
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a model to serve."""
+        return self.looked and bool(self._served)
 
     # --------------------------------------------------------------------------------------------------- look-up
 
     def get(self, name: str | None = None, version: str | None = None) -> ServedModel:
-        """A model; without a version the latest, without a name the only one."""
+        """A model; without a version the latest that could be loaded, without a name the only one."""
         served = self._served
+        known = sorted(served.keys() | {source.name for source in self.failed})
         if name is None:
-            if len(served) != 1:
-                raise RefusedError(400, f"name a model: there are {', '.join(sorted(served)[:20])}")
-            name = next(iter(served))
-        versions = served.get(name)
-        if versions is None:
-            raise RefusedError(404, f"there is no model {name[:100]!r}; {hint(name[:100], served, 'there are')}")
-        if version is None:
+            if len(known) != 1:
+                raise RefusedError(400, f"name a model: there are {', '.join(known[:20])}")
+            name = known[0]
+        if name not in known:
+            raise RefusedError(404, f"there is no model {name[:100]!r}; {hint(name[:100], known, 'there are')}")
+        versions, failures = served.get(name, {}), self.failures(name)
+        if version is None and versions:
             return next(reversed(versions.values()))
-        model = versions.get(version)
-        if model is None:
-            raise RefusedError(404, f"{name} has no version {version[:100]!r}; it has {', '.join(list(versions)[:20])}")
-        return model
+        if version is None:
+            version = next(reversed(failures), "")
+        if version in versions:
+            return versions[version]
+        if version in failures:
+            raise RefusedError(503, f"version {version} of {name} could not be loaded: {failures[version]}")
+        there = ", ".join([*versions, *failures][:20])
+        raise RefusedError(404, f"{name} has no version {version[:100]!r}; it has {there}")
+
+    def failures(self, name: str) -> dict[str, str]:
+        """Versions of a model whose latest file could not be loaded, with the reason, for clients: without folders."""
+        return {
+            source.version: reason.replace(str(source.path), source.path.name)
+            for source, reason in self.failed.items()
+            if source.name == name
+        }
 
     def versions(self, name: str) -> list[str]:
         """The versions of a model, the latest last."""
@@ -188,7 +219,10 @@ class Models:
     # -------------------------------------------------------------------------------------------------- loading
 
     def refresh(self) -> list[Change]:
-        """Look at the files, load what is new or was replaced, and drop what is gone. A bad file changes nothing."""
+        """Look at the files, load what is new or was replaced, and drop what is gone. A bad file changes nothing.
+
+        A model whose file cannot be loaded is missing, whatever is wrong with it; the others are served.
+        """
         listing = _listed(self.arguments)
         wanted = _ordered(listing)
         changes = [
@@ -197,45 +231,74 @@ class Models:
             if self._skipped.get(path) != reason
         ]
         self._skipped = listing.skipped
-        self._failed &= set(wanted)
         served = {(m.name, m.version): m for m in self.all()}
+        failed = {source: self.failed[source] for source in wanted if source in self.failed}
         for source in wanted:
             stamp = _stamp(source.path)
             if stamp is not None and self._stamps.get(source) == stamp:
                 continue
+            key = source.name, source.version
             try:
-                model = self._loaded(source)
-            except (OSError, ValueError, ImportError, MemoryError) as error:
-                self._failed.add(source)
-                if stamp is not None:
-                    self._stamps[source] = stamp
-                if stamp is not None or (source.name, source.version) not in served:
-                    changes.append(Change("failed", source, str(error)))
-                continue  # the model that was served stays
+                served[key] = self._loaded(source, source.path)
+            except Exception as error:
+                if stamp is None and key in served:
+                    continue  # one that was named and is gone: the model that was served stays
+                reason = str(error) if isinstance(error, (DataError, OSError)) else f"{type(error).__name__}: {error}"
+                if not isinstance(error, (OSError, MemoryError)):  # these may pass, the others need another file
+                    self._stamps[source] = stamp or ()
+                if failed.get(source) != reason:
+                    changes.append(Change("failed", source, reason))
+                failed[source] = reason
+                if key not in served and self.kept is not None:
+                    with suppress(OSError, ValueError):
+                        served[key] = self._loaded(source, self._kept_as(source))
+                        changes.append(Change("loaded", source._replace(path=self._kept_as(source))))
+                continue
             self._stamps[source] = stamp or ()
-            self._failed.discard(source)
-            served[source.name, source.version] = model
+            failed.pop(source, None)
             changes.append(Change("loaded", source))
-        gone = {key for key in served if key not in {(s.name, s.version) for s in wanted}}
-        changes += [Change("removed", Source(*key, served[key].path or Path())) for key in sorted(gone)]
+            if self.kept is not None:
+                try:
+                    self._keep(source, stamp)
+                except (OSError, DataError) as error:
+                    changes.append(Change("failed", source, f"no copy can be kept for other workers: {error}"))
+        gone = served.keys() - {(source.name, source.version) for source in wanted}
+        for key in sorted(gone):
+            source = Source(*key, served.pop(key).path or Path())
+            changes.append(Change("removed", source))
+            if self.kept is not None:
+                self._kept_as(source).unlink(missing_ok=True)
         if changes:
-            self._serve({key: model for key, model in served.items() if key not in gone})
+            self._serve(served)
+        self.failed = failed
         return changes
 
     @property
-    def complete(self) -> bool:
-        """Whether every model file could be loaded."""
-        return bool(self._served) and not self._failed
+    def lacking(self) -> list[str]:
+        """Kept files whose models are not served here: other processes have them."""
+        served = {self._kept_as(Source(model.name, model.version, Path())) for model in self.all()}
+        return [] if self.kept is None else sorted(p.stem for p in {*self.kept.glob(f"*@*{_SUFFIX}")} - served)
 
-    def _loaded(self, source: Source) -> ServedModel:
-        if source.path.exists() and not source.path.is_file():  # opening a named pipe would wait for its writer
-            raise DataError(f"{source.path} is not a regular file")
-        model = ServedModel(
-            load(source.path), source.name, source.version, path=source.path.resolve(), threads=self.threads
-        )
+    def _loaded(self, source: Source, path: Path) -> ServedModel:
+        model = ServedModel(load(path), source.name, source.version, path=path.resolve(), threads=self.threads)
         self.prepare(model)
         _ = model.fingerprint  # read now, while the file is the one that was loaded
         return model
+
+    def _kept_as(self, source: Source) -> Path:
+        return (self.kept or Path()) / f"{source.name}@{source.version}{_SUFFIX}"  # names have no @
+
+    def _keep(self, source: Source, stamp: tuple[int, ...] | None) -> None:
+        """Copy a file that was loaded, unless it is another one by now, which is looked at next time."""
+        copy = self._kept_as(source)
+        new = copy.with_suffix(f".{os.getpid()}")
+        try:
+            with open_regular(source.path) as file, new.open("wb") as target:
+                shutil.copyfileobj(file, target)
+            if _stamp(source.path) == stamp:
+                new.replace(copy)
+        finally:
+            new.unlink(missing_ok=True)
 
     def _serve(self, loaded: dict[tuple[str, str], ServedModel]) -> None:
         served: dict[str, dict[str, ServedModel]] = {}
@@ -248,7 +311,7 @@ class Models:
         """Models that are in memory already."""
         loaded = cls([])
         loaded._serve({(model.name, model.version): model for model in models})
-        loaded.ready = True
+        loaded.looked = True
         return loaded
 
 

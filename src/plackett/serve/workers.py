@@ -212,4 +212,7 @@ def work() -> None:
     app.owns_process = True
     if task["again"]:  # the others serve: take part only when ready
         app.refresh()
+        if app.models.lacking:  # which would be missing for whoever is connected to this process
+            event("not as complete as the others", logging.ERROR, lacking=app.models.lacking)
+            sys.exit(1)
     make_server(app, **task["options"]).run(sockets=[socket.socket(fileno=task["socket"])])

@@ -103,6 +103,11 @@ def page(app: Application, request: Request) -> Response:
         f"<td>{m.n_features}</td><td><code>{escape(m.fingerprint)}</code></td></tr>"
         for m in app.models.all()
     )
+    models += "".join(
+        f"<tr><td>{escape(source.name)}</td><td>{escape(source.version)}</td>"
+        f"<td colspan=3>{escape(app.models.failures(source.name)[source.version])}</td></tr>"
+        for source in app.models.failed
+    )
     text = _PAGE.format(version=escape(__version__), rows=rows, models=models)
     return Response(
         text.encode(), HTML, headers=((b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"),)
