@@ -148,6 +148,7 @@ class Workers:
             processes[number] = self._started(number, folder, again=True)
 
     def _stop(self, processes: dict[int, _Process]) -> None:
+        self.listener.close()  # nobody accepts who comes after the last worker has closed its own
         told = 0
         limit = float(self.options["drain"]) + self.settings.score_timeout + _GRACE
         deadline = time.monotonic() + limit
