@@ -117,7 +117,9 @@ def test_names_and_distributions_that_do_not_fit(tmp_path):
         storage.load(path)
     for change in (lambda table: table[:0], lambda table: table[:-1], lambda table: table[:, 1:], np.ravel):
         path.write_bytes(sound)
-        rewritten(path, dict, lambda found, change=change: found | {"learned/reference_": change(found["learned/reference_"])})
+        rewritten(
+            path, dict, lambda found, change=change: found | {"learned/reference_": change(found["learned/reference_"])}
+        )
         with pytest.raises(pk.DataError, match=r"m\.plackett: array 'reference_' of shape .* is not a distribution"):
             storage.load(path)
 

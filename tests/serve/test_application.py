@@ -293,7 +293,11 @@ def test_a_file_that_cannot_be_loaded_is_missing_and_the_others_are_served(tmp_p
     assert post(app, "/score/a", body, content_type=RAW).body == trees.predict(data).tobytes()
     for path in ("/v2/models/b/ready", "/v2/models/b", "/v2/models/shop/versions/2/ready"):
         answer = get(app, path)
-        assert answer.status == 503 and "not a plackett file" in answer.json["error"] and str(tmp_path) not in answer.json["error"]
+        assert (
+            answer.status == 503
+            and "not a plackett file" in answer.json["error"]
+            and str(tmp_path) not in answer.json["error"]
+        )
     assert post(app, "/score/b", body, content_type=RAW).status == 503
     assert "b" in post(app, "/score", body, content_type=RAW).json["error"]  # there are two: nothing is guessed
     assert get(app, "/v2/models/c/ready").status == 404
