@@ -35,17 +35,18 @@ def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
     What was opened is checked, too: another process may put a pipe in place of the file after its name was looked at.
     """
     check_regular(path)
-    file = open(path, "rb", opener=_opened_at_once)
-    try:
-        _check(path, os.fstat(file.fileno()).st_mode)
-    except DataError:
-        file.close()
-        raise
-    return file
+    return open(path, "rb", opener=_opened_at_once)
 
 
 def _opened_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has neither the flag nor such pipes
+    """Open without waiting for the other end of a pipe; Windows has neither the flag nor such pipes."""
+    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _check(path, os.fstat(file).st_mode)
+    except DataError:
+        os.close(file)
+        raise
+    return file
 
 
 def _check(path: str | os.PathLike[str], mode: int, pipes: bool = False) -> None:

@@ -342,7 +342,7 @@ class Application:
             fields |= {"model": source.name, "version": source.version, "path": str(source.path)}
             fields |= {"reason": change.reason}
             event(f"model {change.what}", level, **{name: value for name, value in fields.items() if value})
-        served = sorted({model.name for model in self.models.all()})
+        served = sorted({model.name for model in self.models.all()} | {*self.models.engines})
         if served and not ready and self.owns_process:
             settle()
         self.models.looked = True

@@ -166,7 +166,13 @@ class Metrics:
             name,
             "gauge",
             "When a model was loaded.",
-            [(_sample(name, model=m.name, version=m.version, fingerprint=m.fingerprint), m.loaded_at) for m in served],
+            [
+                *(
+                    (_sample(name, model=m.name, version=m.version, fingerprint=m.fingerprint), m.loaded_at)
+                    for m in served
+                ),
+                *((_sample(name, model=e.name, version=e.version), e.loaded_at) for e in models.engines.values()),
+            ],
         )
         name = "plackett_model_failed"
         yield (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from plackett._errors import DataError
 from plackett._files import open_regular
 from plackett._load import load
 from plackett._names import hint
+from plackett.serve.engine import Engine, parts_of
 from plackett.serve.http import RefusedError
 from plackett.serve.model import ServedModel
 
@@ -21,8 +22,10 @@ __all__ = ["Change", "Models", "sources"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _SUFFIX = ".plackett"
-#: Files that mark the folder of a saved application or search pipeline, whose ranker is served.
-_SAVED = ("application.json", "pipeline.json")
+#: Files that mark the folder of a saved application, whose ranker is served, and of a search pipeline.
+_APPLICATION, _PIPELINE = "application.json", "pipeline.json"
+#: What stands for the version of a search engine.
+_ENGINE = "search"
 
 
 class Source(NamedTuple):
@@ -63,6 +66,14 @@ class _Listing:
         else:
             self.skipped[path] = reason
 
+    def add_saved(self, folder: Path, name: str) -> None:
+        """Add the ranker of a saved application or search pipeline, and the pipeline itself as an engine."""
+        pipeline, ranker = folder / _PIPELINE, folder / f"ranker{_SUFFIX}"
+        if ranker.is_file() or not pipeline.is_file():
+            self.add(name, "1", ranker, named=True)
+        if pipeline.is_file():
+            self.add(name, _ENGINE, pipeline, named=True)
+
     def add_folder(self, folder: Path, name: str | None = None) -> None:
         """Add the model files of a folder: versions of the model ``name``, or each a model of its own."""
         try:
@@ -81,8 +92,9 @@ def sources(arguments: Iterable[str]) -> list[Source]:
 
     ``FILE`` is version 1 of a model named like the file, ``NAME=FILE`` names it. ``FOLDER`` has models
     (``FOLDER/name.plackett``) or versions of models (``FOLDER/name/2.plackett``); ``NAME=FOLDER`` has the versions of
-    one. The folder of a saved application or search pipeline has one model, its ranker. Files in folders that are not
-    regular files, or whose names cannot be part of an address, are left out.
+    one. The folder of a saved application or search pipeline has one model, its ranker, and the pipeline is a search
+    engine of the same name. Files in folders that are not regular files, or whose names cannot be part of an address,
+    are left out.
     """
     return _ordered(_listed(arguments))
 
@@ -98,8 +110,8 @@ def _listed(arguments: Iterable[str]) -> _Listing:
         name, path = _parsed(argument)
         if not path.is_dir():
             listing.add(name or path.name.removesuffix(_SUFFIX), "1", path, named=True)
-        elif any((path / file).is_file() for file in _SAVED):
-            listing.add(name or path.resolve().name, "1", path / f"ranker{_SUFFIX}", named=True)
+        elif (path / _APPLICATION).is_file() or (path / _PIPELINE).is_file():
+            listing.add_saved(path, name or path.resolve().name)
         elif name is not None:
             if reason := _bad_name(name):
                 raise DataError(f"{argument}: {reason}")
@@ -166,6 +178,7 @@ class Models:
         self.looked = False
         #: Replaced as a whole, never changed: a request sees one state.
         self._served: dict[str, dict[str, ServedModel]] = {}
+        self.engines: dict[str, Engine] = {}
         self._stamps: dict[Source, tuple[int, ...]] = {}
         #: Sources whose latest file could not be loaded, and paths that were skipped, with the reason.
         self.failed: dict[Source, str] = {}
@@ -173,8 +186,8 @@ class Models:
 
     @property
     def ready(self) -> bool:
-        """Whether there is a model to serve."""
-        return self.looked and bool(self._served)
+        """Whether there is a model or an engine to serve."""
+        return self.looked and bool(self._served or self.engines)
 
     # --------------------------------------------------------------------------------------------------- look-up
 
@@ -199,6 +212,21 @@ class Models:
             raise RefusedError(503, f"version {version} of {name} could not be loaded: {failures[version]}")
         there = ", ".join([*versions, *failures][:20])
         raise RefusedError(404, f"{name} has no version {version[:100]!r}; it has {there}")
+
+    def engine(self, name: str | None = None) -> Engine:
+        """A search engine; without a name the only one."""
+        engines = self.engines
+        known = sorted(engines.keys() | {source.name for source in self.failed if source.version == _ENGINE})
+        if name is None:
+            if len(known) != 1:
+                there = f"there are {', '.join(known[:20])}" if known else "there is none"
+                raise RefusedError(400, f"name a search engine: {there}")
+            name = known[0]
+        if name in engines:
+            return engines[name]
+        if name in known:
+            raise RefusedError(503, f"the search engine {name} could not be loaded: {self.failures(name)[_ENGINE]}")
+        raise RefusedError(404, f"there is no search engine {name[:100]!r}; {hint(name[:100], known)}")
 
     def failures(self, name: str) -> dict[str, str]:
         """Versions of a model whose latest file could not be loaded, with the reason, for clients: without folders."""
@@ -231,7 +259,8 @@ class Models:
             if self._skipped.get(path) != reason
         ]
         self._skipped = listing.skipped
-        served = {(m.name, m.version): m for m in self.all()}
+        served: dict[tuple[str, str], ServedModel | Engine] = {}
+        served |= {(m.name, m.version): m for m in (*self.all(), *self.engines.values())}
         failed = {source: self.failed[source] for source in wanted if source in self.failed}
         for source in wanted:
             stamp = _stamp(source.path)
@@ -276,10 +305,15 @@ class Models:
     @property
     def lacking(self) -> list[str]:
         """Kept files whose models are not served here: other processes have them."""
-        served = {self._kept_as(Source(model.name, model.version, Path())) for model in self.all()}
+        here = (*self.all(), *self.engines.values())
+        served = {self._kept_as(Source(each.name, each.version, Path())) for each in here}
         return [] if self.kept is None else sorted(p.stem for p in {*self.kept.glob(f"*@*{_SUFFIX}")} - served)
 
-    def _loaded(self, source: Source, path: Path) -> ServedModel:
+    def _loaded(self, source: Source, path: Path) -> ServedModel | Engine:
+        if source.version == _ENGINE and source.path.name == _PIPELINE:
+            engine = Engine.load(path, source.name, source.version, self.threads)
+            engine.warm_up()
+            return engine
         model = ServedModel(load(path), source.name, source.version, path=path.resolve(), threads=self.threads)
         self.prepare(model)
         _ = model.fingerprint  # read now, while the file is the one that was loaded
@@ -300,11 +334,16 @@ class Models:
         finally:
             new.unlink(missing_ok=True)
 
-    def _serve(self, loaded: dict[tuple[str, str], ServedModel]) -> None:
+    def _serve(self, loaded: Mapping[tuple[str, str], ServedModel | Engine]) -> None:
         served: dict[str, dict[str, ServedModel]] = {}
+        engines: dict[str, Engine] = {}
         for name, version in sorted(loaded, key=lambda key: (key[0], _natural(key[1]))):
-            served.setdefault(name, {})[version] = loaded[name, version]
-        self._served = served
+            each = loaded[name, version]
+            if isinstance(each, Engine):
+                engines[name] = each
+            else:
+                served.setdefault(name, {})[version] = each
+        self._served, self.engines = served, engines
 
     @classmethod
     def of(cls, models: Iterable[ServedModel]) -> Models:
@@ -316,9 +355,15 @@ class Models:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What changes when a file is replaced; None if there is no file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
+    """What changes when a file, or what belongs to a saved pipeline, is replaced; None if there is no file."""
+    parts = parts_of(path) if path.name == _PIPELINE else [path]
+    stamp: list[int] = []
+    for part in parts:
+        try:
+            status = part.stat()
+        except OSError:
+            if part is path:
+                return None
+            continue
+        stamp += (status.st_ino, status.st_size, status.st_mtime_ns)
+    return tuple(stamp)

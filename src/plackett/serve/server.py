@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._errors import DataError, shell_options
 from plackett._optional import optional
 from plackett.serve.application import Application
 from plackett.serve.connection import LAST_CALL, connection_class
@@ -73,7 +73,8 @@ def serve(
             event("stopped")
         else:
             app.owns_process = True
-            make_server(app, **options).run(sockets=[listener])
+            with shell_options(None):  # clients read the messages from now on
+                make_server(app, **options).run(sockets=[listener])
             event("stopped", requests=sum(app.metrics.requests.values()))
     finally:
         listener.close()

@@ -145,7 +145,9 @@ class Workers:
                 if time.monotonic() < process.started + _SHORT_LIFE:
                     process.ended_early = True  # tried again later, not all the time
                     continue
-            processes[number] = self._started(number, folder, again=True)
+            others = [each for other, each in processes.items() if other != number]
+            again = any(each.process.poll() is None for each in others)
+            processes[number] = self._started(number, folder, again=again)
 
     def _stop(self, processes: dict[int, _Process]) -> None:
         self.listener.close()  # nobody accepts who comes after the last worker has closed its own
