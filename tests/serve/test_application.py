@@ -268,10 +268,13 @@ def test_versions_come_and_go(tmp_path, trees, linear):
     write(linear, tmp_path / "shop" / "2.plackett")
     app.refresh()
     assert get(app, "/v2/models/shop").json["versions"] == ["1", "2"]
-    os.remove(tmp_path / "shop" / "1.plackett")
+    (tmp_path / "shop" / "1.plackett").rename(tmp_path / "away")
     app.refresh()
     assert get(app, "/v2/models/shop").json["versions"] == ["2"]
     assert get(app, "/v2/models/shop/versions/1").status == 404
+    (tmp_path / "away").rename(tmp_path / "shop" / "1.plackett")  # the very same file
+    app.refresh()
+    assert get(app, "/v2/models/shop").json["versions"] == ["1", "2"]
 
 
 def test_a_file_that_cannot_be_loaded_is_missing_and_the_others_are_served(tmp_path, trees, linear, data, caplog):

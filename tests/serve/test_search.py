@@ -128,6 +128,39 @@ def test_errors_name_the_field(index, asked, named):
     assert post(app, "/search/f", asked).status == 404
 
 
+def test_odd_queries(engine, caplog):
+    """Right or refused with the reason, whatever is written."""
+    app, draw = served(engine), random.Random(0)
+    parts = [
+        "wing",
+        "heat",
+        "year:",
+        "title:",
+        ">=",
+        "1960",
+        "..",
+        "+",
+        "-",
+        "(",
+        ")",
+        '"',
+        "AND",
+        "OR",
+        "NOT",
+        " ",
+        "\0",
+        "é",
+    ]
+    statuses = set()
+    for _ in range(300):
+        query, filters = ("".join(draw.choices(parts, k=draw.randrange(12))) for _ in range(2))
+        asked = {"query": query, "filters": filters, "k": draw.randrange(-1, 102), "explain": draw.random() < 0.5}
+        answer = post(app, "/search", asked)
+        statuses.add(answer.status)
+        assert answer.status == 200 or (answer.status == 400 and len(answer.json["error"]) > 5), asked
+    assert statuses == {200, 400} and not [r for r in caplog.records if r.levelname == "ERROR"]
+
+
 def test_an_engine_that_is_replaced_is_loaded(engine, index, pipeline, tmp_path):
     app = served(engine)
     assert app.models.refresh() == []

@@ -194,24 +194,29 @@ class Models:
     def get(self, name: str | None = None, version: str | None = None) -> ServedModel:
         """A model; without a version the latest that could be loaded, without a name the only one."""
         served = self._served
-        known = sorted(served.keys() | {source.name for source in self.failed})
         if name is None:
+            known = self._known()
             if len(known) != 1:
                 raise RefusedError(400, f"name a model: there are {', '.join(known[:20])}")
             name = known[0]
-        if name not in known:
-            raise RefusedError(404, f"there is no model {name[:100]!r}; {hint(name[:100], known, 'there are')}")
-        versions, failures = served.get(name, {}), self.failures(name)
+        versions = served.get(name, {})
         if version is None and versions:
             return next(reversed(versions.values()))
-        if version is None:
-            version = next(reversed(failures), "")
         if version in versions:
             return versions[version]
+        failures = self.failures(name)
+        if not versions and not failures:
+            near = hint(name[:100], self._known(), "there are")
+            raise RefusedError(404, f"there is no model {name[:100]!r}; {near}")
+        if version is None:
+            version = next(reversed(failures))
         if version in failures:
             raise RefusedError(503, f"version {version} of {name} could not be loaded: {failures[version]}")
         there = ", ".join([*versions, *failures][:20])
         raise RefusedError(404, f"{name} has no version {version[:100]!r}; it has {there}")
+
+    def _known(self) -> list[str]:
+        return sorted(self._served.keys() | {source.name for source in self.failed})
 
     def engine(self, name: str | None = None) -> Engine:
         """A search engine; without a name the only one."""
@@ -244,6 +249,9 @@ class Models:
         """All versions of all models."""
         return [model for versions in self._served.values() for model in versions.values()]
 
+    def _everything(self) -> list[ServedModel | Engine]:
+        return [*self.all(), *self.engines.values()]
+
     # -------------------------------------------------------------------------------------------------- loading
 
     def refresh(self) -> list[Change]:
@@ -259,9 +267,9 @@ class Models:
             if self._skipped.get(path) != reason
         ]
         self._skipped = listing.skipped
-        served: dict[tuple[str, str], ServedModel | Engine] = {}
-        served |= {(m.name, m.version): m for m in (*self.all(), *self.engines.values())}
+        served = {(each.name, each.version): each for each in self._everything()}
         failed = {source: self.failed[source] for source in wanted if source in self.failed}
+        self._stamps = {source: self._stamps[source] for source in wanted if source in self._stamps}
         for source in wanted:
             stamp = _stamp(source.path)
             if stamp is not None and self._stamps.get(source) == stamp:
@@ -279,7 +287,7 @@ class Models:
                     changes.append(Change("failed", source, reason))
                 failed[source] = reason
                 if key not in served and self.kept is not None:
-                    with suppress(OSError, ValueError):
+                    with suppress(Exception):
                         served[key] = self._loaded(source, self._kept_as(source))
                         changes.append(Change("loaded", source._replace(path=self._kept_as(source))))
                 continue
@@ -305,8 +313,7 @@ class Models:
     @property
     def lacking(self) -> list[str]:
         """Kept files whose models are not served here: other processes have them."""
-        here = (*self.all(), *self.engines.values())
-        served = {self._kept_as(Source(each.name, each.version, Path())) for each in here}
+        served = {self._kept_as(Source(each.name, each.version, Path())) for each in self._everything()}
         return [] if self.kept is None else sorted(p.stem for p in {*self.kept.glob(f"*@*{_SUFFIX}")} - served)
 
     def _loaded(self, source: Source, path: Path) -> ServedModel | Engine:

@@ -19,7 +19,7 @@ __all__ = ["ROUTES"]
 _LONGEST, _MOST = 1_000, 100
 #: Features or terms named for each document.
 _REASONS = 10
-_DEFAULTS = {"k": 10, "filters": "", "field": "", "plain": False, "explain": False, "qid": ""}
+_DEFAULTS: dict[str, Any] = {"k": 10, "filters": "", "field": "", "plain": False, "explain": False, "qid": ""}
 
 
 def search(app: Application, request: Request) -> Deferred:
