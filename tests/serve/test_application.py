@@ -348,9 +348,10 @@ def test_what_may_pass_is_tried_again(tmp_path, trees, monkeypatch):
 
 def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, caplog):
     """Neither loading, nor the metrics of all models, nor their descriptions fail with it."""
-    for name in ("bad", "good", "odd"):
+    for name in ("bad", "good", "half", "odd"):
         write(trees, tmp_path / f"{name}.plackett")
     rewritten(tmp_path / "bad.plackett", card={"rows": 2**64})
+    rewritten(tmp_path / "half.plackett", parameters={"\ud800": 1})
     app = application([tmp_path])
     prepare = app.models.prepare
 
@@ -364,6 +365,7 @@ def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, c
     assert [model.name for model in app.models.all()] == ["good"]
     assert "cannot be written as JSON" in get(app, "/v2/models/bad/ready").json["error"]
     assert "ZeroDivisionError" in get(app, "/v2/models/odd/ready").json["error"]
+    assert "has no parameter" in get(app, "/v2/models/half/ready").json["error"]
     app.models.prepare = prepare
     write(trees, tmp_path / "odd.plackett")
     app.refresh()

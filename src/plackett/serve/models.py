@@ -281,6 +281,7 @@ class Models:
                 if stamp is None and key in served:
                     continue  # one that was named and is gone: the model that was served stays
                 reason = str(error) if isinstance(error, (DataError, OSError)) else f"{type(error).__name__}: {error}"
+                reason = reason.encode("utf-8", "replace").decode()  # it may quote half a character of the file
                 if not isinstance(error, (OSError, MemoryError)):  # these may pass, the others need another file
                     self._stamps[source] = stamp or ()
                 if failed.get(source) != reason:
