@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+from io import BufferedReader
 
 from plackett._errors import DataError
 
-__all__ = ["check_regular"]
+__all__ = ["check_regular", "open_regular"]
 
 
 def check_regular(path: str | os.PathLike[str], *, pipes: bool = False) -> None:
@@ -25,6 +26,30 @@ def check_regular(path: str | os.PathLike[str], *, pipes: bool = False) -> None:
         mode = os.stat(path).st_mode
     except OSError:
         return
+    _check(path, mode, pipes)
+
+
+def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
+    """Open a regular file to read its bytes; anything else is an error, and nothing is waited for.
+
+    What was opened is checked, too: another process may put a pipe in place of the file after its name was looked at.
+    """
+    check_regular(path)
+    return open(path, "rb", opener=_opened_at_once)
+
+
+def _opened_at_once(path: str, flags: int) -> int:
+    """Open without waiting for the other end of a pipe; Windows has neither the flag nor such pipes."""
+    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _check(path, os.fstat(file).st_mode)
+    except DataError:
+        os.close(file)
+        raise
+    return file
+
+
+def _check(path: str | os.PathLike[str], mode: int, pipes: bool = False) -> None:
     if stat.S_ISDIR(mode):
         raise DataError(f"{path} is a folder, not a file")
     if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):

@@ -29,7 +29,7 @@ from plackett.rankers.columns import Columns
 from plackett.rankers.contributions import contributions
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
-from plackett.rankers.reference import reference_of, sample_of
+from plackett.rankers.reference import check_reference, reference_of, sample_of
 from plackett.scorers.base import check_size
 from plackett.solvers.monitor import Monitor
 
@@ -487,6 +487,11 @@ class Ranker(FittedAttributes, Estimator):
         """Check that what was read from a model file fits together, before anything relies on it."""
         check_size(self.scorer_, type(self).__name__, self._scored_features(), self._takes)
         self._check_learned()
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and len(names) != self.n_features_in_:
+            raise DataError(f"{len(names)} feature names for {self.n_features_in_} features")
+        if getattr(self, "reference_", None) is not None:
+            check_reference(self.reference_, self.n_features_in_)
 
     def _takes(self, n_outputs: int) -> bool:
         """Whether it makes one score per document of this number of outputs of the scorer."""

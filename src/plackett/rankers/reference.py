@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = ["BINS", "below_zero", "reference_of", "sample_of", "shares_of", "typical_rows"]
+__all__ = ["BINS", "below_zero", "check_reference", "reference_of", "sample_of", "shares_of", "typical_rows"]
 
 #: Bins of a feature.
 BINS = 10
@@ -49,6 +50,13 @@ def below_zero(reference: np.ndarray | None, n_features: int) -> np.ndarray:
     if reference is None or reference.shape != (n_features + 1, 2 * BINS):
         return np.ones(n_features, bool)
     return reference[:-1, 0] < 0
+
+
+def check_reference(reference: np.ndarray, n_features: int) -> None:
+    """Reject a table of a model file that is not what `reference_of` gives for this number of features."""
+    shape = np.shape(reference)
+    if shape not in ((1, 2 * BINS), (n_features + 1, 2 * BINS)) or reference.dtype.kind != "f":
+        raise DataError(f"array 'reference_' of shape {shape} is not a distribution of {n_features} features")
 
 
 def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | None:

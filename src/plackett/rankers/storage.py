@@ -120,7 +120,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     algorithm, scorer = header["algorithm"], header["scorer"]
     matching = [item for item in items("ranker") if item.symbol == algorithm]
     if not matching or scorer not in [item.name for item in items("scorer")]:
-        raise DataError(f"holds a {algorithm} ({scorer}), which this version of plackett does not have")
+        raise DataError(f"holds a {algorithm!r} ({scorer!r}), which this version of plackett does not have")
     cls = getattr(import_module(matching[0].module), algorithm)
     parameters = current(header["parameters"])
     unknown = sorted(set(parameters) - set(cls().get_params(deep=False)))

@@ -77,7 +77,8 @@ def application(
             model.warm_up()
         return Application(Models.of(served), settings)
     names = [models] if isinstance(models, (str, Path)) else models
-    from_files = Models([str(name) for name in names], threads=settings.threads)
+    kept = None if worker is None else worker.folder
+    from_files = Models([str(name) for name in names], threads=settings.threads, kept=kept)
     return Application(from_files, settings, worker=worker)
 
 
@@ -110,7 +111,7 @@ class Application:
 
     @property
     def ready(self) -> bool:
-        """Whether the models are loaded and warm, in all workers, and the service is not about to stop."""
+        """Whether there are models, loaded and warm, in all workers, and the service is not about to stop."""
         if not self.models.ready or self.draining:
             return False
         if self.worker is None:
@@ -204,7 +205,7 @@ class Application:
                     "this key is not known" if key else "give an API key: 'Authorization: Bearer …' or 'X-API-Key: …'"
                 )
                 raise RefusedError(401, reason, ((b"www-authenticate", b"Bearer"),))
-        if route.needs_models and not self.models.ready:
+        if route.needs_models and not self.models.looked:
             raise RefusedError(503, "the models are being loaded", RETRY)
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
@@ -344,8 +345,9 @@ class Application:
 
     def refresh(self) -> None:
         """Check the model files once; called at intervals, and in tests."""
+        ready = self.models.ready
         try:
-            if not self.models.ready:
+            if not ready:
                 warm_up()
             changes = self.models.refresh()
         except (OSError, DataError) as error:
@@ -359,11 +361,12 @@ class Application:
             fields |= {"model": source.name, "version": source.version, "path": str(source.path)}
             fields |= {"reason": change.reason}
             event(f"model {change.what}", level, **{name: value for name, value in fields.items() if value})
-        if not self.models.ready and self.models.complete:
-            if self.owns_process:
-                settle()
-            self.models.ready = True
-            event("ready", models=sorted({model.name for model in self.models.all()}))
+        served = sorted({model.name for model in self.models.all()} | {*self.models.engines})
+        if served and not ready and self.owns_process:
+            settle()
+        self.models.looked = True
+        if served and not ready:
+            event("ready", models=served, missing=sorted({source.name for source in self.models.failed} - {*served}))
 
 
 def settle() -> None:

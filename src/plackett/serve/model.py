@@ -13,13 +13,14 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError, PlackettWarning
+from plackett._files import open_regular
 from plackett._time_limit import check_time
 from plackett.data.dataset import RankingDataset
 from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.reference import typical_rows
 from plackett.serve.drift import Drift
-from plackett.serve.http import Deferred, RefusedError, Response
+from plackett.serve.http import Deferred, RefusedError, Response, to_json
 from plackett.serve.settings import Settings
 from plackett.serve.tables import check_size
 
@@ -59,6 +60,12 @@ class ServedModel:
         self.n_features = int(getattr(first, "n_features_in_", self.ranker.n_features_in_))
         names = getattr(first, "feature_names_in_", None)
         self.feature_names: list[str] = [] if names is None else [str(n) for n in names]
+        if self.feature_names and len(self.feature_names) != self.n_features:
+            raise DataError(f"{path or name}: {len(self.feature_names)} feature names for {self.n_features} features")
+        try:
+            to_json(self.card)
+        except TypeError as error:
+            raise DataError(f"{path or name}: the model card cannot be written as JSON ({error})") from None
         self.feature_set = frozenset(self.feature_names)
         self.codes = self._category_codes()
         self.list_aware = bool(self.ranker.scorer_.list_aware) or bool(self.steps)
@@ -77,7 +84,7 @@ class ServedModel:
 
         if self.path is None:
             return ""
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             return hashlib.file_digest(file, "blake2b").hexdigest()[:16]
 
     def _category_codes(self) -> dict[int, dict[Any, float]]:

@@ -54,13 +54,13 @@ def live(app: Application, request: Request) -> Response:
 
 
 def ready(app: Application, request: Request) -> Response:
-    """All models are loaded and warm, and the server is not about to stop."""
+    """The models that can be loaded are, and the server is not about to stop."""
     is_ready = app.ready
     return Response(b'{"ready":true}' if is_ready else b'{"ready":false}', status=200 if is_ready else 503)
 
 
 def model_ready(app: Application, request: Request) -> Response:
-    """Whether a model is loaded; 404 if there is none of that name."""
+    """Whether a model is loaded; 503 with the reason if its file cannot be, 404 if there is none of that name."""
     model = _model(app, request)
     return Response(to_json({"name": model.name, "ready": True}))
 
@@ -79,6 +79,7 @@ def metadata(app: Application, request: Request) -> Response:
             "fingerprint": model.fingerprint,
             "feature_names": model.feature_names,
             "card": model.card,
+            "failed": app.models.failures(model.name),
         },
     }
     return Response(to_json(description))
@@ -355,7 +356,7 @@ _MODEL_PATHS = ("/v2/models/{model}", "/v2/models/{model}/versions/{version}")
 ROUTES = [
     Route("GET", "/v2", server, "What this server is."),
     Route("GET", "/v2/health/live", live, "Whether the process runs.", open=True),
-    Route("GET", "/v2/health/ready", ready, "Whether all models are loaded and warm.", open=True, statuses=(503,)),
+    Route("GET", "/v2/health/ready", ready, "Whether models are loaded and warm.", open=True, statuses=(503,)),
     *(
         route
         for path in _MODEL_PATHS
