@@ -17,6 +17,7 @@ from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.rankers.transfer.boosting_transfer import BoostingTransfer as BoostingTransfer
 from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTerry
+from plackett.rankers.pointwise.by_feature import ByFeature as ByFeature
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.cascade import Cascade as Cascade
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
@@ -192,6 +193,7 @@ from plackett.evaluation.friedman import friedman as friedman
 from plackett.export.sklearn import from_sklearn as from_sklearn
 from plackett.aggregation.fusing import fuse as fuse
 from plackett.evaluation.risk import geo_risk as geo_risk
+from plackett.evaluation.giveaways import giveaways as giveaways
 from plackett.data.relation_builders.hyperedges import hyperedges as hyperedges
 from plackett.measures.informativeness import informativeness as informativeness
 from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update

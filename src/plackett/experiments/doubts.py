@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett.evaluation.giveaways import giveaways
 from plackett.measures.language import parse
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def doubts(experiment: Experiment) -> list[str]:
         sentence
         for dataset in experiment.datasets
         for sentence in (
+            *_giveaways(experiment, dataset),
             *_labels(experiment, dataset),
             *_constant_measures(experiment, dataset),
             *_equal_choice(experiment, dataset),
@@ -46,6 +48,18 @@ def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
     """
     first, *others = values.values()
     return all(np.allclose(first, other, rtol=0.0, atol=TOLERANCE, equal_nan=True) for other in others)
+
+
+def _giveaways(experiment: Experiment, dataset: str) -> list[str]:
+    """Features that give the labels away."""
+    found = giveaways(next(iter(experiment.folds[dataset].values())).train)
+    if not found:
+        return []
+    orders = "alone orders" if len(found) == 1 else "each alone order"
+    return [
+        f"Beware: {', '.join(found)} {orders} the documents of {dataset} almost as the labels do. Unless such values "
+        "are known at query time, the figures say nothing."
+    ]
 
 
 def _labels(experiment: Experiment, dataset: str) -> list[str]:
