@@ -269,6 +269,7 @@ from plackett.export.verify import verify_export as verify_export
 from plackett.measures.rc import weighted_kendall as weighted_kendall
 from plackett.measures.rc_omega import weighted_kendall_omega as weighted_kendall_omega
 from plackett.evaluation.winning_number import winning_number as winning_number
+from plackett.data.added import without_added as without_added
 from plackett.data.files import write as write
 from plackett.export.c import write_c as write_c
 from plackett.data.trec_diversity import write_diversity_qrels as write_diversity_qrels

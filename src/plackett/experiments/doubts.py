@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett.data.added import added_rows
 from plackett.evaluation.giveaways import giveaways
 from plackett.measures.language import parse
 
@@ -26,12 +27,13 @@ _WITHOUT = {
 
 
 def doubts(experiment: Experiment) -> list[str]:
-    """One sentence for each problem that makes figures meaningless; empty for most experiments."""
+    """One sentence for each problem that makes figures meaningless, and for what was left out; usually none."""
     return [
         sentence
         for dataset in experiment.datasets
         for sentence in (
             *_giveaways(experiment, dataset),
+            *_added(experiment, dataset),
             *_labels(experiment, dataset),
             *_constant_measures(experiment, dataset),
             *_equal_choice(experiment, dataset),
@@ -60,6 +62,13 @@ def _giveaways(experiment: Experiment, dataset: str) -> list[str]:
         f"Beware: {', '.join(found)} {orders} the documents of {dataset} almost as the labels do. Unless such values "
         "are known at query time, the figures say nothing."
     ]
+
+
+def _added(experiment: Experiment, dataset: str) -> list[str]:
+    """Documents to learn from only."""
+    if not any(added_rows(fold.train).size for fold in experiment.folds[dataset].values()):
+        return []
+    return [f"Judged documents that were added to the candidates of {dataset} are in the training parts only."]
 
 
 def _labels(experiment: Experiment, dataset: str) -> list[str]:

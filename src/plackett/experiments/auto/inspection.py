@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._names import plural
+from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.leaks import list_hashes
 from plackett.data.profile import Profile, profile, row_hashes
@@ -30,12 +31,15 @@ class Facts:
         Features that alone order the documents almost as their labels do (`plackett.evaluation.giveaways`).
     n_relative
         Number of features that rankers also see relative to their list.
+    n_added
+        Number of documents that were added to the candidates to learn from.
     """
 
     profile: Profile
     twins: np.ndarray
     suspects: tuple[str, ...]
     n_relative: int = 0
+    n_added: int = 0
 
     @property
     def missing(self) -> bool:
@@ -79,6 +83,9 @@ class Facts:
         if copies:
             twins = plural(copies, "query has", "queries have")
             told.append(f"{twins} the same documents as another one; such queries share a fold.")
+        if self.n_added:
+            added = plural(self.n_added, "document was", "documents were")
+            told.append(f"{added} added to the candidates: rankers learned from them and were measured without them.")
         if self.suspects:
             names = ", ".join(self.suspects[:5])
             told.append(
@@ -104,4 +111,4 @@ def inspect_data(data: RankingDataset) -> Facts:
     if data.n_features:
         hashes[data.group > 0] = list_hashes(data, row_hashes(data))
     _, first, of = np.unique(hashes, return_index=True, return_inverse=True)
-    return Facts(profile(data), first[of], tuple(giveaways(data)))
+    return Facts(profile(data), first[of], tuple(giveaways(data)), n_added=added_rows(data).size)
