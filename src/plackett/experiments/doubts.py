@@ -9,15 +9,14 @@ import numpy as np
 
 from plackett.data.added import added_rows
 from plackett.evaluation.giveaways import giveaways
+from plackett.evaluation.significance.effects import TOLERANCE
 from plackett.measures.language import parse
 
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
-__all__ = ["doubts", "says_nothing"]
+__all__ = ["doubts", "left_out", "says_nothing"]
 
-#: Differences up to this size are rounding.
-TOLERANCE = 1e-9
 #: What it means if a part has no relevant document.
 _WITHOUT = {
     "train": "there is nothing to learn",
@@ -27,19 +26,26 @@ _WITHOUT = {
 
 
 def doubts(experiment: Experiment) -> list[str]:
-    """One sentence for each problem that makes figures meaningless, and for what was left out; usually none."""
+    """One sentence for each problem that makes figures meaningless; empty for most experiments."""
     return [
         sentence
         for dataset in experiment.datasets
         for sentence in (
             *_giveaways(experiment, dataset),
-            *_added(experiment, dataset),
             *_labels(experiment, dataset),
             *_constant_measures(experiment, dataset),
             *_equal_choice(experiment, dataset),
             *_equal_scores(experiment, dataset),
         )
     ]
+
+
+def left_out(experiment: Experiment) -> list[str]:
+    """Which datasets have documents to learn from only."""
+    some = [name for name, folds in experiment.folds.items() if any(added_rows(f.train).size for f in folds.values())]
+    if not some:
+        return []
+    return [f"Judged documents that were added to the candidates of {', '.join(some)} are in the training parts only."]
 
 
 def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
@@ -62,13 +68,6 @@ def _giveaways(experiment: Experiment, dataset: str) -> list[str]:
         f"Beware: {', '.join(found)} {orders} the documents of {dataset} almost as the labels do. Unless such values "
         "are known at query time, the figures say nothing."
     ]
-
-
-def _added(experiment: Experiment, dataset: str) -> list[str]:
-    """Documents to learn from only."""
-    if not any(added_rows(fold.train).size for fold in experiment.folds[dataset].values()):
-        return []
-    return [f"Judged documents that were added to the candidates of {dataset} are in the training parts only."]
 
 
 def _labels(experiment: Experiment, dataset: str) -> list[str]:
