@@ -33,8 +33,8 @@ def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
     ByFeature(feature='bm25 title')
     """
     if text.startswith(COLUMN):
-        parameters = {"feature": text.removeprefix(COLUMN)}
-        return _ours("ByFeature")(**parameters), parameters
+        ranker = _ours("ByFeature")(feature=text.removeprefix(COLUMN))
+        return ranker, ranker.get_params(deep=False)  # there is nothing to tune
     try:
         name, parameters = call(text)
     except ValueError:

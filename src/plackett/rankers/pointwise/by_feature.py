@@ -61,7 +61,7 @@ class ByFeature(Ranker):
     paper: ClassVar[str] = "Geng, Liu, Qin and Li 2007"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None
-    search_space: ClassVar[SearchSpace] = {}
+    search_space: ClassVar[SearchSpace] = {"measure": ("nDCG@10", "AP")}
 
     feature: int | str | None = None
     direction: str | None = None
