@@ -41,7 +41,7 @@ def added_rows(data: RankingDataset) -> np.ndarray:
     if data.comments is None:
         return np.empty(0, np.int64)
     if "added" not in data.memo:
-        ends = np.array([found.end() for found in _PATTERN.finditer(memoryview(data.comments.data))], np.int64)
+        ends = np.array([found.end() for found in _PATTERN.finditer(data.comments.data.data)], np.int64)
         data.memo["added"] = np.flatnonzero(np.isin(data.comments.offsets[1:], ends) & (data.comments.lengths > 0))
     return data.memo["added"]
 
