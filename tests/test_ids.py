@@ -224,6 +224,8 @@ FUNCTIONS = {
     "single_feature_importance": lambda c: c.rows(pk.single_feature_importance(c.data)),
     "spearman_rho": lambda c: list(pk.spearman_rho(c.scores, c.other, c.data.qid)),
     "split_queries": lambda c: sorted(q for part in pk.split_queries(c.data, random_state=0) for q in c.q(part.qids)),
+    "giveaways": lambda c: pk.giveaways(c.data),
+    "without_added": lambda c: c.q(pk.without_added(c.data).qids),
     "tau_ap": lambda c: list(pk.tau_ap(c.scores, c.other, c.data.qid)),
     "to_order": lambda c: pk.to_order(c.ordered).tolist(),
     "to_pairwise": lambda c: len(pk.to_pairwise(c.data)),

@@ -34,7 +34,10 @@ def experiment(
     algorithm: Annotated[
         list[str],
         typer.Option(
-            "--algorithm", "-a", help="LambdaMART, 'ListNet(alpha=0.1)', lightgbm.LGBMRanker, …; may be repeated."
+            "--algorithm",
+            "-a",
+            help="LambdaMART, 'ListNet(alpha=0.1)', lightgbm.LGBMRanker, column:NAME for the order of a feature, …; "
+            "may be repeated.",
         ),
     ],
     measure: Annotated[

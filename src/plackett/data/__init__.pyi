@@ -39,6 +39,7 @@ from plackett.data.splits import split_queries as split_queries
 from plackett.data.judgements import to_order as to_order
 from plackett.data.judgements import to_pairwise as to_pairwise
 from plackett.data.judgements import to_pointwise as to_pointwise
+from plackett.data.added import without_added as without_added
 from plackett.data.files import write as write
 from plackett.data.trec_diversity import write_diversity_qrels as write_diversity_qrels
 from plackett.data.letor import write_letor as write_letor

@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
+from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import copy_rows, query_blocks, row_array, rows_of_queries, take_rows
 
@@ -119,6 +120,7 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
         preferences=preferences,
         relations=relations and MappingProxyType(relations),
         feature_names=data.feature_names,
+        comments=data.comments.take(rows) if data.comments is not None and added_rows(data).size else None,
     )
 
 

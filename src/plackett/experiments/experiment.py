@@ -12,6 +12,7 @@ import numpy as np
 from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.evaluation.giveaways import giveaways, warn_of_giveaways
 from plackett.experiments.blending import BestBlended, blended_cells
 from plackett.experiments.cells.folder import CellFolder
 from plackett.experiments.cells.key import cell_key, data_digest, describe, versions
@@ -170,6 +171,8 @@ def experiment(
     ours = [entry.name for entry in entries if isinstance(entry.ranker, Ranker)]
     blended = None if blend is None else BestBlended.checked(blend, ours)
     splits = folds_by_dataset(data, folds, validation=search is not None or refit or blended is not None)
+    for name, named in splits.items():
+        warn_of_giveaways(giveaways(next(iter(named.values())).train), name)
     owner = tempfile.TemporaryDirectory(prefix="plackett-", ignore_cleanup_errors=True) if out is None else None
     folder = CellFolder(owner.name if owner is not None else out or "")
     folder.prepare()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.added import without_added
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import common
 from plackett.data.splits import Fold, letor_folds
@@ -21,7 +22,7 @@ def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tu
     """Folds with their names (numbered from 1 if they have none), and how many there are, if known.
 
     Folds are read and checked when needed: every part is a dataset, no query has two roles, and with ``validation``
-    there is a validation part.
+    there is a validation part. Documents that were added to the candidates stay in the training parts only.
     """
     if isinstance(data, RankingDataset):
         splits: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
@@ -72,4 +73,7 @@ def _checked(name: Any, fold: Any, validation: bool) -> Any:
                 f"fold {name}: query {both[0]} is in {one} and in {other} ({both.size} queries are); "
                 "each query must have one role"
             )
-    return fold
+    measured = {role: without_added(part) for role, part in parts.items() if role != "train"}
+    if all(measured[role] is parts[role] for role in measured):
+        return fold
+    return Fold(parts["train"], measured.get("valid"), measured["test"])
