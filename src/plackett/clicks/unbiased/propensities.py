@@ -11,6 +11,7 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
+from plackett.clicks.unbiased._page_errors import compared, left_out_pages
 
 __all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomised_propensities"]
 
@@ -117,13 +118,10 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
     m = log.longest
     if m > MAX_COMPARED:
         raise DataError(f"the log has {m} ranks; at most {MAX_COMPARED} are compared: log.truncate({MAX_COMPARED})")
-    pair, rank, clicks, shown = rank_counts(log)
-    starts = np.flatnonzero(np.concatenate((np.ones(min(1, pair.size), bool), np.diff(pair) > 0)))
-    sizes = np.diff(np.append(starts, pair.size))
+    cells = rank_counts(log)
+    pair, rank, clicks, shown = cells
     up, down, spread = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
-    for gap in range(1, int(sizes.max(initial=1))):  # cells of one pair that are ``gap`` entries apart
-        first = np.flatnonzero(np.arange(pair.size) + gap < np.repeat(starts + sizes, sizes))
-        second = first + gap
+    for first, second in compared(pair):
         k, l_ = rank[first], rank[second]
         total = shown[first] + shown[second]
         np.add.at(up, (k, l_), clicks[first] * shown[second] / total)
@@ -148,7 +146,10 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
     if free.size:
         inverse = np.linalg.pinv(gram)
         examination[free] = np.exp(inverse @ (A[:, free].T @ (w * b)))
-        error[free] = np.sqrt(np.maximum(np.diag(inverse), 0.0))
+        weight = np.zeros((m, m))
+        weight[i, j], weight[j, i] = w / up[i, j], w / down[i, j]
+        lost = left_out_pages(log, cells, weight)[np.ix_(free, free)]
+        error[free] = np.sqrt(np.maximum(np.diag(inverse @ lost @ inverse), 0.0))
     return Propensities(examination, error, "intervention harvesting")
 
 
