@@ -222,13 +222,20 @@ def score_events(
         test = (
             sign_sequence(won, lost, alpha=alpha)
             if by_sign
-            else mean_sequence(gap.mean(), gap.var(ddof=1) if n_events > 1 else 1.0, n_events, alpha=alpha)
+            else mean_sequence(
+                gap.mean(), gap.var(ddof=1) if n_events > 1 else 1.0, n_events, kurtosis=_kurtosis(gap), alpha=alpha
+            )
         )
         numbers = (float(x) for x in (test.estimate, test.lower, test.upper, test.p))
         rows.append((names[i], names[j], won, lost, *numbers))
     clicked = int(np.frombuffer(any_click, np.int8)[first].sum())
     mean = dict(zip(names, credit.mean(axis=0).tolist(), strict=True))
     return InterleavingScore(rows, n_events, clicked, n_repeated, mean, alpha)  # type: ignore[arg-type]
+
+
+def _kurtosis(values: np.ndarray) -> float:
+    square = float((values**2).mean())
+    return float((values**4).mean()) / square**2 if square > 0 else 0.0
 
 
 def _lists(shown: str | os.PathLike[str]) -> dict[str | int, dict[str, Any]]:
