@@ -234,8 +234,8 @@ def score_events(
 
 
 def _kurtosis(values: np.ndarray) -> float:
-    square = float((values**2).mean())
-    return float((values**4).mean()) / square**2 if square > 0 else 0.0
+    squares = (values / max(float(np.abs(values).max()), 1e-300)) ** 2
+    return float((squares**2).mean() / squares.mean() ** 2) if squares.any() else 0.0
 
 
 def _lists(shown: str | os.PathLike[str]) -> dict[str | int, dict[str, Any]]:
