@@ -90,6 +90,7 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
         setattr(model, name, value)
     model.gradient_bins = None
     common = (ranker, model, loss.settle(whole), _sample(shards))
+    shards.settle()
     addresses = shards.gather(_address)
     machines = ",".join(f"{host}:{port}" for host, port in addresses)
     if len(set(addresses)) < len(addresses):
