@@ -54,7 +54,6 @@ def fit_xgboost(
     The ranker, fitted.
     """
     from plackett.rankers.base import GradientTrained
-    from plackett.rankers.reference import sample_of
 
     xgb = optional("xgboost", "fit_xgboost needs")
     if not isinstance(ranker, GradientTrained) or not isinstance(ranker.make_model(), Trees):
@@ -87,8 +86,7 @@ def fit_xgboost(
         "data": {"queries": data.n_queries, "rows": data.n_rows, "features": data.n_features},
         "trees": {"XGBoost": xgb.__version__, "device": device, "gradients": "host" if form is None else "device"},
     }
-    sample = sample_of(data)
-    ranker._note_reference(sample, ranker._score_rows(sample))
+    ranker._note_distribution(data)
     return ranker
 
 
