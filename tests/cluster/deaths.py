@@ -1,4 +1,4 @@
-"""Work that ends badly, or says where it is done. Every process that does it imports this file, which imports little."""
+"""Work that ends badly, or says where it is. Every process that does it imports this file, which imports little."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ __all__ = ["left_out_pages"]
 def left_out_pages(
     log: ClickLog, cells: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], weight: np.ndarray
 ) -> np.ndarray:
-    r"""Sum over pages of :math:`d d^\top`, where d is what the normal equations of the logarithms lose without the page.
+    r"""Sum over pages of :math:`d d^\top`: d is what the normal equations of the logarithms lose without the page.
 
     A page has clicks at several ranks, and a click takes part in the ratios to all ranks at which the document was
     shown: neither is independent of the other. So the page is the unit, and is left out as a whole (jackknife).

@@ -221,8 +221,8 @@ def em_propensities(log: ClickLog, features: object = None, *, max_iter: int = 1
     often = float(log.row_weight.sum()) / max(log.n_pairs, 1)
     if features is None and often < OFTEN:
         warnings.warn(
-            f"intervals of EM are too narrow here: a pair of query and document was shown {often:.0f} times on average, "
-            f"and below {OFTEN} the prior of the model moves the ratios; those of harvest_propensities hold",
+            f"intervals of EM are too narrow here: a pair of query and document was shown {often:.0f} times on "
+            f"average, and below {OFTEN} the prior of the model moves the ratios; those of harvest_propensities hold",
             PlackettWarning,
             stacklevel=2,
         )
