@@ -99,6 +99,7 @@ def test_labels(folder, tmp_path, method):
     assert "weight" in pl.read_parquet(tmp_path / "labels.parquet").columns
 
 
+@pytest.mark.filterwarnings("ignore:intervals of EM")
 def test_propensities(folder):
     for method in ("harvest", "random", "em"):
         found = json.loads(call("propensities", folder / "log.plackett", "--method", method, "--json"))

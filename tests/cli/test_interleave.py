@@ -58,6 +58,19 @@ def test_lists_are_shown_and_scored(runs, tmp_path, method):
     assert "B is better." in command("score", whole).output
 
 
+def test_a_few_large_orders_decide_nothing(runs, tmp_path):
+    shown, events = tmp_path / "shown.jsonl", tmp_path / "events.jsonl"
+    command(*runs, "--out", shown, "--method", "probabilistic", "-k", 5, "--copies", 40)
+    lists = [json.loads(line) for line in shown.read_text().splitlines()]
+    rows = [{"id": each["id"], "event": i, "clicks": []} for i, each in enumerate(lists)]
+    for row, each, worth in zip(rows[:3], lists, (1, 400, 2), strict=False):
+        row["clicks"] = {each["documents"][0]: worth}
+    events.write_text("\n".join(map(json.dumps, rows)))
+    found = json.loads(command("score", events, "--shown", shown, "--json").output)
+    assert found["rows"][0]["p"] == 1.0 and found["holds_from"] > 5000
+    assert found["advice"].startswith("Too early: few pages have most of the credit. About ")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -14,7 +14,7 @@ from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import copy_rows, query_blocks, row_array, rows_of_queries, take_rows
 
-__all__ = ["canonical_order", "row_keys"]
+__all__ = ["canonical_order", "query_keys", "row_keys"]
 
 
 def canonical_order(data: RankingDataset) -> RankingDataset:
@@ -26,11 +26,7 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     the order with them is one of those without them, and a ranker that does not look at relations is the same with
     and without them.
     """
-    extra = row_array(data.X, (data.n_rows, 2))
-    if data.y is not None:
-        extra[:, 0] = data.y
-    if data.positions is not None:
-        extra.view(np.uint64)[:, 1] ^= data.positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    extra = _labels_and_positions(data)
     if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
         data = data.replace(X=data.X.sorted_indices())  # a copy: the caller's matrix stays as it is
     keys = row_keys(data.X, data.offsets, extra)
@@ -48,6 +44,20 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
         query_ties.insert(0, data.query_weight)
     queries = np.lexsort(query_ties)
     return _taken(data, _sorted_rows(data, queries, row_ties), queries)
+
+
+def query_keys(data: RankingDataset) -> np.ndarray:
+    """The hash of the content of each query by which `canonical_order` sorts them."""
+    return _query_keys(row_keys(data.X, data.offsets, _labels_and_positions(data)), data)
+
+
+def _labels_and_positions(data: RankingDataset) -> np.ndarray:
+    extra = row_array(data.X, (data.n_rows, 2))
+    if data.y is not None:
+        extra[:, 0] = data.y
+    if data.positions is not None:
+        extra.view(np.uint64)[:, 1] ^= data.positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return extra
 
 
 def _sorted_rows(data: RankingDataset, queries: np.ndarray, row_ties: list[np.ndarray]) -> np.ndarray:

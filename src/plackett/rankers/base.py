@@ -288,6 +288,11 @@ class Ranker(FittedAttributes, Estimator):
         if reference is not None:
             self.reference_: np.ndarray = reference
 
+    def _note_distribution(self, data: RankingDataset) -> None:
+        """Record how features and scores are distributed in these data, after the scorer has changed."""
+        sample = sample_of(data)
+        self._note_reference(sample, self._score_rows(sample))
+
     def _note_part(self, data: RankingDataset) -> None:
         """Record everything that `partial_fit` has seen so far."""
         before = getattr(self, "card_", {}).get("data", {})

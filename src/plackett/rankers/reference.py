@@ -12,7 +12,16 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = ["BINS", "below_zero", "check_reference", "reference_of", "sample_of", "shares_of", "typical_rows"]
+__all__ = [
+    "BINS",
+    "below_zero",
+    "check_reference",
+    "reference_of",
+    "sample_of",
+    "shares_of",
+    "spread_queries",
+    "typical_rows",
+]
 
 #: Bins of a feature.
 BINS = 10
@@ -76,11 +85,17 @@ def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | 
 
 def sample_of(data: RankingDataset) -> RankingDataset:
     """About a thousand documents, in whole queries spread over the data; the data themselves if there are no more."""
-    if data.n_rows <= _ROWS:
-        return data
-    mean = data.n_rows / data.n_queries
-    n = max(1, min(data.n_queries, int(_ROWS / mean)))
-    return data.select(np.unique(np.linspace(0, data.n_queries - 1, n).astype(np.int64)))
+    return data if data.n_rows <= _ROWS else data.select(spread_queries(data.n_queries, data.n_rows))
+
+
+def spread_queries(n_queries: int, n_rows: int) -> np.ndarray:
+    """Numbers of the queries that `sample_of` takes.
+
+    >>> spread_queries(10, 2_500).tolist()
+    [0, 3, 6, 9]
+    """
+    n = max(1, min(n_queries, int(_ROWS / max(n_rows / n_queries, 1e-9))))
+    return np.unique(np.linspace(0, n_queries - 1, n).astype(np.int64))
 
 
 def _noted(values: np.ndarray) -> np.ndarray:
