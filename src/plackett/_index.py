@@ -4001,7 +4001,7 @@ ITEMS: list[tuple] = \
   ('online.interleave',),
   '',
   (),
-  'Write interleaved lists of runs, a line of JSON per list; returns their number.'),
+  'Write interleaved lists of runs (any form that plackett.data.trec.as_run takes); returns their number.'),
  ('ordering',
   'ExactOrder',
   'plackett.aggregation.orderings.exact_order',

@@ -13,11 +13,10 @@ import pytest
 
 import plackett as pk
 from plackett.clicks.log import ClickLog
-from plackett.clicks.readers.columns import table_frame
 from plackett.clicks.readers.events import read_events
-from plackett.clicks.readers.ubi import read_ubi
 from plackett.clicks.readers.page_lines import read_pages
 from plackett.clicks.readers.query_click_lines import read_yandex
+from plackett.clicks.readers.ubi import read_ubi
 from plackett.clicks.reading import detect, iter_clicks, read_clicks
 from plackett.clicks.storage import open_log
 
@@ -541,8 +540,6 @@ def test_lines_with_too_many_cells_are_left_out(tmp_path):
     ]
     assert log.bad_lines.unused == []
     assert facts(ClickLog.concat([*iter_clicks(path, n_rows=2)])) == expected
-    with pytest.raises(pk.DataError, match=r"line 2: more cells than the header"):
-        table_frame(path)
 
 
 def test_columns_that_tell_pages_apart_are_used(tmp_path):

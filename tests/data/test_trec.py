@@ -248,3 +248,44 @@ def test_judgements_and_run_in_the_wrong_places(tmp_path):
     with pytest.raises(DataError) as error:
         read_run(tmp_path / "x")
     assert "swapped" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["run.csv", "run.tsv", "run.parquet", "run.jsonl", "run.csv.gz"])
+def test_tables_are_runs_and_judgements_whose_ids_have_blanks(tmp_path, name):
+    rows = [("grüne Jacke", "SKU 1", 2.5), ("grüne Jacke", "SKU 2", 0.5), ("7", "nan", 1.0)]
+    path = tmp_path / name
+    if name == "run.tsv":  # a TREC file may have this suffix too, and is what the suffix meant before
+        lines = ["\t".join(map(str, row)) for row in [("qid", "docid", "score"), *rows]]
+        path.write_text("\n".join(lines))
+    else:
+        write_run(rows, path)
+    assert read_run(path).rows() == as_run(str(path)).rows() == rows
+    grades = tmp_path / name.replace("run", "qrels")
+    if name != "run.tsv":
+        write_qrels(rows, grades)
+        assert read_qrels(grades).rows() == rows
+    with pytest.raises(DataError, match=r"white space.*write a table instead \(\.csv, \.parquet\)"):
+        write_run(rows, tmp_path / "run.txt")
+
+
+def test_tab_separated_trec_runs_stay_what_they_are(tmp_path):
+    path = tmp_path / "run.tsv"
+    path.write_text("301\tQ0\tFT-1\t1\t2.5\tbm25\n")
+    assert read_run(path).rows() == [("301", "FT-1", 2.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("qid,docid,score\nq a,d,1\nq a,e,much\n", r"run\.csv: line 3: the score is not a number: 'much'"),
+        ("qid,docid,score\nq a,d,1\n\nq a,,1\n", r"run\.csv: line 4, column 'docid': the id is missing"),
+        ("qid,docid,score\nq a,d,1\nq a,d,1\n", r"run\.csv: line 3: .*occurs a second time"),
+        ("qid,docid,points\nq,d,1\n", r"run\.csv: there is no column 'score'"),
+        ("qid,docid,score\nq,d,1,7\n", r"run\.csv: line 2 has 4 fields"),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_named_by_its_line(tmp_path, text, said):
+    path = tmp_path / "run.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_run(path)

@@ -391,7 +391,7 @@ def evaluate(
         list[Path],
         typer.Argument(
             metavar="RUN…",
-            help="Runs of the rankers to compare: TREC, or tables (.csv, .parquet) with query, document, score.",
+            help="Runs of the rankers to compare: TREC, or tables (.csv, .parquet) with qid, docid, score.",
         ),
     ],
     method: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,9 +34,7 @@ __all__ = [
     "iter_table",
     "log_of_frame",
     "read_table",
-    "role_columns",
     "seconds",
-    "table_frame",
 ]
 
 #: A session column serves as the page if there is no better one. If a session has several pages, the error says so.
@@ -148,16 +146,6 @@ def _line_breaks(frame: pl.DataFrame) -> pl.Series:
     return frame.select(pl.sum_horizontal(cells)).to_series()
 
 
-def table_frame(path: str | os.PathLike[str]) -> pl.DataFrame:
-    """A table of any of these formats; the cells of CSV files are texts."""
-    frame, _ = _frame(path, None)
-    if LONG in frame.columns:
-        row = int(frame[LONG].arg_true()[0])
-        line = frame["__line__"][row] if "__line__" in frame.columns else row + 2
-        raise DataError(f"{path}: line {line}: {TOO_LONG}; put a value that contains the separator in quotes")
-    return frame.drop("__line__", strict=False)
-
-
 def _too_long(path: Path, separator: str) -> list[int]:
     """Numbers, from 0, of the rows of a CSV file that have more cells than its header."""
     import csv
@@ -175,15 +163,6 @@ def _too_long(path: Path, separator: str) -> list[int]:
     except csv.Error as error:
         raise DataError(f"{path}: line {rows.line_num}: {error}") from None
     return long
-
-
-def role_columns(table: pl.DataFrame, roles: Iterable[str]) -> dict[str, str]:
-    """The column for each role, by its usual names; all are needed."""
-    column_of = {role: _column(table, role, None) for role in roles}
-    for role, name in column_of.items():
-        if name is None:
-            raise DataError(f"no column for the {role}; {look(table)}")
-    return {role: str(name) for role, name in column_of.items()}
 
 
 @contextmanager
