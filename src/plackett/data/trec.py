@@ -211,7 +211,7 @@ def _rows_of(data: RankingDataset, value: str, numbers: np.ndarray) -> pl.DataFr
 
 
 def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
-    """Write judgements (any form that `as_qrels` takes) to a qrels file or a table, compressed if the suffix says so."""
+    """Write judgements (any form that `as_qrels` takes) to a qrels file or a table; the suffix may ask to compress."""
     import polars as pl
 
     frame = as_qrels(qrels)
