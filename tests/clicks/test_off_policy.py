@@ -374,6 +374,8 @@ def test_the_interval_of_purchases_has_the_error_of_what_clicks_are_worth():
     )
     fixed = evaluate_off_policy(log, run, "model", model=model, k=K, n_bootstrap=25)
     assert honest.lower < true < honest.upper and honest.value == short.value
+    compared = compare_off_policy(log, {"new": run}, "model", model=model, k=K, reward="actions")
+    assert compared["actions_per_page"].to_list() == [short.value]
     assert honest.error / honest.value > fixed.error / fixed.value  # purchases are rarer than clicks
 
 

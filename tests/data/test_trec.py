@@ -268,6 +268,12 @@ def test_tables_are_runs_and_judgements_whose_ids_have_blanks(tmp_path, name):
         write_run(rows, tmp_path / "run.txt")
 
 
+def test_tables_of_shops_have_columns_of_their_own(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("search_term,SKU,score\ngrüne Jacke,7,1\n", encoding="utf-8")
+    assert read_run(path).rows() == [("grüne Jacke", "7", 1.0)]
+
+
 def test_tab_separated_trec_runs_stay_what_they_are(tmp_path):
     path = tmp_path / "run.tsv"
     path.write_text("301\tQ0\tFT-1\t1\t2.5\tbm25\n")
@@ -281,6 +287,7 @@ def test_tab_separated_trec_runs_stay_what_they_are(tmp_path):
         ("qid,docid,score\nq a,d,1\n\nq a,,1\n", r"run\.csv: line 4, column 'docid': the id is missing"),
         ("qid,docid,score\nq a,d,1\nq a,d,1\n", r"run\.csv: line 3: .*occurs a second time"),
         ("qid,docid,points\nq,d,1\n", r"run\.csv: there is no column 'score'"),
+        ("qid,thing,score\nq,d,1\n", r"run\.csv: no column says what the document is; call it docid: .*thing"),
         ("qid,docid,score\nq,d,1,7\n", r"run\.csv: line 2 has 4 fields"),
     ],
 )

@@ -19,7 +19,7 @@ from plackett.data._compression import replacing_compressed
 from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table, missing_ids
 from plackett.data._trec_lines import read_lines, refuse_repeats
 from plackett.data.grouping import is_missing
-from plackett.data.trec_tables import TABLES, is_table_file, read_table_file, write_table_file
+from plackett.data.trec_tables import TABLES, is_table_file, name_ids, read_table_file, write_table_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,7 +71,7 @@ def _of_table_file(path: str | os.PathLike[str], value: str, instead: str | None
     """Runs or judgements of a file with named columns."""
     table, locate = read_table_file(path, value)
     try:
-        return _as_frame(table, value, None, instead, locate)
+        return _as_frame(name_ids(table), value, None, instead, locate)
     except CellError as error:
         raise DataError(f"{path}: {locate(error.row)}, column {error.column!r}: {error.problem}") from None
     except DataError as error:

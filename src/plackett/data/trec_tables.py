@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING
 
 from plackett._errors import DataError
 from plackett._files import check_regular
+from plackett._names import plain
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import pieces
+from plackett.data._tables import find_column, look
 from plackett.data.tables import check_header, line_of, separator_of, what_is_wrong, without_blank_lines
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TABLES", "is_table_file", "read_table_file", "write_table_file"]
+__all__ = ["TABLES", "is_table_file", "name_ids", "read_table_file", "write_table_file"]
 
+#: Names of queries and documents in the tables of shops and search logs, besides the usual ones.
+LOGGED = {
+    "qid": ("query_text", "user_query", "keywords", "search_term"),
+    "docid": ("docids", "item_id", "items", "products", "results", "sku", "url"),
+}
 #: Suffixes of tables, and of files that may be a table or a TREC file.
 TABLES, PERHAPS = (".csv", ".parquet", ".jsonl", ".ndjson"), (".tsv", ".tab")
 
@@ -70,6 +77,18 @@ def read_table_file(path: str | os.PathLike[str], value: str) -> tuple[pl.DataFr
         row = wrong.arg_max() or 0
         raise DataError(f"{path}: {locate(row)}: the {value} is not a number: {table[value][row]!r}")
     return table.with_columns(numbers), locate
+
+
+def name_ids(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with columns that can be found for the query and the document."""
+    for role, usual in LOGGED.items():
+        if find_column(table, role, needed=False) is None:
+            named = next((name for word in usual for name in table.columns if plain(name) == plain(word)), None)
+            if named is None:
+                what = "query" if role == "qid" else "document"
+                raise DataError(f"no column says what the {what} is; call it {role}: {look(table)}")
+            table = table.rename({named: role})
+    return table
 
 
 def write_table_file(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:

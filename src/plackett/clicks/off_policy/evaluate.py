@@ -473,7 +473,7 @@ def compare_off_policy(
         rows.append(
             {
                 "ranker": name,
-                "clicks_per_page": each.value,
+                f"{options.get('reward', 'clicks')}_per_page": each.value,
                 "lower": each.lower,
                 "upper": each.upper,
                 "difference": mean,
