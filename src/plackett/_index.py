@@ -1750,7 +1750,7 @@ ITEMS: list[tuple] = \
   (),
   '',
   (),
-  'A linear ranker from a click log, corrected for position bias where that is safe.'),
+  'A ranker from a click log, corrected for position bias where that is safe.'),
  ('clicks',
   'load_model',
   'plackett.clicks.loading',
