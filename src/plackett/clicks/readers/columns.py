@@ -402,8 +402,8 @@ def log_of_frame(
     if missing:
         from plackett.clicks.readers.proposals import propose
 
-        events = table.drop("__line__", LONG, JOINED, strict=False).iter_rows(named=True)
-        perhaps = propose(events, bad.source, sure=False)
+        table = table.drop("__line__", LONG, JOINED, strict=False)
+        perhaps = propose(table.iter_rows(named=True), bad.source, sure=False)
         raise DataError(
             f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}{perhaps and f'. Or {perhaps}'}"
         )
@@ -680,7 +680,7 @@ def seconds(heads: pl.DataFrame, bad: BadLines) -> np.ndarray:
 
     series = heads["time"]
     if series.dtype.is_temporal():
-        return (series.cast(pl.Datetime("ms")).dt.epoch("ms") / 1000.0).fill_null(float("nan")).to_numpy()
+        return (series.cast(pl.Datetime("us")).dt.epoch("us") / 1e6).fill_null(float("nan")).to_numpy()
     moments = series.cast(pl.Float64, strict=False)
     if series.dtype == pl.String:
         text = series.str.strip_chars()

@@ -65,9 +65,9 @@ def table_of_objects(
             if len(sizes) > 1:
                 bad.add("lists of unequal length", number, event)
                 continue
-            for i in range(max(sizes, default=1)):
-                rows.append([_text(value[i] if isinstance(value, list) else value) for value in values])
-                rows[-1].append(number)
+            for i in range(max(sizes, default=1) or 1):  # an empty list is a missing value
+                entries = [next(iter(value[i : i + 1]), None) if isinstance(value, list) else value for value in values]
+                rows.append([*map(_text, entries), number])
         schema = dict.fromkeys(names, pl.String) | {"line": pl.Int64}
         yield pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -119,6 +119,6 @@ def flat(event: Mapping[str, Any], above: str = "") -> dict[str, Any]:
             value = {each["key"]: _only(each["value"]) for each in value} if keyed else value[0]
         if isinstance(value, dict):
             found |= flat(value, path)
-        else:
-            found[path] = value[0] if isinstance(value, list) and value else value
+        elif value != []:
+            found[path] = value[0] if isinstance(value, list) else value
     return found
