@@ -130,7 +130,8 @@ def read_events(
     >>> log.clicks.tolist(), log.actions.tolist()
     ([0, 1], [0.0, 39.900001525878906])
     """
-    fields = {"page": page, "query": query, "document": document, "action": action, "rank": rank, "rank_by": rank_by}
+    fields: dict[str, Any] = {"page": page, "query": query, "document": document, "action": action}
+    fields |= {"rank": rank, "rank_by": rank_by}
     fields |= {"shown": shown, "click": click, "actions": actions, "value": value, "time": time, "user": user}
     fields |= {"ranker": ranker, "propensity": propensity, "conditional_propensity": conditional_propensity}
     fields |= {"where": where, "event": event, "queries": queries}
@@ -389,7 +390,8 @@ class EventLog:
         """Events with page, query, document, kind, rank, worth, time, user, id and line; others are counted."""
         import polars as pl
 
-        form, kind_of = self.form, {}
+        form = self.form
+        kind_of: dict[str, int] = {}
         for number, kinds in ((SHOWN, self.form.shown), (CLICK, self.form.click), (ACTION, self.form.actions)):
             kind_of |= dict.fromkeys(kinds, number)
         for name, value in form.where.items():
@@ -431,13 +433,11 @@ class EventLog:
         if form.value:
             wrong = (pl.col("kind") == ACTION) & ~pl.col("worth").is_finite().fill_null(False)
             raw = self._without(raw, wrong, f"{form.value} is not a number")
-        moments = seconds(raw, self.bad) if form.time else math.nan
-        raw = raw.with_columns(time=pl.Series("time", moments, pl.Float64) if form.time else pl.lit(moments))
-        raw = raw.with_columns(pl.col("time").fill_nan(None))
+        times = pl.Series(seconds(raw, self.bad)).fill_nan(None) if form.time else pl.lit(None, pl.Float64)
+        raw = raw.with_columns(time=times)
         if form.rank_by == "time":
             raw = self._without(raw, shows & pl.col("time").is_null(), f"an impression without {form.time}")
-        lowest = raw.filter(shows)["number"].min()
-        self.lowest = self.lowest if lowest is None else min(self.lowest, lowest)
+        self.lowest = float(raw.filter(shows)["number"].drop_nulls().to_numpy().min(initial=self.lowest))
         self.acted = self.acted or bool((raw["kind"] == ACTION).any())
         if form.source:
             self.sources |= {*raw.filter(shows)["source"].to_list()}
@@ -569,10 +569,10 @@ class EventLog:
 
     def _on_shown(self, events: pl.DataFrame, rows: pl.DataFrame, what: str) -> pl.DataFrame:
         """Those events whose document the page shows; others are noted."""
-        found = {"on": ["page", "document"], "maintain_order": "left"}
-        lost = events.join(rows, how="anti", **found)
+        keys = ["page", "document"]
+        lost = events.join(rows, on=keys, how="anti", maintain_order="left")
         self.bad.note_all(f"{what} on a document that was not logged as shown", _to_show(lost))
-        return events.join(rows, how="semi", **found)
+        return events.join(rows, on=keys, how="semi", maintain_order="left")
 
 
 def _count(path: Any) -> int:
