@@ -330,3 +330,21 @@ def test_strange_events_give_a_log_or_a_data_error(tmp_path):
             except pk.DataError:
                 continue
     assert read > 10
+
+
+def test_a_real_log_as_events_is_the_same_log(data_dir, tmp_path):
+    """Yandex's sample, taken apart into shuffled events and put together again, whole and in parts."""
+    log = read_clicks(data_dir / "clicks-yandex-pyclick" / "pyclick_yandex_testSample.txt")
+    rows = log.to_frame()
+    shown = rows.select("page", "query", "document", "rank", time=pl.lit(0), kind=pl.lit("impression"))
+    click = rows.filter(pl.col("clicks") > 0)
+    click = click.select("page", "query", "document", "rank", time="click_order", kind=pl.lit("click"))
+    events = pl.concat([shown, click]).sample(fraction=1.0, shuffle=True, seed=0)
+    events.write_parquet(tmp_path / "events.parquet")
+    names = {"page": "page", "query": "query", "document": "document", "rank": "rank", "action": "kind", "time": "time"}
+    compared = ["query", "document", "rank", "click_order"]
+    expected = rows.select(compared).sort(compared)
+    whole = read_clicks(tmp_path / "events.parquet", "events", **names)
+    parts = ClickLog.concat(iter_clicks(tmp_path / "events.parquet", 50_000, "events", **names))
+    for again in (whole, parts):
+        assert again.n_pages == log.n_pages and again.to_frame().select(compared).sort(compared).equals(expected)

@@ -268,6 +268,16 @@ def test_tables_are_runs_and_judgements_whose_ids_have_blanks(tmp_path, name):
         write_run(rows, tmp_path / "run.txt")
 
 
+@pytest.mark.parametrize("names", ["query_id,doc_id,relevance", "query-id,corpus-id,score", "qid,docno,label"])
+def test_judgements_have_the_column_names_of_other_tools(tmp_path, names):
+    path = tmp_path / "qrels.csv"
+    path.write_text(f"{names}\nrote Schuhe,a b,2\n")
+    assert read_qrels(path).rows() == [("rote Schuhe", "a b", 2.0)]
+    path.write_text(f"{names}\nrote Schuhe,a b,viel\n")
+    with pytest.raises(DataError, match="line 2: the label is not a number: 'viel'"):
+        read_qrels(path)
+
+
 def test_tables_of_shops_have_columns_of_their_own(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("search_term,SKU,score\ngrüne Jacke,7,1\n", encoding="utf-8")

@@ -69,7 +69,7 @@ def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
 
 def _of_table_file(path: str | os.PathLike[str], value: str, instead: str | None = None) -> pl.DataFrame:
     """Runs or judgements of a file with named columns."""
-    table, locate = read_table_file(path, value)
+    table, locate = read_table_file(path, value, instead)
     try:
         return _as_frame(name_ids(table), value, None, instead, locate)
     except CellError as error:

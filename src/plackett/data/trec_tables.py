@@ -38,10 +38,12 @@ def is_table_file(path: str | os.PathLike[str]) -> bool:
     return not any(field.lstrip("+-").replace(".", "", 1).isdigit() for field in first.split("\t"))
 
 
-def read_table_file(path: str | os.PathLike[str], value: str) -> tuple[pl.DataFrame, Callable[[int], str]]:
+def read_table_file(
+    path: str | os.PathLike[str], value: str, instead: str | None = None
+) -> tuple[pl.DataFrame, Callable[[int], str]]:
     """The table of a file, and a function that says where a row is; ids of separated text are texts.
 
-    The column called ``value`` is read as numbers.
+    The column of the ``value``, or ``instead`` if there is none, is read as numbers.
     """
     import polars as pl
 
@@ -69,13 +71,14 @@ def read_table_file(path: str | os.PathLike[str], value: str) -> tuple[pl.DataFr
     def locate(row: int) -> str:
         return f"line {line_of(raw, separator, row + 1)}"
 
-    if value not in table.columns:
+    column = find_column(table, value, needed=False) or instead
+    if column not in table.columns:
         return table, locate
-    numbers = table[value].str.strip_chars().cast(pl.Float64, strict=False)
+    numbers = table[column].str.strip_chars().cast(pl.Float64, strict=False)
     wrong = numbers.is_null() | numbers.is_nan()
     if wrong.any():
         row = wrong.arg_max() or 0
-        raise DataError(f"{path}: {locate(row)}: the {value} is not a number: {table[value][row]!r}")
+        raise DataError(f"{path}: {locate(row)}: the {value} is not a number: {table[column][row]!r}")
     return table.with_columns(numbers), locate
 
 
