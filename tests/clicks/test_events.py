@@ -231,6 +231,14 @@ def test_bad_events_are_counted_with_their_lines(tmp_path):
     assert parts[-1].bad_lines.counts == log.bad_lines.counts and parts[-1].bad_lines.notes == log.bad_lines.notes
 
 
+def test_only_the_id_that_is_named_tells_events_apart(shop):
+    """A column ``_id`` of a table may be anything, such as the product."""
+    twice = {role: name for role, name in ALL.items() if role != "event"}
+    products = shop.unique("event_id").with_columns(_id=pl.col("sku"))
+    found = read_events(products, **twice)
+    assert not found.bad_lines.counts and found.clicks.sum() == products.filter(event="click").height
+
+
 def test_several_fields_tell_pages_apart(shop, log):
     sessions = shop.with_columns(session=pl.lit("s"), time=pl.col("search_id"))
     whole = read_clicks(sessions, "events", **ALL | {"page": "session,time"})

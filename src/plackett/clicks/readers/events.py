@@ -170,7 +170,7 @@ class Form:
     propensity: str | None = None
     conditional_propensity: str | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
-    event: str | None = ENVELOPE
+    event: str | None = None
     queries: Mapping[str, Any] = field(default_factory=dict)
     #: A field that is the same for all impressions of one log.
     source: str | None = None
@@ -282,7 +282,7 @@ class EventLog:
         self.top = None if first_rank is None else int(first_rank)
         self.bad = BadLines("the table", unit="row") if is_table(path) else BadLines(os.fspath(path))
         given = {"page": ",".join(form.page)} | form.paths
-        self.bad.columns = {role: name for role, name in given.items() if " " not in role and name != ENVELOPE}
+        self.bad.columns = {role: name for role, name in given.items() if " " not in role}
         self.lowest = math.inf
         self.kinds: dict[str, int] = {}
         self.sources: set[str | None] = set()
@@ -349,7 +349,7 @@ class EventLog:
 
         paths = self.form.paths
         if not is_table(path) and (_is_text(path) or self.form.lists_queries):
-            yield from table_of_objects(objects(path, bad), paths, bad, n_rows)
+            yield from table_of_objects(objects(path, bad), {"event": ENVELOPE} | paths, bad, n_rows)
             return
         frames: Iterable[pl.DataFrame]
         if is_table(path):
@@ -362,7 +362,6 @@ class EventLog:
             if LONG in frame.columns:
                 bad.add_all(TOO_LONG, frame.filter(LONG).select("__line__", pl.lit("")))
                 frame = frame.filter(~pl.col(LONG)).drop(LONG)
-            paths = {role: name for role, name in paths.items() if name != ENVELOPE or name in frame.columns}
             heads = self._heads(frame, paths)
             if heads:  # the fields of nested columns are taken out row by row
                 used = frame.select("__line__", *dict.fromkeys(heads.get(name, name) for name in paths.values()))
