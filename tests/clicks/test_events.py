@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 
 import numpy as np
@@ -142,6 +143,39 @@ def test_nothing_is_guessed_but_everything_proposed(tmp_path, shop, log):
     with pytest.raises(pk.DataError) as error:
         read_clicks(pl.DataFrame({"page": [1], "query": ["q"], "document": ["a"], "colour": ["red"]}))
     assert "a row per event" not in str(error.value)  # nothing looks like events
+
+
+def test_a_proposal_keeps_what_was_said_and_names_the_kinds(tmp_path, shop):
+    path = tmp_path / "e.parquet"
+    renamed = shop.with_columns(pl.col("event").replace({"impression": "view_item_list", "click": "select_item"}))
+    renamed.rename({"position": "colour"}).write_parquet(path)
+    with pytest.raises(pk.DataError) as error:
+        read_clicks(path, "events", page="visitor", query="sku")
+    call = str(error.value)[str(error.value).index("read_clicks(") :]
+    for said in ("page='visitor'", "query='sku'", "shown='view_item_list'", "click='select_item'", "rank_by='time'"):
+        assert said in call
+    assert "nothing looks like a rank" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["e.csv", "e.jsonl", "e.parquet"])
+@pytest.mark.parametrize("fields", [{}, NAMES])
+def test_empty_files_and_folders_are_named(tmp_path, name, fields):
+    path = tmp_path / name
+    path.write_text("")
+    for read in (read_clicks, lambda path, *a, **b: list(iter_clicks(path, 9, *a, **b))):
+        with pytest.raises(pk.DataError, match=f"{name}"):
+            read(path, "events", **fields)
+        with pytest.raises(pk.DataError, match="is a folder"):
+            read(tmp_path, "events", **fields)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_pipes_which_cannot_be_read_twice_are_refused(tmp_path):
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    for fields in ({}, NAMES):
+        with pytest.raises(pk.DataError, match="is a pipe"):
+            read_clicks(pipe, "events", **fields)
 
 
 def test_kinds_of_events_are_given_or_proposed(shop):

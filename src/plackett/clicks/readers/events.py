@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 from plackett._provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
@@ -186,9 +187,13 @@ class Form:
         if missing or not {"rank", "rank_by"} & {*given}:
             wanted = missing[0] if missing else "rank"
             order = " (or say rank_by=time or rank_by=order, -c rank_by=…)" if wanted == "rank" else ""
+            said = {
+                role: value for role, value in given.items() if value not in ("impression", "click")
+            }  # the defaults
+            proposal = propose(_sample(path), name, said)
             raise DataError(
                 f"{name}: which field is the {wanted}? Name it: {wanted}=FIELD, on the command line -c {wanted}=FIELD"
-                f"{order}; {propose(_sample(path), name, given)}"
+                f"{order}{proposal and f'; {proposal}'}"
             )
         if given.get("rank_by", WAYS[0]) not in WAYS:
             raise DataError(f"rank_by={given['rank_by']!r}; give {' or '.join(WAYS)}")
@@ -252,12 +257,18 @@ def _is_text(path: Any) -> bool:
 
 def _sample(path: Any) -> Iterator[Mapping[str, Any]]:
     """Events from the beginning of a log, as objects."""
+    import polars as pl
+
+    if not is_table(path):
+        check_regular(path)
     if not is_table(path) and _is_text(path):
         yield from (event for _, event in objects(path, BadLines("")))
         return
-    for frame in [as_polars(path)] if is_table(path) else batches(path, BadLines(""), 10_000, None):
-        for part in frame.drop("__line__", LONG, strict=False).iter_slices(10_000):
-            yield from part.to_dicts()
+    try:
+        for frame in [as_polars(path)] if is_table(path) else batches(path, BadLines(""), 10_000, None):
+            yield from frame.drop("__line__", LONG, strict=False).iter_rows(named=True)
+    except pl.exceptions.PolarsError as error:
+        raise damaged(path, error, None) from None
 
 
 class EventLog:
@@ -278,6 +289,8 @@ class EventLog:
     ) -> None:
         if first_rank is not None and str(first_rank) not in ("0", "1"):
             raise DataError(f"first_rank={first_rank!r}; the top rank is called 0 or 1")
+        if not is_table(path):
+            check_regular(path)  # it may be read more than once
         self.path, self.form, self.key, self.queries = path, form, key, queries
         self.top = None if first_rank is None else int(first_rank)
         self.bad = BadLines("the table", unit="row") if is_table(path) else BadLines(os.fspath(path))

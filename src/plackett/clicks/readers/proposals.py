@@ -76,8 +76,7 @@ def propose(
     if not {"rank", "rank_by"} & {*column_of}:
         options = {role: name for role, name in options.items() if role != "rank"} | {"rank_by": "time"}
         lines.append("nothing looks like a rank; rank_by=time takes the order in which the documents were shown")
-    for role in ("page", "query", "document", "action", "shown", "click"):
-        options.setdefault(role, "?")
+    options = dict.fromkeys(("page", "query", "document", "action", "shown", "click"), "?") | options
     words = " ".join(f"-c {quote(f'{role}={name}')}" for role, name in options.items())
     call = ", ".join(f"{role}={name!r}" for role, name in options.items())
     lines += [
