@@ -187,9 +187,8 @@ class Form:
         if missing or not {"rank", "rank_by"} & {*given}:
             wanted = missing[0] if missing else "rank"
             order = " (or say rank_by=time or rank_by=order, -c rank_by=…)" if wanted == "rank" else ""
-            said = {
-                role: value for role, value in given.items() if value not in ("impression", "click")
-            }  # the defaults
+            defaults = ("impression", "click")
+            said = {role: value for role, value in given.items() if value not in defaults}
             proposal = propose(_sample(path), name, said)
             raise DataError(
                 f"{name}: which field is the {wanted}? Name it: {wanted}=FIELD, on the command line -c {wanted}=FIELD"
@@ -594,7 +593,10 @@ def _count(path: Any) -> int:
     from plackett.data._bytes import bare_suffix
 
     if bare_suffix(path) == ".parquet":
-        return int(pl.scan_parquet(os.fspath(path)).select(pl.len()).collect().item())
+        try:
+            return int(pl.scan_parquet(os.fspath(path)).select(pl.len()).collect().item())
+        except pl.exceptions.PolarsError as error:
+            raise damaged(path, error, None) from None
     return sum(1 for _ in lines(path))
 
 
