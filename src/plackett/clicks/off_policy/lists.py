@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,34 +46,13 @@ class NewLists:
         return np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
 
 
-def _table(run: Any) -> Any:
-    """A run in a table with named columns, whose queries may contain blanks; other runs as they are."""
-    import polars as pl
-
-    from plackett.clicks.readers.columns import is_table_file, role_columns, table_frame
-
-    if not isinstance(run, (str, os.PathLike)) or not is_table_file(run):
-        return run
-    frame = table_frame(run)
-    try:
-        names = role_columns(frame, ("query", "document"))
-        if "score" not in frame.columns:
-            raise DataError(f"no column 'score'; the columns are {', '.join(frame.columns)}")
-        score = frame["score"].cast(pl.Float64, strict=False)
-        if score.null_count():
-            raise DataError(f"line {int(score.is_null().arg_true()[0]) + 2}: the score is not a number")
-    except DataError as error:
-        raise DataError(f"{run}: {error}") from None
-    return frame.select(qid=pl.col(names["query"]), docid=pl.col(names["document"]), score=score)
-
-
 def new_lists(log: ClickLog, run: Any, k: int) -> NewLists:
     """Lists of a run (a TREC file, a table with query, document and score, or nested dicts), cut at k."""
     import polars as pl
 
     from plackett.data.trec import as_run
 
-    frame = as_run(_table(run))
+    frame = as_run(run)
     texts = log.queries.dtype.kind != "i", log.documents.dtype.kind != "i"
     columns = []
     for name, text in zip(("qid", "docid"), texts, strict=True):

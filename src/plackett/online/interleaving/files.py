@@ -84,11 +84,12 @@ def write_lists(
     copies: int = 1,
     seed: int = 0,
 ) -> int:
-    """Write interleaved lists of runs, a line of JSON per list; returns their number.
+    """Write interleaved lists of runs (any form that `plackett.data.trec.as_run` takes); returns their number.
 
-    Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count; a
-    warning says for how many of them a run has no documents. The rankers swap roles over the copies of a
-    query, so that the copies together are fair: give an even number of copies for two rankers, a multiple of 2 m for m.
+    Each line of JSON is a list with ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of
+    any run count; a warning says for how many of them a run has no documents. The rankers swap roles over the copies of
+    a query, so that the copies together are fair: give an even number of copies for two rankers, a multiple of 2 m for
+    m.
     """
     way = find_interleaving(method)
     by_ranker = [_rankings(run) for run in runs.values()]
