@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,12 @@ import numpy as np
 
 from plackett import _storage
 from plackett._errors import DataError, reading
+from plackett._files import offsets_fit
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import note_source
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation, relation_map
-from plackett.data.strings import Strings
+from plackett.data.strings import Strings, pack_ids, pack_strings, unpack_ids, unpack_strings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -66,11 +68,11 @@ def save_dataset(
     for name in _IDS:
         ids = getattr(data, name)
         if ids is not None:
-            arrays |= {name: ids} if ids.dtype.kind == "i" else _pack(name, Strings.from_values(ids))
+            arrays |= pack_ids(name, ids)
     if data.feature_names is not None:
-        arrays |= _pack("feature_names", Strings.from_values(data.feature_names))
+        arrays |= pack_strings("feature_names", Strings.from_values(data.feature_names))
     if data.comments is not None:
-        arrays |= _pack("comments", data.comments)
+        arrays |= pack_strings("comments", data.comments)
     if data.preferences is not None:
         for field in fields(Preferences):
             value = getattr(data.preferences, field.name)
@@ -78,14 +80,14 @@ def save_dataset(
                 arrays[f"preferences.{field.name}"] = value
     metadata = {"kind": "dataset", "n_features": str(data.n_features)}
     if data.relations:
-        arrays |= _pack("relations", Strings.from_values(list(data.relations)))
+        arrays |= pack_strings("relations", Strings.from_values(list(data.relations)))
         for number, relation in enumerate(data.relations.values()):
             for field in fields(Relation):
                 value = getattr(relation, field.name)
                 if value is not None:
                     arrays[f"relation.{number}.{field.name}"] = value
     for name, values in (strings or {}).items():
-        arrays |= _pack(name, values)
+        arrays |= pack_strings(name, values)
     _storage.write(path, arrays, metadata)
 
 
@@ -106,10 +108,6 @@ def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingD
 
 def _all_finite(values: np.ndarray) -> bool:
     return all(bool(np.isfinite(values[start : start + 65_536]).all()) for start in range(0, values.size, 65_536))
-
-
-def _pack(name: str, strings: Strings) -> dict[str, np.ndarray]:
-    return {f"{name}.bytes": strings.data, f"{name}.offsets": strings.offsets}
 
 
 class _Opener:
@@ -166,10 +164,11 @@ class _Opener:
         return self.required(name, dtype, shape) if name in self.arrays else None
 
     def check_offsets(self, name: str, offsets: np.ndarray, end: int | None = None) -> None:
-        if offsets.size == 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
+        last = int(offsets[-1]) if offsets.size else 0
+        if not offsets_fit(offsets, last):
             raise self.damaged(f"{name} do not begin at 0 and increase")
-        if end is not None and offsets[-1] != end:
-            raise self.damaged(f"{name} end at {offsets[-1]} instead of {end}")
+        if end is not None and last != end:
+            raise self.damaged(f"{name} end at {last} instead of {end}")
 
     def within(self, numbers: np.ndarray, length: str) -> np.ndarray:
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.sizes[length]:
@@ -199,20 +198,19 @@ class _Opener:
         return csr_matrix((values, indices, indptr), shape=(self.sizes["rows"], self.sizes["features"]), copy=False)
 
     def strings(self, name: str, length: str) -> Strings | None:
-        if f"{name}.bytes" not in self.arrays:
-            return None
-        data = self.required(f"{name}.bytes", np.uint8, (f"bytes of {name}",))
-        offsets = self.required(f"{name}.offsets", np.int64, (f"{name} + 1",))
-        self.check_offsets(f"{name}.offsets", offsets, data.size)
-        if offsets.size != self.sizes[length] + 1:
-            raise self.damaged(f"{offsets.size - 1} {name} for {self.sizes[length]} {length}")
-        return Strings(data, offsets)
+        return self.unpacked(unpack_strings, name, length)
 
     def ids(self, name: str, length: str) -> np.ndarray | None:
-        if name in self.arrays:
-            return self.required(name, np.int64, (length,))
-        strings = self.strings(name, length)
-        return None if strings is None else strings.to_numpy()
+        return self.unpacked(unpack_ids, name, length)
+
+    def unpacked(self, unpack: Callable[[dict[str, np.ndarray], str], Any], name: str, length: str) -> Any:
+        try:
+            values = unpack(self.arrays, name)
+        except DataError as error:
+            raise self.damaged(str(error)) from None
+        if values is not None and len(values) != self.sizes[length]:
+            raise self.damaged(f"{len(values)} {name} for {self.sizes[length]} {length}")
+        return values
 
     def preferences(self, offsets: np.ndarray) -> Preferences:
         columns: dict[str, Any] = {}
