@@ -79,10 +79,15 @@ def files(folder: Path):
     data = data.replace(X=pk.RankingDataset.from_arrays(data.dense(), None).X)
     pk.write(data, folder / "data.plackett")
     yield folder / "data.plackett", use_dataset
-    documents = [Document(f"d{i}", {"body": f"a wing of lift {i} " * i, "year": i, "title": f"t {i}"}, (Link("d1", "one"),)) for i in range(6)]
+    documents = [
+        Document(f"d{i}", {"body": f"a wing of lift {i} " * i, "year": i, "title": f"t {i}"}, (Link("d1", "one"),))
+        for i in range(6)
+    ]
     pk.Index.create(folder / "index", documents)
     yield from ((path, use_index) for path in sorted((folder / "index").glob("*.plackett")))
-    log = ClickLog.from_arrays(["q", "r", "q"], [["a", "b"], ["b"], ["c", "a"]], [[0, 1], [1], [0, 0]], ranks=[[1, 2], [3], [4, 5]])
+    log = ClickLog.from_arrays(
+        ["q", "r", "q"], [["a", "b"], ["b"], ["c", "a"]], [[0, 1], [1], [0, 0]], ranks=[[1, 2], [3], [4, 5]]
+    )
     log.save(folder / "log.plackett")
     yield folder / "log.plackett", use_log
     pk.clicks.PBM(max_iter=2).fit(log).save(folder / "clicks.plackett")

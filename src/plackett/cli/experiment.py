@@ -161,7 +161,7 @@ def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, 
             "--valid and --test need exactly one training dataset, and --valid needs --test", param_hint="--test"
         )
     train = read_data(Path(names[0]), columns)
-    like = train.n_features, train.feature_names
+    like = train.n_features, train.feature_names, train.categories
     parts = [None if path is None else read_like(path, columns, *like) for path in (valid, test)]
     return {_name(names[0]): Fold(train, *parts)}
 

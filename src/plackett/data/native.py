@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,9 @@ import numpy as np
 from plackett import _storage
 from plackett._errors import DataError, reading
 from plackett._files import offsets_fit
+from plackett.data.categories import checked_categories
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import NUMBERS
 from plackett.data.mapped import note_source
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation, relation_map
@@ -24,16 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["open_dataset", "save_dataset"]
 
 #: Plain arrays: type and shape, where "rows", "queries" and "T" stand for numbers that must agree.
+_LENGTH = {"row": "rows", "query": "queries"}
 _PLAIN: dict[str, tuple[type, tuple[str, ...]]] = {
-    "y": (np.float64, ("rows",)),
-    "sample_weight": (np.float64, ("rows",)),
-    "query_weight": (np.float64, ("queries",)),
-    "positions": (np.int32, ("rows",)),
-    "subtopics": (np.float32, ("rows", "T")),
-    "subtopic_weight": (np.float64, ("queries", "T")),
-    "query_features": (np.float32, ("queries", "query features")),
-    "input_rows": (np.int64, ("rows",)),
-}
+    name: (field.dtype, (_LENGTH[field.per], field.width) if field.width else (_LENGTH[field.per],))
+    for name, field in NUMBERS.items()
+} | {"input_rows": (np.int64, ("rows",))}
 #: Ids: whole numbers, or strings as bytes and offsets.
 _IDS = {"qids": "queries", "docids": "rows"}
 
@@ -79,6 +78,8 @@ def save_dataset(
             if value is not None:
                 arrays[f"preferences.{field.name}"] = value
     metadata = {"kind": "dataset", "n_features": str(data.n_features)}
+    if data.categories:
+        metadata["categories"] = json.dumps(dict(data.categories), ensure_ascii=False)
     if data.relations:
         arrays |= pack_strings("relations", Strings.from_values(list(data.relations)))
         for number, relation in enumerate(data.relations.values()):
@@ -128,14 +129,19 @@ class _Opener:
         known |= {name: self.ids(name, length) for name, length in _IDS.items()}
         if known["qids"] is None:
             raise self.damaged("qids are missing")
-        if known["y"] is not None and not _all_finite(known["y"]):
-            raise self.damaged("a label is not finite")
+        for name, what in (("y", "a label"), ("query_time", "the time of a query")):
+            if known[name] is not None and not _all_finite(known[name]):
+                raise self.damaged(f"{what} is not finite")
         rows = known["input_rows"]
         if rows is not None and not np.array_equal(np.bincount(self.within(rows, "rows")), np.ones(rows.size)):
             raise self.damaged("input_rows do not name every row once")
         names = self.strings("feature_names", "features")
         if names is not None:
             known["feature_names"] = tuple(names.to_numpy().tolist())
+        if "categories" in self.metadata:
+            known["categories"] = MappingProxyType(
+                checked_categories(json.loads(self.metadata["categories"]), known.get("feature_names"))
+            )
         known["comments"] = self.strings("comments", "rows")
         if "preferences.winner" in self.arrays:
             known["preferences"] = self.preferences(offsets)

@@ -12,7 +12,17 @@ from plackett.data.grouping import group_rows, ids_array
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["column", "count_rows", "features", "positions", "queries", "unmasked", "weights"]
+__all__ = [
+    "column",
+    "count_rows",
+    "features",
+    "positions",
+    "queries",
+    "query_features",
+    "times",
+    "unmasked",
+    "weights",
+]
 
 
 def features(X: Any) -> np.ndarray | csr_matrix | None:
@@ -83,6 +93,29 @@ def positions(values: Any) -> np.ndarray:
             f"positions[{bad[0]}] is {numbers[bad[0]]:g}; a position is a whole number, and 1 is the top of the list"
         )
     return numbers.astype(np.int32)
+
+
+def query_features(values: Any) -> np.ndarray:
+    """Features of queries: a table of numbers, NaN where they are missing."""
+    table = column(values, "query_features", np.float32, ndim=2)
+    if np.isinf(table).any():
+        raise DataError("query_features has infinite values")
+    return table
+
+
+def times(values: Any) -> np.ndarray | None:
+    """Times of queries: finite numbers, or dates, which become seconds since 1970."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.dtype.kind == "M":
+        seconds = array.astype("datetime64[us]").astype(np.float64) / 1e6
+        array = np.where(np.isnat(array), np.nan, seconds)
+    numbers = column(array, "query_time", np.float64)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        raise DataError(f"query_time[{bad[0]}] is {numbers[bad[0]]}; every query needs a time")
+    return numbers
 
 
 def weights(values: Any, name: str, ndim: int | None = 1) -> np.ndarray | None:

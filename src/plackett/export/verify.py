@@ -17,6 +17,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.export._forest import Forest
 from plackett.export._form import Form, Network, form_of
+from plackett.rankers.columns import Columns
 
 __all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export"]
 __public__ = ["verify_export"]
@@ -183,8 +184,9 @@ def verify_export(
     if not hasattr(known, "score"):
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
     form = form_of(ranker, feature_names, lists=True, fills=True)
-    X = data.X if isinstance(data, RankingDataset) else np.asarray(data, np.float32)
-    X = np.asarray(dense(X), np.float32)
+    if isinstance(data, RankingDataset):
+        data = getattr(ranker, "_columns", Columns()).aligned(data).X
+    X = np.asarray(dense(data), np.float32)
     if X.shape[1] != len(form.names):
         raise DataError(f"the data has {X.shape[1]} features, and the ranker {len(form.names)}")
     groups = {"one list of documents": X[:_MOST_ROWS]} if form.normalised else hard_rows(form, X, random_state)
