@@ -236,6 +236,7 @@ def test_a_missing_label_is_an_error_and_never_a_feature(run, tmp_path):
         out = (tmp_path / "a.plackett",) if words[0] == "convert" else ()
         code, _, err = run(words[0], tmp_path / "a.csv", *out, *words[1:])
         assert code == 1 and "'rating'" in err and "missing" in err
+        assert ("'rating' is taken as the label" in err) is ("--label" not in words)
     assert not (tmp_path / "a.plackett").exists()
 
 

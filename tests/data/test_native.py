@@ -20,7 +20,9 @@ from whole_dataset import assert_same, full
 def test_every_field_survives(tmp_path, sparse, mmap):
     data = full(sparse)
     # a new field must be stored too
-    assert all(getattr(data, field.name) is not None or (sparse and field.name == "categories") for field in fields(data))
+    assert all(
+        getattr(data, field.name) is not None or (sparse and field.name == "categories") for field in fields(data)
+    )
     save_dataset(data, tmp_path / "a.plackett")
     assert_same(data, open_dataset(tmp_path / "a.plackett", mmap=mmap))
 

@@ -87,7 +87,7 @@ def test_tables_keep_query_features_and_refuse_relations(tmp_path):
         pk.write(data, tmp_path / "relations.parquet")
     with pytest.raises(DataError, match="query_features do not fit"):
         pk.write(alone, tmp_path / "data.csv")
-    with pytest.warns(pk.PlackettWarning, match="cannot hold relations, query_features"):
+    with pytest.warns(pk.PlackettWarning, match="cannot hold query_features, relations"):
         pk.write(data, tmp_path / "data.txt")
 
 

@@ -20,6 +20,7 @@ from plackett.data.dense import dense
 from plackett.data.fields import FIELDS, NUMBERS
 from plackett.data.grouping import ids_array
 from plackett.data.mapped import is_mapped, rows_of_queries, take_rows
+from plackett.data.times import times
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +209,7 @@ class RankingDataset:
             "docids": docids,
             "sample_weight": validation.weights(sample_weight, "sample_weight", None),
             "query_weight": validation.weights(query_weight, "query_weight"),
-            "query_time": validation.times(query_time),
+            "query_time": None if query_time is None else times(query_time, "query_time"),
             "positions": None if positions is None else validation.positions(positions),
             "query_features": None if query_features is None else validation.query_features(query_features),
             "subtopics": subtopics,
@@ -528,7 +529,7 @@ class RankingDataset:
         if changes.get("query_features") is not None:
             changes["query_features"] = validation.query_features(changes["query_features"])
         if changes.get("query_time") is not None:
-            changes["query_time"] = validation.times(changes["query_time"])
+            changes["query_time"] = times(changes["query_time"], "query_time")
         categories, names = changes.get("categories", self.categories), changes.get("feature_names", self.feature_names)
         if "categories" in changes:
             changes["categories"] = _categories(categories, names)

@@ -15,6 +15,7 @@ from plackett.data.columns import OWN, Columns, choose_columns, is_number, log_c
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import FIELDS
 from plackett.data.strings import Strings
+from plackett.data.times import seconds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,7 +142,7 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False, panda
     )
     per_query: dict[str, Any] = {}
     if "query_time" in roles:
-        times = data.from_input_order(_times(table[roles["query_time"]]))
+        times = data.from_input_order(seconds(table[roles["query_time"]]))
         per_query["query_time"] = np.minimum.reduceat(times, data.offsets[:-1]) if times.size else times
     if "query_weight" in roles:
         per_query["query_weight"] = _of_queries(data, numbers("query_weight"), "query_weight")
@@ -171,32 +172,6 @@ def _coded(table: pl.DataFrame, names: Sequence[str], pandas: Any) -> tuple[pl.D
     values = category_columns(frame[list(names)], names)
     codes = [pl.Series(name, category_codes(frame[name], known)) for name, known in values.items()]
     return table.with_columns(codes), values
-
-
-def _times(series: pl.Series) -> np.ndarray:
-    """Dates as seconds since 1970, numbers as they are."""
-    import polars as pl
-
-    given = series
-    if series.dtype == pl.String:
-        text = series.str.strip_chars().str.strip_suffix("Z")
-        series = text.str.to_datetime(time_unit="us", strict=False)
-        series = series.fill_null(text.str.to_date(strict=False).cast(pl.Datetime("us")))
-        numbers = text.cast(pl.Float64, strict=False)
-        series = numbers if numbers.null_count() < series.null_count() else series
-    if series.dtype.is_temporal() and series.dtype not in (pl.Time, pl.Duration):
-        series = series.cast(pl.Datetime("us", getattr(series.dtype, "time_zone", None)))
-        series = series.dt.epoch("us").cast(pl.Float64) / 1e6
-    if not series.dtype.is_numeric():
-        raise DataError(f"column {given.name!r} is {given.dtype}; a time is a date, a date with a time, or a number")
-    times = series.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    bad = np.flatnonzero(~np.isfinite(times))
-    if bad.size:
-        row = int(bad[0])
-        form = "2024-05-31 or 2024-05-31T12:00:00"
-        problem = "the time is missing" if given[row] is None else f"{given[row]!r:.60} is not a time; write {form}"
-        raise CellError(given.name, row, problem)
-    return times
 
 
 def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any, list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._estimator import Transformer, not_fitted
 from plackett._kernel import kernel
-from plackett.data.categories import with_codes_of
+from plackett.data.categories import recoded
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import distinct
@@ -114,9 +114,10 @@ class OrderedTargetEncoder(Transformer):
         table = self._table(X)
         if table.shape[1] != self.n_features_in_:
             raise DataError(f"X has {table.shape[1]} features, but this encoder is expecting {self.n_features_in_}")
-        if isinstance(X, RankingDataset) and X.categories and self.categories_:
-            own = self._table(with_codes_of(X, self.categories_))
-            table = np.where(np.isnan(own) & ~np.isnan(table), -1.0, own)  # never seen, which is not missing
+        if isinstance(X, RankingDataset) and X.categories:
+            for j, values in getattr(self, "categories_", ()):
+                codes = recoded(table[:, j], X.categories[(X.feature_names or ())[j]], values)
+                table[:, j] = np.where(np.isnan(codes) & ~np.isnan(table[:, j]), -1.0, codes)  # never seen, not missing
         encoded = np.array(table, np.float64)
         learned = np.asarray(self.statistics_, np.float64)
         for j in self._columns(table.shape[1]):
@@ -139,9 +140,8 @@ class OrderedTargetEncoder(Transformer):
         table = self._table(X)
         labels, query = _labels(X, y, qid, table.shape[0])
         self.n_features_in_ = table.shape[1]
-        self.categories_ = dict(X.categories or {}) if isinstance(X, RankingDataset) else {}
-        names = list(X.feature_names or ()) if self.categories_ else []
-        self._coded = [names.index(name) for name in self.categories_]
+        declared = (X.categories if isinstance(X, RankingDataset) else None) or {}
+        self.categories_ = [[X.feature_names.index(name), list(values)] for name, values in declared.items()]
         target = np.where(labels >= 0, labels, np.nan)
         judged = ~np.isnan(target)
         if self.relative:
@@ -169,7 +169,8 @@ class OrderedTargetEncoder(Transformer):
         return (total + self.smoothing * prior) / (count + self.smoothing)
 
     def _columns(self, n_features: int) -> list[int]:
-        chosen = (self._coded or range(n_features)) if self.features is None else self.features
+        declared = [j for j, _ in getattr(self, "categories_", ())]
+        chosen = (declared or range(n_features)) if self.features is None else self.features
         for j in chosen:
             if not 0 <= j < n_features:
                 raise DataError(f"features: there is no feature {j}; there are {n_features}")

@@ -19,7 +19,6 @@ __all__ = [
     "positions",
     "queries",
     "query_features",
-    "times",
     "unmasked",
     "weights",
 ]
@@ -101,21 +100,6 @@ def query_features(values: Any) -> np.ndarray:
     if np.isinf(table).any():
         raise DataError("query_features has infinite values")
     return table
-
-
-def times(values: Any) -> np.ndarray | None:
-    """Times of queries: finite numbers, or dates, which become seconds since 1970."""
-    if values is None:
-        return None
-    array = np.asarray(values)
-    if array.dtype.kind == "M":
-        seconds = array.astype("datetime64[us]").astype(np.float64) / 1e6
-        array = np.where(np.isnat(array), np.nan, seconds)
-    numbers = column(array, "query_time", np.float64)
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        raise DataError(f"query_time[{bad[0]}] is {numbers[bad[0]]}; every query needs a time")
-    return numbers
 
 
 def weights(values: Any, name: str, ndim: int | None = 1) -> np.ndarray | None:
