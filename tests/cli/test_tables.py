@@ -230,6 +230,7 @@ def test_fresh_cells(run, shop):
     assert after.keys() == before.keys() and all(after[name] > before[name] for name in before)
 
 
+@pytest.mark.filterwarnings("always::plackett.PlackettWarning")
 def test_a_missing_label_is_an_error_and_never_a_feature(run, tmp_path):
     (tmp_path / "a.csv").write_text("query,product,rating,price\na,x,1,2.5\na,y,,3.5\na,z,2,1.5\n")
     for words in (("info",), ("info", "--label", "rating"), ("convert",)):
