@@ -253,6 +253,7 @@ from plackett.rankers.scorer import scorer as scorer
 from plackett.text.search.searching import search as search
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.measures.spearman import spearman_rho as spearman_rho
+from plackett.data.splits import split_by_time as split_by_time
 from plackett.data.splits import split_queries as split_queries
 from plackett.evaluation.robustness import switch_probability as switch_probability
 from plackett.measures.tau_ap import tau_ap as tau_ap

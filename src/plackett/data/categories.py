@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "category_codes",
     "category_columns",
+    "check_codes",
     "checked_categories",
     "is_category",
     "recoded",
@@ -148,6 +149,18 @@ def checked_categories(given: Mapping[str, Sequence[Any]], names: Sequence[str] 
             raise DataError(f"categories of {name!r}: give its different values, as text or numbers, in a list")
         checked[name] = tuple(values)
     return checked
+
+
+def check_codes(X: np.ndarray, names: Sequence[str], categories: Mapping[str, Sequence[Any]]) -> None:
+    """Raise an error unless features that hold categories are numbers of their values, or missing."""
+    for name, values in categories.items():
+        codes = X[:, list(names).index(name)]
+        bad = np.flatnonzero(~(np.isnan(codes) | ((codes >= 0) & (codes < len(values)) & (codes == np.floor(codes)))))
+        if bad.size:
+            raise DataError(
+                f"feature {name!r}, row {bad[0]}: {codes[bad[0]]:g} is not the number of one of its {len(values)} "
+                "categories, which count from 0"
+            )
 
 
 def refuse_categories(categories: Iterable[str] | None, who: str) -> None:

@@ -242,7 +242,7 @@ class RankingDataset:
             preferences=preferences,
             relations=_relations(relations, rows, offsets),
             feature_names=feature_names,
-            categories=_categories(categories, feature_names),
+            categories=_categories(categories, feature_names, features),
             comments=comments,
             input_rows=rows,
             **columns,
@@ -531,11 +531,10 @@ class RankingDataset:
         if changes.get("query_time") is not None:
             changes["query_time"] = times(changes["query_time"], "query_time")
         categories, names = changes.get("categories", self.categories), changes.get("feature_names", self.feature_names)
-        if "categories" in changes:
-            changes["categories"] = _categories(categories, names)
-        elif categories is not None and "feature_names" in changes:  # those of the features that are left
-            kept = {name: values for name, values in categories.items() if name in (names or ())}
-            changes["categories"] = _categories(kept, names)
+        if categories is not None and "categories" not in changes:  # those of the features that are left
+            categories = {name: values for name, values in categories.items() if name in (names or ())}
+        if "categories" in changes or "feature_names" in changes:
+            changes["categories"] = _categories(categories, names, changes.get("X", self.X))
         return dataclass_replace(self, **changes)
 
     def fingerprint(self) -> str:
@@ -599,9 +598,12 @@ def _relations(given: Any, rows: np.ndarray | None, offsets: np.ndarray) -> Mapp
     return relation_map(given, rows, offsets)
 
 
-def _categories(given: Any, names: Sequence[str] | None) -> Mapping[str, tuple[Any, ...]] | None:
+def _categories(given: Any, names: Sequence[str] | None, X: Any) -> Mapping[str, tuple[Any, ...]] | None:
     if not given:
         return None
-    from plackett.data.categories import checked_categories
+    from plackett.data.categories import check_codes, checked_categories
 
-    return MappingProxyType(checked_categories(given, names))
+    checked = checked_categories(given, names)
+    if isinstance(X, np.ndarray):  # sparse features are refused later
+        check_codes(X, names or (), checked)
+    return MappingProxyType(checked)

@@ -26,8 +26,9 @@ def seconds(series: pl.Series) -> np.ndarray:
     values = series
     if series.dtype == pl.String:
         text = series.str.strip_chars().str.strip_suffix("Z")
-        values = text.str.to_datetime(time_unit="us", strict=False)
-        values = values.fill_null(text.str.to_date(strict=False).cast(pl.Datetime("us")))
+        values = text.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us"))
+        for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M"):
+            values = values.fill_null(text.str.replace("T", " ").str.to_datetime(form, time_unit="us", strict=False))
         numbers = text.cast(pl.Float64, strict=False)
         values = numbers if numbers.null_count() < values.null_count() else values
     if values.dtype == pl.Date or values.dtype == pl.Datetime:
