@@ -530,11 +530,10 @@ class RankingDataset:
             changes["query_features"] = validation.query_features(changes["query_features"])
         if changes.get("query_time") is not None:
             changes["query_time"] = times(changes["query_time"], "query_time")
-        categories, names = changes.get("categories", self.categories), changes.get("feature_names", self.feature_names)
-        if categories is not None and "categories" not in changes:  # those of the features that are left
-            categories = {name: values for name, values in categories.items() if name in (names or ())}
         if "categories" in changes or "feature_names" in changes:
-            changes["categories"] = _categories(categories, names, changes.get("X", self.X))
+            known = changes.get("feature_names", self.feature_names)
+            left = {name: values for name, values in (self.categories or {}).items() if name in (known or ())}
+            changes["categories"] = _categories(changes.get("categories", left), known, changes.get("X", self.X))
         return dataclass_replace(self, **changes)
 
     def fingerprint(self) -> str:

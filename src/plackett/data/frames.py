@@ -206,7 +206,7 @@ def _refuse_text(series: pl.Series) -> None:
     """Say what is wrong with a feature of another type, and where: one bad cell makes a whole column text."""
     what = f"column {series.name!r} is {series.dtype}, but features must be numbers"
     leave = parameter("drop", repr(series.name) if in_shell() else f"[{series.name!r}]")
-    name = series.name if in_shell() else repr(series.name)
+    name = repr(series.name)
     if series.dtype.is_temporal():
         raise DataError(f"{what}: leave it out with {leave}, or say that it is the time with {parameter('time', name)}")
     advice = f"encode it (one-hot or as numbers), or leave it out with {leave}"

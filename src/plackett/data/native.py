@@ -30,8 +30,7 @@ __all__ = ["open_dataset", "save_dataset"]
 #: Plain arrays: type and shape, where "rows", "queries" and "T" stand for numbers that must agree.
 _LENGTH = {"row": "rows", "query": "queries"}
 _PLAIN: dict[str, tuple[type, tuple[str, ...]]] = {
-    name: (field.dtype, (_LENGTH[field.per], field.width) if field.width else (_LENGTH[field.per],))
-    for name, field in NUMBERS.items()
+    name: (field.dtype, tuple(filter(None, (_LENGTH[field.per], field.width)))) for name, field in NUMBERS.items()
 } | {"input_rows": (np.int64, ("rows",))}
 #: Ids: whole numbers, or strings as bytes and offsets.
 _IDS = {"qids": "queries", "docids": "rows"}
