@@ -104,6 +104,14 @@ def test_numbers_that_are_declared_as_categories():
     np.testing.assert_array_equal(back.X, data.X)
 
 
+def test_nan_is_a_missing_category():
+    frame = pl.DataFrame({"qid": [1, 1, 1], "label": [0, 1, 2], "size": [1.5, None, float("nan")]})
+    for each in (frame, pd.DataFrame(frame.to_dict(as_series=False))):
+        data = RankingDataset.from_frame(each, categories="size")
+        assert data.categories == {"size": (1.5,)}
+        np.testing.assert_array_equal(data.X[:, 0], [0, np.nan, np.nan])
+
+
 def test_other_lists_of_values_are_translated():
     """The same brand has another code in another file; a brand that training did not see is a missing value."""
     data = RankingDataset.from_frame(shop())
@@ -196,7 +204,8 @@ def test_auto_ranker_takes_them():
         ([0, 3], {"b": ["x", "y"]}, "feature 'b', row 1: 3 is not the number of one of its 2 categories"),
         ([0, 0.5], {"b": ["x", "y"]}, "row 1: 0.5 is not"),
         ([0, 1], {"c": ["x", "y"]}, "there is no feature 'c'"),
-        ([0, 1], {"b": ["x", "x"]}, "different values"),
+        ([0, 1], {"b": ["x", "x"]}, "differ as text"),
+        ([0, 1], {"b": [1, "1"]}, "differ as text"),
         ([0, 1], {"b": "xy"}, "in a list"),
         ([0, 1], {"b": [None, "x"]}, "text or numbers"),
         ([0, 1], ["b"], "a mapping"),

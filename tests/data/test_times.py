@@ -156,7 +156,8 @@ def test_equal_times_stay_together():
         ({"sizes": (0.5, 0.6)}, "add up to 1"),
         ({"sizes": 0.7}, "add up to 1, got 0.7"),
         ({"cutoffs": [5.0, 2.0]}, "cutoffs must ascend"),
-        ({"cutoffs": []}, "cutoffs must ascend"),
+        ({"cutoffs": []}, "two parts or more"),
+        ({"sizes": (1.0,)}, "two parts or more"),
         ({"cutoffs": ["soon"]}, "'soon' is not a time"),
         ({"cutoffs": [1e12]}, "part 2 of 2 has no queries: the times are from 0 to 1641600"),
         ({"embargo": 100 * DAY}, "part 1 of 3 has no queries.*embargo is 8640000"),
@@ -171,6 +172,8 @@ def test_impossible_splits_are_refused(options, message):
 
 
 def test_data_without_times_are_refused():
+    with pytest.raises(DataError, match="no queries to split"):
+        pk.split_by_time([], time=[])
     with pytest.raises(DataError, match="the data have no times: give time=…, or name the column"):
         pk.split_by_time(dated().replace(query_time=None))
     with pytest.raises(DataError, match="the data have no times: give time=…$"):

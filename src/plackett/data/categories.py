@@ -55,7 +55,9 @@ def category_columns(frame: Any, more: Sequence[str] = ()) -> dict[str, list[Any
         else:
             # sorted: the order of appearance would make the codes depend on the order of the rows
             column = frame[name].cast(str) if is_category(dtype) else frame[name]
-            values = sorted(column.unique().drop_nulls().to_list())
+            values = sorted(
+                value for value in column.unique().drop_nulls().to_list() if value == value
+            )  # NaN is missing
         odd = [value for value in values if not isinstance(value, (str, bool, int, float))]
         if odd:
             raise DataError(
@@ -145,8 +147,8 @@ def checked_categories(given: Mapping[str, Sequence[Any]], names: Sequence[str] 
         if names is None or name not in names:
             raise DataError(f"categories: there is no feature {name!r}")
         whole = not isinstance(values, str) and all(isinstance(value, (str, bool, int, float)) for value in values)
-        if not whole or len({*values}) < len(values) or len(values) > _MOST:
-            raise DataError(f"categories of {name!r}: give its different values, as text or numbers, in a list")
+        if not whole or len({*map(str, values)}) < len(values) or len(values) > _MOST:
+            raise DataError(f"categories of {name!r}: give its values, text or numbers that differ as text, in a list")
         checked[name] = tuple(values)
     return checked
 

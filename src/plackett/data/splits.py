@@ -128,7 +128,7 @@ def split_queries(
     edges = _edges(sizes, queries.n)
     counts = np.diff(edges)
     if (counts == 0).any():
-        raise DataError(_too_few(queries.n, sizes))
+        raise DataError(f"{queries.n} queries are too few for parts of the sizes {tuple(sizes)}")
     rng = np.random.default_rng(random_state)
     order = rng.permutation(order_of(queries.ids))
     if stratify:
@@ -177,15 +177,17 @@ def split_by_time(
     ([0, 1, 3], [2])
     """
     queries = _Queries(data)
+    if queries.n == 0:
+        raise DataError("there are no queries to split")
     when, gap = queries.times(time), duration(embargo, "embargo")
     if cutoffs is None:
         edges = _edges(sizes, queries.n)[1:-1]
-        cuts = np.sort(when)[np.minimum(edges, max(queries.n - 1, 0))]
+        cuts = np.sort(when)[np.minimum(edges, queries.n - 1)]
     else:
-        cuts = times([cutoffs] if isinstance(cutoffs, (str, int, float)) or not np.iterable(cutoffs) else cutoffs,
-                     "cutoffs")  # fmt: skip
-    if cuts.size == 0 or not (cuts[1:] > cuts[:-1]).all():
-        raise DataError("cutoffs must ascend" if cutoffs is not None else _too_few(queries.n, sizes, "equal times"))
+        one = isinstance(cutoffs, str) or not np.iterable(cutoffs)
+        cuts = times([cutoffs] if one else cutoffs, "cutoffs")
+    if cuts.size == 0 or (cutoffs is not None and not (cuts[1:] > cuts[:-1]).all()):
+        raise DataError("cutoffs must ascend, and a split has two parts or more")
     part = np.searchsorted(cuts, when, side="right")
     until = np.append(cuts - gap, np.inf)[part]
     parts = [np.flatnonzero((part == p) & (when < until)) for p in range(cuts.size + 1)]
@@ -193,9 +195,9 @@ def split_by_time(
         if own.size == 0:
             raise DataError(
                 f"part {number} of {len(parts)} has no queries: the times are from {when.min():.10g} to "
-                f"{when.max():.10g}, the parts begin at {', '.join(f'{cut:.10g}' for cut in cuts)}, and the embargo is "
-                f"{gap:.10g}" if queries.n else "there are no queries to split"
-            )  # fmt: skip
+                f"{when.max():.10g}, later parts begin at {', '.join(f'{cut:.10g}' for cut in cuts)}, and the embargo "
+                f"is {gap:.10g}"
+            )
     return tuple(queries.take(own) for own in parts)
 
 
@@ -205,10 +207,6 @@ def _edges(sizes: Sequence[float], n: int) -> np.ndarray:
     if shares.ndim != 1 or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
         raise DataError(f"sizes must be positive shares that add up to 1, got {sizes!r}")
     return np.rint(np.cumsum([0, *shares]) * n).astype(np.int64)
-
-
-def _too_few(n: int, sizes: Sequence[float], what: str = "") -> str:
-    return f"{n} queries{f' with {what}' if what else ''} are too few for parts of the sizes {tuple(sizes)}"
 
 
 class _Queries:
