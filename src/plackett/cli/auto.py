@@ -94,7 +94,8 @@ def auto(
         random_state=seed,
     )
     dataset = read_data(data, columns)
-    watched = None if valid is None else read_like(valid, columns, dataset.n_features, dataset.feature_names)
+    like = dataset.n_features, dataset.feature_names, dataset.categories
+    watched = None if valid is None else read_like(valid, columns, *like)
     model = ranker if imputer is None else after_imputer(imputer, ranker)
     with waiting("searching (Ctrl-C stops and keeps the best so far)"):
         interrupted = fit_and_keep(model, dataset, watched, out)

@@ -76,7 +76,7 @@ def train(
         lightgbm_alone()
     with rehearse_training(ranker, validate=valid is not None):
         dataset = read_data(data, columns)
-        like = dataset.n_features, dataset.feature_names
+        like = dataset.n_features, dataset.feature_names, dataset.categories
         watched = None if valid is None else without_added(read_like(valid, columns, *like))
         domains = {name: read_like(path, columns, *like) for name, path in _sources(source or []).items()}
     warn_of_giveaways(giveaways(dataset), str(data))

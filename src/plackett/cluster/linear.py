@@ -11,6 +11,7 @@ from plackett._errors import LossError
 from plackett._provenance import fulfils
 from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.linear import Linear, deviation, lbfgs, merged_moments, moments, weight_of_rows
@@ -135,6 +136,7 @@ class _Problem:
 
 
 def _about(shard: RankingDataset, _: Any) -> tuple[np.ndarray, np.ndarray, int, Any]:
+    refuse_categories(shard.categories, "a linear model")
     return shard.group, np.asarray(shard.labels), shard.n_features, shard.feature_names
 
 

@@ -19,6 +19,7 @@ from plackett.cluster.linear import check_separable
 from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
 from plackett.data.canonical import row_keys
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.models.trees import Trees, boosted_gradients, lightgbm_dataset
@@ -138,6 +139,7 @@ def _about(shard: RankingDataset, ranker: Any) -> tuple[np.ndarray, np.ndarray, 
 def _prepared(shard: RankingDataset, ranker: Any) -> RankingDataset:
     """The shard as `fit` would see it, made once in each worker."""
     if "prepared" not in shard.memo:
+        refuse_categories(shard.categories, "training over shards")
         shard.memo["prepared"] = ranker._prepared(shard)
     return shard.memo["prepared"]
 

@@ -35,6 +35,7 @@ from plackett.data.side_files import read_relation as read_relation
 from plackett.data.trec import read_run as read_run
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
+from plackett.data.splits import split_by_time as split_by_time
 from plackett.data.splits import split_queries as split_queries
 from plackett.data.judgements import to_order as to_order
 from plackett.data.judgements import to_pairwise as to_pairwise

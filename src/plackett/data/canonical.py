@@ -12,6 +12,7 @@ from plackett._kernel import kernel, over_queries
 from plackett._random import mix
 from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import NUMBERS
 from plackett.data.mapped import copy_rows, query_blocks, row_array, rows_of_queries, take_rows
 
 __all__ = ["canonical_order", "query_keys", "row_keys"]
@@ -114,11 +115,10 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
         preferences = replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
         preferences = preferences.regrouped(None, offsets)
     relations = data.relations and {name: relation.moved(rows) for name, relation in data.relations.items()}
-    per_row = ("y", "sample_weight", "positions", "subtopics")
-    per_query = ("qids", "query_weight", "subtopic_weight", "query_features")
-    taken = {name: getattr(data, name) for name in (*per_row, *per_query)}
-    for name, value in taken.items():
-        if value is not None and name in per_row:
+    taken: dict[str, Any] = {"y": None, "qids": data.qids[queries]}
+    for name, field in NUMBERS.items():
+        value = getattr(data, name)
+        if value is not None and field.per == "row":
             taken[name] = copy_rows(value, rows, row_array(data.X, value.shape, value.dtype))
         elif value is not None:
             taken[name] = value[queries]
@@ -131,6 +131,7 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
         relations=relations and MappingProxyType(relations),
         feature_names=data.feature_names,
         comments=data.comments.take(rows) if data.comments is not None and added_rows(data).size else None,
+        categories=data.categories,
     )
 
 

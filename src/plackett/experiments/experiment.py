@@ -95,7 +95,8 @@ def experiment(
     preset
         Rules of another tool for all measures, including ``select``: ``"letor3"``, ``"letor4"``, ``"mslr"``, ….
     folds
-        For a single dataset: the number of parts for LETOR's rotation, or a splitter.
+        For a single dataset: the number of parts for LETOR's rotation, ``"time"`` (`plackett.split_by_time`: trained on
+        the earliest queries, tested on the latest), or a splitter.
     search
         ``"random"``, ``"grid"``, ``"bayes"`` (Optuna: ``pip install 'plackett[tune]'``), ``"halving"`` (successive
         halving), or None for the parameters as given. Every search except the grid also tries the parameters as given.

@@ -13,7 +13,7 @@ from plackett._errors import DataError
 from plackett.data.added import without_added
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import common
-from plackett.data.splits import Fold, letor_folds
+from plackett.data.splits import Fold, letor_folds, split_by_time
 
 __all__ = ["named_folds"]
 
@@ -24,8 +24,10 @@ def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tu
     Folds are read and checked when needed: every part is a dataset, no query has two roles, and with ``validation``
     there is a validation part. Documents that were added to the candidates stay in the training parts only.
     """
-    if isinstance(data, RankingDataset):
-        splits: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
+    if isinstance(data, RankingDataset) and folds == "time":
+        splits: Any = [Fold(*split_by_time(data))]
+    elif isinstance(data, RankingDataset):
+        splits = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
     else:
         splits = data
     named = splits.items() if isinstance(splits, Mapping) else enumerate(splits, 1)
@@ -36,7 +38,9 @@ def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tu
 def _split(data: RankingDataset, splitter: Any) -> Iterator[Fold]:
     """Folds without a validation part, from our splitters (whole datasets) or scikit-learn's (row numbers)."""
     if not hasattr(splitter, "get_n_splits"):
-        raise TypeError(f"folds={splitter!r}; give a number of parts or a splitter such as plackett.QueryKFold")
+        raise TypeError(
+            f"folds={splitter!r}; give a number of parts, 'time', or a splitter such as plackett.QueryKFold"
+        )
     if "qid" in inspect.signature(splitter.split).parameters:
         for train, test in splitter.split(data):
             yield Fold(train, None, test)

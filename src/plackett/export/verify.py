@@ -16,6 +16,7 @@ from plackett.catalogue import formats
 from plackett.data.dataset import RankingDataset
 from plackett.export._forest import Forest
 from plackett.export._form import Form, Network, features_of, form_of
+from plackett.rankers.columns import Columns
 
 __all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export", "versioned"]
 __public__ = ["verify_export"]
@@ -191,6 +192,8 @@ def verify_export(
     if not hasattr(known, "score"):
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
     form = form_of(ranker, feature_names, lists=True, fills=True)
+    if isinstance(data, RankingDataset):
+        data = getattr(ranker, "_columns", Columns()).aligned(data)
     X = features_of(data, form)
     groups = {"one list of documents": X[:_MOST_ROWS]} if form.normalised else hard_rows(form, X, random_state)
     exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}

@@ -14,6 +14,7 @@ from plackett._errors import DataError, LossError, PlackettWarning, in_shell, pa
 from plackett._estimator import Estimator, not_fitted
 from plackett._parameters import check_parameters
 from plackett.data.canonical import canonical_order
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import split_queries
 from plackett.losses.base import Loss
@@ -160,7 +161,7 @@ class Ranker(FittedAttributes, Estimator):
             callback that returns True or raises LightGBM's `EarlyStopException` stops training.
         """
         categories = self._categories(X)
-        columns = Columns(categories=categories)
+        columns = Columns(categories=categories, ranker=type(self).__name__)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
         self.__dict__.pop("_trained_part", None)
         if inside_model_selection():
@@ -386,6 +387,7 @@ class Ranker(FittedAttributes, Estimator):
         for size, unit in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
             if size == 0:
                 raise DataError(f"{_called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
+        refuse_categories(data.categories, type(self).__name__)
         self._check_missing(data, name)
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:

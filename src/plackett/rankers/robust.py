@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._estimator import clone
 from plackett._provenance import fulfils
+from plackett.data.categories import refuse_categories
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -180,6 +181,7 @@ class _Bound(BoundLoss):
 
 def _noisy(data: RankingDataset, share: float, copies: int, random_state: int) -> RankingDataset:
     """The data, and copies of them with noise on the features; the queries of copies get new numbers."""
+    refuse_categories(data.categories, "noise on features")
     X = np.asarray(data.dense(), np.float64)
     size = share * np.nanstd(X, axis=0)
     rng = np.random.default_rng(random_state)
