@@ -62,9 +62,10 @@ def read_table_file(
             raise DataError(f"{path}: not lines of JSON: {str(error).partition(chr(10))[0]}") from None
     head = raw.partition(b"\n")[0].decode("utf-8", "replace")
     separator = next((mark for mark in (separator_of(path), *";\t|") if mark in head), separator_of(path))
+    quote = None if separator == "\t" else '"'  # BEIR's files have quotes inside ids, and none around them
     try:
         check_header(path, raw, separator)
-        table = without_blank_lines(pl.read_csv(raw, infer_schema=False, separator=separator))
+        table = without_blank_lines(pl.read_csv(raw, infer_schema=False, separator=separator, quote_char=quote))
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: {what_is_wrong(raw, separator, error)}") from None
 
