@@ -405,3 +405,24 @@ def test_what_a_click_is_worth():
     assert "61% of the actions were on documents without a click" in worth.doubts()[1]
     with pytest.raises(pk.DataError, match="reward='actions'"):
         evaluate_off_policy(other, {"p": {"b": 1.0}}, "model", reward="actions")
+
+
+def test_rankers_and_scores_stand_for_runs():
+    """With the documents of the queries, whatever scores them can be evaluated."""
+    data = pk.datasets.make_ranking(n_queries=6, docs_per_query=4, n_features=3, random_state=0)
+    log = simulate_log(data, n_pages=2000, k=4, random_state=0)
+    ranker = pk.LinearRegression().fit(data)
+    scores = ranker.predict(data)
+    run = pk.run_frame(data, scores)
+    expected = evaluate_off_policy(log, run, warn=False)
+    for given in (ranker, scores):
+        assert evaluate_off_policy(log, given, data=data, warn=False).value == expected.value
+        assert safe_choices(log, given, data=data).equals(safe_choices(log, run))
+        look = 1 / np.arange(1, 5)
+        assert exposure_bound(log, given, look, data=data).lower == exposure_bound(log, run, look).lower
+    both = compare_off_policy(log, {"a": ranker, "b": -scores}, data=data, warn=False)
+    assert both["clicks_per_page"][0] == expected.value
+    with pytest.raises(pk.DataError, match="a LinearRegression needs the documents that it ranks: give data="):
+        evaluate_off_policy(log, ranker)
+    with pytest.raises(pk.DataError, match="unknown method"):
+        safe_choices(log, run, np.ones(4))

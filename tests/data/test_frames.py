@@ -282,3 +282,11 @@ def test_whole_numbers_that_look_like_ids_are_warned_about(column, warned):
         from_frame(frame, features=[column.name])  # asked for: no warning
     assert len(caught) == warned
     assert all(f"{column.name!r}: whole numbers that look like ids" in str(warning.message) for warning in caught)
+
+
+def test_a_parameter_that_does_not_exist_is_pointed_to_the_right_one():
+    frame = {"q": ["a", "a"], "label": [0, 1], "bm25": [0.5, 2.0]}
+    with pytest.raises(TypeError, match=r"no parameter 'query'; the column is named by qid='q'"):
+        RankingDataset.from_frame(frame, query="q")
+    with pytest.raises(TypeError, match=r"no parameter 'feature'; did you mean features"):
+        RankingDataset.from_frame(frame, qid="q", feature=["bm25"])

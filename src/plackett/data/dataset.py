@@ -13,7 +13,7 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError
-from plackett._names import plural
+from plackett._names import hint, plural
 from plackett._optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
@@ -266,6 +266,7 @@ class RankingDataset:
         categories: str | Sequence[str] = (),
         time: str | None = "query_time",
         labels_needed: bool | str = True,
+        **unknown: Any,
     ) -> RankingDataset:
         """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
 
@@ -295,6 +296,8 @@ class RankingDataset:
         labels_needed
             False for data that will only be scored: labels are used if there are any, but ``rating`` and ``target`` are
             features. ``"if there"`` accepts a table without labels, but not missing labels.
+        unknown
+            Anything else is an error, which names the parameter that is probably meant.
 
         Notes
         -----
@@ -306,8 +309,14 @@ class RankingDataset:
         >>> RankingDataset.from_frame(frame, drop="row").feature_names
         ('bm25',)
         """
+        from plackett.data._tables import is_alias
         from plackett.data.frames import from_frame
 
+        for name, value in unknown.items():
+            role = next((role for role in ("qid", "docid", "label") if is_alias(name, role)), None)
+            known = from_frame.__kwdefaults__
+            advice = f"the column is named by {role}={value!r}" if role else hint(name, known, "it has")
+            raise TypeError(f"from_frame has no parameter {name!r}; {advice}")
         return from_frame(
             frame,
             qid=qid,

@@ -15,8 +15,9 @@ from plackett._names import hint
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
-from plackett.clicks.off_policy.lists import NewLists, new_lists
+from plackett.clicks.off_policy.lists import NewLists, new_lists, run_of
 from plackett.clicks.off_policy.worth import ClickWorth
+from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
     import polars as pl
@@ -204,6 +205,7 @@ def evaluate_off_policy(
     run: Any,
     method: str = "item-position",
     *,
+    data: RankingDataset | None = None,
     model: ClickModel | None = None,
     k: int = 10,
     normalise: bool = False,
@@ -219,7 +221,10 @@ def evaluate_off_policy(
     Parameters
     ----------
     run
-        Lists of the new ranker: a TREC run, a frame with qid, docid and score, or nested dicts.
+        Lists of the new ranker: a TREC run, a frame with qid, docid and score, or nested dicts. With ``data``, a fitted
+        ranker or scores of its documents.
+    data
+        The documents of the queries, with the ids that they have in the log.
     method
         ``"item-position"``: a click depends on the document and its rank alone; a shown document counts
         :math:`1 / P(\text{document at rank})` where the new ranker would show it there too. ``"cascade"``: it depends
@@ -274,7 +279,7 @@ def evaluate_off_policy(
     2018. McInerney, Brost, Chandar, Mehrotra, Carterette: Counterfactual evaluation of slate recommendations with
     sequential reward interactions. KDD 2020.
     """
-    estimate, case = _estimate(log, run, method, model, k, normalise, clip, level, reward)
+    estimate, case = _estimate(log, run_of(run, data), method, model, k, normalise, clip, level, reward)
     if n_bootstrap:
         estimate = _with_error(
             estimate, _resampled(log, case, estimate.pages, method, n_bootstrap, random_state), level
@@ -296,8 +301,8 @@ def _estimate(
     reward: str,
 ) -> tuple[OffPolicyEstimate, _Case]:
     """The estimate with the error over pages, and what it was computed from."""
-    if method not in METHODS:
-        raise DataError(f"unknown method {method!r}; {hint(method, METHODS, 'the methods are')}")
+    if not isinstance(method, str) or method not in METHODS:
+        raise DataError(f"unknown method {method!r:.60}; {hint(str(method), METHODS, 'the methods are')}")
     if reward not in ("clicks", "actions") or (reward == "actions" and log.actions is None):
         raise DataError(f"reward={reward!r}; give 'clicks', or 'actions' for a log that has them")
     worth = ClickWorth(log) if reward == "actions" and method in WITH_MODEL else None
@@ -451,7 +456,7 @@ def compare_off_policy(
     Parameters
     ----------
     runs
-        Lists by name. All must have lists for the same queries of the log.
+        Lists by name; with ``data``, fitted rankers or scores. All must have lists for the same queries of the log.
     options
         As in `evaluate_off_policy`.
     """

@@ -10,9 +10,11 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.clicks._codes import find_codes
 from plackett.clicks.log import ClickLog
+from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
+from plackett.data.trec import as_run, run_frame
 
-__all__ = ["NewLists", "new_lists"]
+__all__ = ["NewLists", "new_lists", "run_of"]
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,18 @@ class NewLists:
         return np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
 
 
+def run_of(given: Any, data: RankingDataset | None) -> Any:
+    """The run: what was given or, with a dataset, the run of a ranker or of scores of its documents."""
+    if data is not None:
+        return run_frame(data, given)
+    if hasattr(given, "predict"):
+        raise DataError(f"a {type(given).__name__} needs the documents that it ranks: give data=…")
+    return given
+
+
 def new_lists(log: ClickLog, run: Any, k: int) -> NewLists:
     """Lists of a run (a TREC file, a table with query, document and score, or nested dicts), cut at k."""
     import polars as pl
-
-    from plackett.data.trec import as_run
 
     frame = as_run(run)
     texts = log.queries.dtype.kind != "i", log.documents.dtype.kind != "i"
