@@ -102,6 +102,15 @@ def test_intervals_of_propensities_cover_as_often_as_they_say(method, setting):
     assert 0.92 <= np.mean(covered) <= 0.98
 
 
+def test_a_rank_without_clicks_has_no_upper_end():
+    clicks = np.tile([[True, False], [False, False]], (10, 1))
+    log = ClickLog.from_arrays(np.zeros(20, int), np.tile(["a", "b"], (20, 1)), clicks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lower, upper = randomised_propensities(log).interval()
+    assert (lower.tolist(), upper.tolist()) == ([1.0, 0.0], [1.0, np.inf])
+
+
 def test_errors_of_propensities_count_weights_as_pages():
     log, _ = world(0, 30, 100, 4, 3)
     error, collapsed = harvest_propensities(log).log_error, log.collapse()

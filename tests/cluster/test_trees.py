@@ -55,6 +55,18 @@ def test_trees_are_those_of_one_process(data, processes, make, tmp_path):
     assert np.array_equal(pk.load(tmp_path / "m.plackett").predict(data), found.predict(data))
 
 
+def test_documents_in_leaves_are_estimated():
+    """Without a least number of documents in a leaf the trees are those of one process; LightGBM may fail then."""
+    data = pk.datasets.make_ranking(40, docs_per_query=10, n_features=5, random_state=1)
+    with LocalShards(data, 2) as shards:
+        few = {"n_estimators": 5, "min_child_samples": 0, "n_jobs": 1}
+        alone = pk.LambdaMART(gradient_bins=None, **few).fit(data)
+        found = pk.cluster.fit_trees(pk.LambdaMART(**few), shards)
+        assert np.allclose(found.predict(data), alone.predict(data), rtol=1e-9, atol=1e-12)
+        with pytest.raises(pk.LossError, match="a leaf to be empty .*give min_child_samples=1 or more"):
+            pk.cluster.fit_trees(pk.LambdaMART(**few | {"n_estimators": 50}), shards)
+
+
 def test_bins_do_not_depend_on_the_shards(data, monkeypatch):
     monkeypatch.setattr(trees, "BIN_ROWS", 100)
     samples = [trees._sample(SerialShards(data, n)) for n in (1, 3)]

@@ -75,6 +75,40 @@ def test_preferences_move_along():
     assert named(ordered) == named(data)
 
 
+@pytest.mark.parametrize("kind", [1, 1000])
+def test_preferences_and_subtopics_have_an_order_too(kind):
+    """Also of rows that are equal otherwise: training on pairs does not depend on the order of rows or pairs."""
+    rng = np.random.default_rng(5)
+    n, qid = 60, np.repeat(np.arange(6), 10)
+    X = rng.integers(0, kind, (n, 3)).astype(np.float32)
+    pairs = np.array([(i, j) for i, j in rng.integers(0, n, (900, 2)).tolist() if i // 10 == j // 10 and i != j])
+    more = {"margin": rng.random(len(pairs)), "weight": rng.random(len(pairs))}
+    subtopics = rng.integers(0, 2, (n, 2)) * np.where(rng.random((n, 2)) < 0.2, np.nan, 1.0)
+    by_subtopic = rng.random((6, 2))
+
+    def parts(rows, order):
+        at = np.argsort(rows)
+        queries = qid[rows][np.sort(np.unique(qid[rows], return_index=True)[1])]
+        extra = {name: values[order] for name, values in more.items()}
+        chosen = Preferences.from_pairs(at[pairs[order]], **extra)
+        data = RankingDataset.from_arrays(
+            X[rows],
+            None,
+            qid[rows],
+            preferences=chosen,
+            subtopics=subtopics[rows],
+            subtopic_weight=by_subtopic[queries],
+        )
+        ordered = canonical_order(data)
+        found = ordered.preferences
+        return (found.winner, found.loser, found.margin, found.weight, ordered.subtopics, ordered.subtopic_weight)
+
+    first = parts(np.arange(n), np.arange(len(pairs)))
+    for _ in range(3):
+        for one, other in zip(first, parts(rng.permutation(n), rng.permutation(len(pairs))), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_the_callers_matrix_is_left_alone():
     X = sp.csr_matrix((np.ones(2, np.float32), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
     assert not X.has_sorted_indices

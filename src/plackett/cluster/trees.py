@@ -41,8 +41,9 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
     Each worker bins its documents and computes the gradients of its queries. LightGBM adds up the histograms of all
     workers over sockets (``tree_learner="data"``), so that each grows the same trees. The bins are the same everywhere:
     they are made from up to 50,000 documents, chosen by a hash of their content. So the trees do not depend on how the
-    data are cut, and if there are no more documents than that, they are those of `fit` with ``gradient_bins=None``, up
-    to the rounding of sums that are added in another order.
+    data are cut. If there are no more documents than that, they are those of `fit` with ``gradient_bins=None``, except
+    that LightGBM estimates the number of documents in a leaf from its share of the curvature, instead of counting
+    them: where curvatures differ, ``min_child_samples`` may allow other splits.
 
     Parameters
     ----------
@@ -209,8 +210,16 @@ def _grow(shard: RankingDataset, order: Any) -> tuple[int, str, str]:
             "tree_learner": "data",
             "time_out": _PATIENCE,
         }
-    with _without_stdout():
-        booster = lgb.train(parameters, train_set, num_boost_round=model.n_estimators)
+    try:
+        with _without_stdout():
+            booster = lgb.train(parameters, train_set, num_boost_round=model.n_estimators)
+    except lgb.basic.LightGBMError as error:
+        if "_count) > (0)" not in str(error):
+            raise
+        raise LossError(
+            f"LightGBM estimated a leaf to be empty (min_child_samples={model.min_child_samples}): over several shards "
+            "it knows the number of documents in a leaf only by their curvature; give min_child_samples=1 or more"
+        ) from None
     text = trees_only(booster.model_to_string(num_iteration=-1))
     booster.free_network()
     return data.n_rows, hashlib.sha256(text.encode()).hexdigest(), text

@@ -14,8 +14,13 @@ from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import NUMBERS
 from plackett.data.mapped import copy_rows, query_blocks, row_array, rows_of_queries, take_rows
+from plackett.data.preferences import Preferences
 
 __all__ = ["canonical_order", "query_keys", "row_keys"]
+
+_SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
+#: How far equal rows look along preferences for something that tells them apart.
+_STEPS = 3
 
 
 def canonical_order(data: RankingDataset) -> RankingDataset:
@@ -23,17 +28,17 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
 
     Trained on the result, a ranker is the same to the last bit however the input was ordered or its ids were spelt:
     sums are taken in the same order and random draws fall on the same queries. Rows and queries with equal content
-    are interchangeable. Weights and relations decide only between rows and queries that are equal otherwise, so that
-    the order with them is one of those without them, and a ranker that does not look at relations is the same with
-    and without them.
+    are interchangeable. Weights, relations, preferences and subtopics decide only between rows and queries that are
+    equal otherwise, so that the order with them is one of those without them, and a ranker that does not look at
+    relations is the same with and without them. Preferences are sorted by their rows.
     """
     extra = _labels_and_positions(data)
     if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
         data = data.replace(X=data.X.sorted_indices())  # a copy: the caller's matrix stays as it is
     keys = row_keys(data.X, data.offsets, extra)
     row_ties, query_ties = [keys], [_query_keys(keys, data)]
-    if data.relations:
-        related = _with_relations(keys, data)
+    if data.relations or data.preferences is not None or data.subtopics is not None:
+        related = _with_preferences(_with_relations(_with_subtopics(keys, data), data), data)
         row_ties, query_ties = [related, keys], [_query_keys(related, data), *query_ties]
     if data.query_features is not None:
         query_ties = [*data.query_features.T, *query_ties]
@@ -43,6 +48,8 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
         query_ties.insert(0, _query_keys(row_keys(data.X, data.offsets, extra), data))
     if data.query_weight is not None:
         query_ties.insert(0, data.query_weight)
+    if data.subtopic_weight is not None:
+        query_ties = [*data.subtopic_weight.T, *query_ties]
     queries = np.lexsort(query_ties)
     return _taken(data, _sorted_rows(data, queries, row_ties), queries)
 
@@ -74,12 +81,38 @@ def _sorted_rows(data: RankingDataset, queries: np.ndarray, row_ties: list[np.nd
 
 def _with_relations(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
     """The hashes with those of the related rows mixed in: equal rows in different places of a graph are not equal."""
-    scramble = np.uint64(0x9E3779B97F4A7C15)
     for _, relation in sorted((data.relations or {}).items()):
-        bits, near = relation.weights.view(np.uint64), np.zeros(keys.size, np.uint64)  # whole numbers: sums commute
-        np.add.at(near, relation.row, (keys[relation.other] ^ bits) * scramble)
-        np.add.at(near, relation.other, (keys[relation.row] ^ ~bits) * scramble)
-        keys = keys ^ (near * scramble)
+        keys = _with_others(keys, relation.row, relation.other, relation.weights.view(np.uint64))
+    return keys
+
+
+def _with_preferences(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
+    """The hashes with those of the rows before and after each mixed in, and of the rows next to these."""
+    pairs = data.preferences
+    if pairs is None:
+        return keys
+    bits = np.zeros(len(pairs), np.uint64)
+    for values in (pairs.margin, pairs.weight):
+        if values is not None:
+            bits = (bits ^ values.view(np.uint64)) * _SCRAMBLE
+    for _ in range(_STEPS):
+        keys = _with_others(keys, pairs.winner, pairs.loser, bits)
+    return keys
+
+
+def _with_others(keys: np.ndarray, row: np.ndarray, other: np.ndarray, bits: np.ndarray) -> np.ndarray:
+    near = np.zeros(keys.size, np.uint64)  # whole numbers: sums commute
+    np.add.at(near, row, (keys[other] ^ bits) * _SCRAMBLE)
+    np.add.at(near, other, (keys[row] ^ ~bits) * _SCRAMBLE)
+    return keys ^ (near * _SCRAMBLE)
+
+
+def _with_subtopics(keys: np.ndarray, data: RankingDataset) -> np.ndarray:
+    if data.subtopics is None:
+        return keys
+    for column in np.where(np.isnan(data.subtopics), np.float32(np.nan), data.subtopics + np.float32(0.0)).T:
+        bits = np.ascontiguousarray(column).view(np.uint32).astype(np.uint64)
+        keys = ((keys ^ bits) * _SCRAMBLE) ^ (keys >> np.uint64(29))
     return keys
 
 
@@ -106,14 +139,20 @@ def row_keys(X: Any, offsets: np.ndarray, extra: np.ndarray) -> np.ndarray:
     return keys
 
 
+def _sorted_pairs(pairs: Preferences) -> Preferences:
+    ties = [values for values in (pairs.weight, pairs.margin) if values is not None]
+    return pairs.take(np.lexsort((*ties, pairs.loser, pairs.winner)))
+
+
 def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> RankingDataset:
     offsets = np.concatenate(([0], np.cumsum(data.group[queries])))
     preferences = data.preferences
     if preferences is not None:
         moved = np.empty(data.n_rows, np.int64)
         moved[rows] = np.arange(data.n_rows)
-        preferences = replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
-        preferences = preferences.regrouped(None, offsets)
+        preferences = _sorted_pairs(
+            replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
+        )
     relations = data.relations and {name: relation.moved(rows) for name, relation in data.relations.items()}
     taken: dict[str, Any] = {"y": None, "qids": data.qids[queries]}
     for name, field in NUMBERS.items():

@@ -44,8 +44,10 @@ class Propensities:
         from scipy.special import ndtri
 
         half = float(ndtri((1 + level) / 2)) * self.log_error
-        with np.errstate(over="ignore"):  # a rank without clicks has no upper end
-            return self.examination * np.exp(-half), self.examination * np.exp(half)
+        with np.errstate(over="ignore", invalid="ignore"):
+            lower, upper = self.examination * np.exp(-half), self.examination * np.exp(half)
+        upper[self.examination == 0] = np.inf  # a rank without clicks has no upper end
+        return lower, upper
 
     def plot(self, level: float = 0.95) -> Any:
         """Examination by rank with intervals (Plotly)."""

@@ -28,7 +28,8 @@ class ByFeature(Ranker):
     """Rank by one feature, such as BM25 or the score of the system that is in use: the baseline to beat.
 
     Nothing is learned if the feature is named. Wherever rankers are named by a text, ``"column:NAME"`` is
-    ``ByFeature(feature="NAME")``. Documents without a value come last.
+    ``ByFeature(feature="NAME")``. Documents without a value come last: one below the lowest score (and 0) of the
+    training data, which values of new data may be below.
 
     Parameters
     ----------
