@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["csv_table"]
 
-#: Rows that become numbers at once.
+#: Rows that become numbers at once, and lines after which the time is looked at.
 _BLOCK = 1_000
 #: Commas that a line may have in its texts, besides those between the values.
 _COMMAS = 1_000
@@ -64,7 +64,9 @@ def _rows(text: str, model: ServedModel) -> Iterator[tuple[int, list[str]]]:
 
     def lines() -> Iterator[str]:
         nonlocal commas
-        for line in io.StringIO(text, newline=""):
+        for i, line in enumerate(io.StringIO(text, newline="")):
+            if i % _BLOCK == 0:  # lines need not become rows
+                check_time()
             commas -= line.count(",")
             if commas < 0:
                 raise RefusedError(
