@@ -147,8 +147,12 @@ def _made(kind: Any, parameters: Mapping[str, Any], what: str) -> Any:
         number = isinstance(default, (int, float)) and not isinstance(default, bool)
         if number and (not isinstance(value, (int, float)) or isinstance(value, bool)):
             raise DataError(f"{what}: {name}={value!r}; give a number")
-        texts = {"str": str, "str | None": (str, type(None))}.get(str(known[name].type))
-        if texts is not None and not isinstance(value, texts):
+        declared = known[name].type  # as it is written
+        if (
+            declared in ("str", "str | None")
+            and not isinstance(value, str)
+            and (declared == "str" or value is not None)
+        ):
             raise DataError(f"{what}: {name}={value!r:.60}; give a text")
     try:
         return kind(**parameters)
