@@ -284,6 +284,16 @@ def test_a_csv_of_too_many_rows_is_not_read_to_its_end(trees, monkeypatch):
     assert answer.status == 413 and "3000 documents" in answer.json["error"]
 
 
+def test_empty_lines_of_a_csv_have_a_limit(trees):
+    app = application({"trees": trees}, max_documents=100)
+    for n, status in ((100, 200), (101, 413)):
+        answer = post(
+            app, "/invocations", csv("bm25,age,clicks,price", "1,2,3,4", "") + b"\n" * n, content_type="text/csv"
+        )
+        assert answer.status == status, answer.json
+    assert "empty lines" in answer.json["error"]
+
+
 def test_a_csv_whose_lines_are_no_rows_ends_with_its_time(one):
     late = Deadline(60)
     late.end()
