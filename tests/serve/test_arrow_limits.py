@@ -184,6 +184,14 @@ def test_queries_are_told_apart_by_any_kind_of_id(trees, data):
         assert answer.json == {"predictions": expected.tolist()}, column.type
 
 
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.dictionary(pa.int8(), pa.string_view()), pa.string()], ids=str)
+def test_a_table_of_no_rows_has_no_scores(one, kind):
+    schema = pa.schema([*((name, pa.float32()) for name in NAMES), ("qid", kind)])
+    for batches in ([], schema.empty_table().to_batches()):
+        answer = post(one, "/invocations", stream(pa.Table.from_batches(batches, schema)), content_type=KIND)
+        assert (answer.status, answer.json) == (200, {"predictions": []})
+
+
 def odd_columns():
     yield pa.array([2**62] * 4, pa.duration("s"))
     yield pa.array([2**62] * 4, pa.timestamp("s"))

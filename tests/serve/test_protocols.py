@@ -18,6 +18,7 @@ from asgi_client import get, post
 from plackett._time_limit import time_limit
 from plackett.explanations.exact import EXACT
 from plackett.serve.application import application
+from plackett.serve.csv_rows import csv_table
 from plackett.serve.deadline import Deadline
 from plackett.serve.http import RefusedError
 
@@ -281,6 +282,24 @@ def test_a_csv_of_too_many_rows_is_not_read_to_its_end(trees, monkeypatch):
     assert len(post(app, "/invocations", csv(*lines), content_type="text/csv").json["predictions"]) == 2_000
     answer = post(app, "/invocations", csv(*lines, *["1,2,3,4"] * 1_000, "not,read"), content_type="text/csv")
     assert answer.status == 413 and "3000 documents" in answer.json["error"]
+
+
+def test_empty_lines_of_a_csv_have_a_limit(trees):
+    app = application({"trees": trees}, max_documents=100)
+    for n, status in ((100, 200), (101, 413)):
+        answer = post(
+            app, "/invocations", csv("bm25,age,clicks,price", "1,2,3,4", "") + b"\n" * n, content_type="text/csv"
+        )
+        assert answer.status == status, answer.json
+    assert "empty lines" in answer.json["error"]
+
+
+def test_a_csv_whose_lines_are_no_rows_ends_with_its_time(one):
+    late = Deadline(60)
+    late.end()
+    for text in (b"\n" * 3_000, b'"' + b"\n" * 3_000 + b'",1,2,3'):
+        with time_limit(late.check), pytest.raises(RefusedError, match="within 60 seconds"):
+            csv_table(one.models.get(), b"bm25,age,clicks,price\n" + text, one.settings)
 
 
 def test_csv_values(one, trees):

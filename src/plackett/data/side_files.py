@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._errors import DataError, reading
 from plackett._names import plural
+from plackett._parquet import parquet_frame
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._tables import id_series, is_alias
 from plackett.data._trec_lines import refuse_repeats
@@ -167,7 +168,7 @@ class _Lines:
         import polars as pl
 
         with reading(path, "the parquet file"):
-            table = pl.read_parquet(Path(path))
+            table = parquet_frame(Path(path))
             if table.width < least or (most is not None and table.width > most):
                 raise DataError(f"expected the columns {layout!r}, found {', '.join(table.columns)}")
             fields = [column.cast(pl.String) for column in table]

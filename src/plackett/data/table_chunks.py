@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._errors import CellError, DataError, PartsError, in_shell, parameter
 from plackett._files import check_regular
+from plackett._parquet import named_damage
 from plackett.data._compression import CODECS
 from plackett.data._tables import MISSING_NUMBERS, are_whole
 from plackett.data.columns import Columns, choose_columns, log_columns
@@ -49,9 +50,10 @@ def parquet_chunks(path: str | os.PathLike[str], rows: int, **columns: Any) -> I
 
     check_regular(path)
     try:
-        scan = pl.scan_parquet(Path(path))
-        chosen = _chosen(path, scan.head(_FIRST_ROWS).collect(), columns)
-        yield from _chunks(path, _slices(scan, rows), chosen, rows, lambda row: f"row {row + 1}")
+        with named_damage(path):
+            scan = pl.scan_parquet(Path(path))
+            chosen = _chosen(path, scan.head(_FIRST_ROWS).collect(), columns)
+            yield from _chunks(path, _slices(scan, rows), chosen, rows, lambda row: f"row {row + 1}")
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: not a parquet file, or a damaged one: {error}") from None
 

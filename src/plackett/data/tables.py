@@ -14,6 +14,7 @@ import numpy as np
 from plackett._atomic import replacing
 from plackett._errors import CellError, DataError, parameter
 from plackett._files import check_regular
+from plackett._parquet import parquet_frame
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import replacing_compressed
 from plackett.data._tables import is_alias, missing_ids
@@ -54,7 +55,7 @@ def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset
 
     check_regular(path)
     try:
-        table = pl.read_parquet(Path(path))
+        table = parquet_frame(Path(path))
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: not a parquet file, or a damaged one: {error}") from None
     return _named(path, table, columns, lambda row: f"row {row + 1}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from plackett._errors import DataError
 from plackett._files import check_regular
 from plackett._names import plain
+from plackett._parquet import parquet_frame
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._compression import pieces
 from plackett.data._tables import find_column, look
@@ -51,7 +52,7 @@ def read_table_file(
     check_regular(path)
     if suffix == ".parquet":
         try:
-            return pl.read_parquet(Path(path)), "row {}".format
+            return parquet_frame(Path(path)), "row {}".format
         except pl.exceptions.PolarsError as error:
             raise DataError(f"{path}: not a parquet file, or a damaged one: {error}") from None
     raw = read_bytes(path).tobytes()

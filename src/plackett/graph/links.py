@@ -12,6 +12,7 @@ from plackett._cached import cached_property
 from plackett._errors import DataError, reading
 from plackett._files import check_regular
 from plackett._kernel import kernel, over_queries
+from plackett._parquet import parquet_frame
 from plackett._provenance import fulfils
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def read_links(path: Any, *, self_links: bool = True, names: Iterable[Any] | Non
     check_regular(path, pipes=path.suffix != ".parquet")
     if path.suffix == ".parquet":
         with reading(path, "the table of links"):
-            frame = pl.read_parquet(path)
+            frame = parquet_frame(path)
     else:
         frame = _text_links(path)
     if frame.width < 2:

@@ -119,6 +119,8 @@ def _ids(column: Any) -> np.ndarray:
 def _numbered(column: Any) -> tuple[Any, np.ndarray]:
     """The distinct values of a column, and for each row the number of its value; −1 is null."""
     pa = optional("pyarrow", "Arrow tables need")
+    if not len(column):  # pyarrow cannot encode or join nothing of every type
+        return pa.array([], pa.string()), np.empty(0, np.int64)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     array = column.unify_dictionaries().combine_chunks()

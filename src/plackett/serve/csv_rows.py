@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["csv_table"]
 
-#: Rows that become numbers at once.
+#: Rows that become numbers at once, and lines after which the time is looked at.
 _BLOCK = 1_000
 #: Commas that a line may have in its texts, besides those between the values.
 _COMMAS = 1_000
@@ -36,7 +36,7 @@ def csv_table(model: ServedModel, body: bytes, settings: Settings) -> tuple[np.n
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RefusedError(400, f"the body is not CSV: byte {error.start} is not UTF-8") from None
-    rows = _rows(text, model)
+    rows = _rows(text, model, settings.max_documents)
     header = next(rows, (1, []))[1]
     features, of_ids = places(model, [name.strip() for name in header], "the CSV")
     blocks, ids, block = list[np.ndarray](), list[str](), list[list[str]]()
@@ -58,13 +58,16 @@ def csv_table(model: ServedModel, body: bytes, settings: Settings) -> tuple[np.n
     return X, None if of_ids is None else ids
 
 
-def _rows(text: str, model: ServedModel) -> Iterator[tuple[int, list[str]]]:
+def _rows(text: str, model: ServedModel, most_empty: int) -> Iterator[tuple[int, list[str]]]:
     """The lines that are not empty, with their numbers."""
     commas = most = model.n_features + _COMMAS
+    n_empty = 0
 
     def lines() -> Iterator[str]:
         nonlocal commas
-        for line in io.StringIO(text, newline=""):
+        for i, line in enumerate(io.StringIO(text, newline="")):
+            if i % _BLOCK == 0:  # lines need not become rows
+                check_time()
             commas -= line.count(",")
             if commas < 0:
                 raise RefusedError(
@@ -83,6 +86,10 @@ def _rows(text: str, model: ServedModel) -> Iterator[tuple[int, list[str]]]:
             return
         if row:
             yield reader.line_num, row
+            continue
+        n_empty += 1
+        if n_empty > most_empty:
+            raise RefusedError(413, f"the CSV has more than {most_empty} empty lines")
 
 
 def _numbers(model: ServedModel, rows: list[list[str]], first: int) -> np.ndarray:

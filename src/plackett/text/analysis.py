@@ -110,6 +110,9 @@ class Analyzer:
             object.__setattr__(self, "stop_words", words)
         if self.stemmer is not None and not isinstance(self.stemmer, str):
             raise ValueError(f"stemmer must be the name of a Snowball algorithm or None, got {self.stemmer!r}")
+        for name, value in (("lowercase", self.lowercase), ("cjk", self.cjk), ("marks", self.marks)):
+            if not isinstance(value, bool) and (name != "marks" or value is not None):
+                raise ValueError(f"{name} must be True or False{' or None' * (name == 'marks')}, got {value!r:.60}")
         if not isinstance(self.word_ngrams, int) or not 1 <= self.word_ngrams <= 8:
             raise ValueError(f"word_ngrams must be a number from 1 to 8, got {self.word_ngrams!r}")
         if self.character_ngrams is not None:
@@ -250,7 +253,7 @@ def _stemmer(name: str) -> Callable[[Sequence[str]], Sequence[str]]:
     if name not in library.algorithms():
         near = nearest(name, library.algorithms(), 3)
         advice = question(near) if near else "`Analyzer.stemmers()` lists them"
-        raise ValueError(f"unknown stemmer {name!r}; {advice}")
+        raise DataError(f"unknown stemmer {name!r}; {advice}")
     stem: Callable[[Sequence[str]], Sequence[str]] = library.Stemmer(name, 0).stemWords  # 0: its cache costs more
     return stem
 

@@ -111,6 +111,7 @@ def test_everything_deleted_leaves_an_empty_index(tmp_path):
     index = Index.open(tmp_path / "index")
     assert index.n_documents == 0
     assert index.field("all").n_terms == 0
+    assert index.values("year").size == 0 and search(index, "wing year:1990..") == []
     with IndexWriter(tmp_path / "index") as writer:
         writer.add(documents)
     check_index(Index.open(tmp_path / "index"), documents)

@@ -14,6 +14,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._files import check_regular
 from plackett._names import plain
+from plackett._parquet import named_damage, parquet_frame
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.data._tables import as_polars, id_array, is_table, look, missing_ids
@@ -114,7 +115,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
     suffix = bare_suffix(path)
     try:
         if suffix == ".parquet":
-            frame = pl.read_parquet(Path(path))
+            frame = parquet_frame(Path(path))
             bad.total, bad.unit = frame.height, "row"
             return frame, bad
         if suffix in (".jsonl", ".ndjson", ".json"):
@@ -352,6 +353,7 @@ def batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> Ite
     with ExitStack() as stack:
         if suffix == ".parquet":
             bad.unit = "row"
+            stack.enter_context(named_damage(path))
             lazy = pl.scan_parquet(os.fspath(path))
         else:
             separator = separator or _separator(path, suffix)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._errors import DataError
 from plackett._files import check_regular
+from plackett._parquet import named_damage
 from plackett._provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
@@ -594,7 +595,8 @@ def _count(path: Any) -> int:
 
     if bare_suffix(path) == ".parquet":
         try:
-            return int(pl.scan_parquet(os.fspath(path)).select(pl.len()).collect().item())
+            with named_damage(path):
+                return int(pl.scan_parquet(os.fspath(path)).select(pl.len()).collect().item())
         except pl.exceptions.PolarsError as error:
             raise damaged(path, error, None) from None
     return sum(1 for _ in lines(path))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from plackett._errors import DataError
+from plackett._parquet import parquet_frame
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data.tables import check_header, separator_of, what_is_wrong
 from plackett.text.document import Document
@@ -32,7 +33,7 @@ def read_table(path: Path, *, id_field: str | None = None, separator: str | None
     suffix = bare_suffix(path)
     try:
         if suffix == ".parquet":
-            table = pl.read_parquet(path)
+            table = parquet_frame(path)
         else:
             content = decoded(read_bytes(path).tobytes()).encode()
             separator = separator or separator_of(path)

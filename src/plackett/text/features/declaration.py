@@ -74,7 +74,7 @@ def feature_of(given: Any) -> list[Feature]:
         return [one for name in several for one in feature_of({key: given[key], **rest, "field": name})]
     if key == "model":
         own = {name: rest.pop(name) for name in ("field", "name", "transform") if name in rest}
-        return [ModelFeature(model=model_of(given[key], rest), **own)]
+        return [_made(ModelFeature, {"model": model_of(given[key], rest), **own}, "feature model")]
     kind, parameter = KINDS[key]
     if key in ("url", "links") and "field" in rest:  # the stored field of URLs: "url" is taken by the statistic
         rest["url"] = rest.pop("field")
@@ -147,6 +147,13 @@ def _made(kind: Any, parameters: Mapping[str, Any], what: str) -> Any:
         number = isinstance(default, (int, float)) and not isinstance(default, bool)
         if number and (not isinstance(value, (int, float)) or isinstance(value, bool)):
             raise DataError(f"{what}: {name}={value!r}; give a number")
+        declared = known[name].type  # as it is written
+        if (
+            declared in ("str", "str | None")
+            and not isinstance(value, str)
+            and (declared == "str" or value is not None)
+        ):
+            raise DataError(f"{what}: {name}={value!r:.60}; give a text")
     try:
         return kind(**parameters)
     except TypeError as error:

@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._files import check_regular
+from plackett._parquet import parquet_frame
 from plackett.data.tables import what_is_wrong
 from plackett.text.features.base import Batch, Feature
 from plackett.text.index.index import Index
@@ -127,7 +128,7 @@ def _frame(table: Any, ids: Sequence[str]) -> Any:
         check_regular(path)
         try:
             if path.suffix == ".parquet":
-                return pl.read_parquet(path)
+                return parquet_frame(path)
             as_text = dict.fromkeys(ids, pl.String)  # 007 is an id, 7 another one
             return pl.read_csv(path, infer_schema_length=None, schema_overrides=as_text)
         except pl.exceptions.PolarsError as error:

@@ -109,9 +109,8 @@ def concatenate(tables: Sequence[Table], kinds: Mapping[str, str]) -> Table:
             values[name] = join([p if isinstance(p, Strings) else e for p, e in zip(parts, empty, strict=True)])
         else:
             fill = np.nan if kind == "number" else NO_DATE
-            values[name] = np.concatenate(
-                [p if isinstance(p, np.ndarray) else np.full(n, fill) for p, n in zip(parts, sizes, strict=True)]
-            )
+            filled = [p if isinstance(p, np.ndarray) else np.full(n, fill) for p, n in zip(parts, sizes, strict=True)]
+            values[name] = np.concatenate([np.full(0, fill), *filled])  # there may be no table
     links = Links(
         join_offsets([table.links.offsets for table in tables]),
         join([table.links.targets for table in tables]),
