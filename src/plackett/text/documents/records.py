@@ -48,7 +48,7 @@ def document_of(record: Mapping[str, Any], where: str, id_field: str | None = No
     if name is None:
         raise DataError(
             f"{where}: no id; looked for {', '.join(names)} among {', '.join(map(str, record))[:200]}. Name "
-            "it: read_documents(path, id_field='sku'), on the command line --id-field sku; in a frame or a dict, call it id"
+            "it: read_documents(path, id_field='sku'), or --id-field sku in a shell; in a frame or a dict, call it id"
         )
     value = record[name]
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
