@@ -145,6 +145,17 @@ def test_nothing_is_guessed_but_everything_proposed(tmp_path, shop, log):
     assert "a row per event" not in str(error.value)  # nothing looks like events
 
 
+def test_columns_in_another_language_are_told_of_events(tmp_path, shop):
+    german = {"search_id": "suche", "text": "begriff", "sku": "artikel", "position": "platz", "event": "vorgang"}
+    shop = shop.with_columns(
+        pl.col("event").replace_strict({"impression": "gesehen", "click": "geklickt"}, default="x")
+    )
+    shop.rename(german).write_csv(tmp_path / "log.csv")
+    for said in ({}, {"page": "suche", "shown": "gesehen"}):
+        with pytest.raises(pk.DataError, match=r"If each row is an event .*--format events"):
+            read_clicks(tmp_path / "log.csv", **said)
+
+
 def test_a_proposal_keeps_what_was_said_and_names_the_kinds(tmp_path, shop):
     path = tmp_path / "e.parquet"
     renamed = shop.with_columns(pl.col("event").replace({"impression": "view_item_list", "click": "select_item"}))
@@ -344,6 +355,20 @@ def test_units_of_time_also_in_tables(unit, n):
 def test_rows_of_frames_are_counted_from_zero():
     frame = {"page": [1, 2], "query": ["q", "q"], "document": ["a", "a"], "clicks": ["1", "x"]}
     assert "such as row 1: 'document a'" in str(ClickLog.from_frame(frame).bad_lines)
+
+
+def in_chunks(frame: pl.DataFrame, n_rows: int = 100) -> pl.DataFrame:
+    """The same rows in many chunks, as a large CSV file gives them; filters leave some of the chunks empty."""
+    return pl.concat([frame[i : i + n_rows] for i in range(0, frame.height, n_rows)], rechunk=False)
+
+
+def test_bad_rows_next_to_each_other_in_a_long_log_are_counted(shop, log):
+    bad = shop[:2].with_columns(
+        position=pl.lit(-1, pl.Int64), event=pl.lit("impression"), event_id=pl.Series(["x", "y"])
+    )
+    again = read_clicks(in_chunks(pl.concat([shop, bad])), "events", **ALL)
+    assert content(again).equals(content(log))
+    assert again.bad_lines.counts["position is not a whole number up to 10000"] == 2
 
 
 def test_strange_events_give_a_log_or_a_data_error(tmp_path):

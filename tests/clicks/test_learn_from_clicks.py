@@ -231,6 +231,25 @@ def test_other_learners_of_features_refuse_holes_too(log, data):
             score(with_holes(data))
 
 
+def test_categories_of_the_features_stay_categories(log, data, monkeypatch):
+    """Their numbers are no amounts: trees split them by value, and what takes numbers refuses them."""
+    codes = data.X.copy()
+    codes[:, 1] = np.arange(data.n_rows) * 7 % 5
+    shop = data.replace(X=codes, feature_names=("a", "brand", "c", "d"), categories={"brand": [*"zyxwv"]})
+    monkeypatch.setattr(learning, "ENOUGH_PAGES", 1)
+    trees = clicks.learn_from_clicks(log, shop, pk.LambdaMART(n_estimators=5)).ranker
+    assert np.isfinite(trees.predict(shop)).all()
+    labels = clicks.labelled_dataset(clicks.model_labels(clicks.PBM().fit(log)), shop).data
+    assert labels.categories == clicks.page_dataset(log, shop).data.categories == shop.categories
+    learner = pk.GradientRanker(loss="BinaryLogistic", model="trees")
+    assert np.isfinite(
+        clicks.FeatureAttraction(clicks.PBM(), learner, n_rounds=2).fit(log, shop).attraction(shop)
+    ).all()
+    for fit in (clicks.learn_from_clicks, clicks.FeatureAttraction(clicks.PBM()).fit, clicks.DualLearning().fit):
+        with pytest.raises(pk.DataError, match=r"'brand': \w+ takes numbers, not categories"):
+            fit(log, shop)
+
+
 def test_trees_learn_what_a_line_cannot(tmp_path):
     """Grades that are best in the middle of a feature; lists are shown in an order that has nothing to do with it."""
     rng = np.random.default_rng(0)

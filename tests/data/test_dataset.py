@@ -113,6 +113,35 @@ def test_immutable():
         data.replace(feature_names=list("abcde"))
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("X", np.array([[1.5, 2.0], [3.0, np.nan], [0.0, 1.0]])),
+        ("X", [[1, 2], [3, 4], [5, 6]]),
+        ("y", np.array([2, 0, 1])),
+        ("y", [True, False, True]),
+        ("docids", ["a", "b", "c"]),
+        ("sample_weight", np.array([1, 2, 3])),
+        ("query_weight", np.array([0.5, 1.0], np.float32)),
+        ("subtopics", np.array([[1, 0], [0, 1], [1, 1]])),
+    ],
+)
+def test_replaced_fields_have_the_types_of_a_new_dataset(name, values, tmp_path):
+    """A file with others could not be read back."""
+    data = pk.RankingDataset.from_arrays([[1.0, 2.0], [0.0, 1.0], [3.0, 4.0]], [1, 0, 2], qid=["a", "a", "b"])
+    replaced = data.replace(**{name: values})
+    pk.write(replaced, tmp_path / "replaced.plackett")
+    again = getattr(pk.read(tmp_path / "replaced.plackett"), name)
+    np.testing.assert_array_equal(again, np.asarray(values, again.dtype))
+
+
+def test_replaced_features_are_numbers_and_finite():
+    data = _dataset(["a", "b"])
+    for wrong, message in ((np.full((2, 3), np.inf), "infinite"), ([["x"]] * 2, "numbers"), ([1, 2], "dimensional")):
+        with pytest.raises(pk.DataError, match=message):
+            data.replace(X=wrong)
+
+
 def test_replaced_feature_names_are_those_of_a_new_dataset():
     data = pk.RankingDataset.from_arrays(np.eye(2), [0, 1], ["a", "b"])
     named = data.replace(feature_names=["u", "v"])

@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -108,6 +109,32 @@ def test_list_aware_models_are_explained_in_their_list(data):
     assert found.method == "sampling"
     np.testing.assert_allclose(found.scores, ranker.predict(data.select([3])), rtol=1e-6)
     np.testing.assert_allclose(found._score(1, found.X[1:2], 1), found.scores[1:2], rtol=1e-5, atol=1e-6)
+
+
+def test_categories_are_shown_by_their_values(tmp_path):
+    """Their codes mean nothing to a reader."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), np.arange(300) % 3]).astype(np.float32)
+    X[7, 1] = np.nan
+    shop = RankingDataset.from_arrays(
+        X,
+        X[:, 1] == 2,
+        qid=np.arange(300) // 10,
+        feature_names=("bm25", "brand"),
+        categories={"brand": ["a", "b", "ç"]},
+    )
+    ranker = pk.LambdaMART(n_estimators=10, min_child_samples=5).fit(shop)
+    explanation = pk.explain(ranker, shop, 0)
+    brands = explanation.document(7).filter(feature="brand")["category"].to_list()
+    assert brands == [None] and explanation.document(2).filter(feature="brand")["category"].to_list() == ["ç"]
+    assert explanation.document(2).filter(feature="bm25")["category"].to_list() == [None]
+    pair = explanation.pair(2, 0).row(by_predicate=pl.col("feature") == "brand", named=True)
+    assert (pair["above_category"], pair["below_category"]) == ("ç", "a")
+    way = explanation.to_pass(0, 2).row(by_predicate=pl.col("feature") == "brand", named=True)
+    assert (way["from_category"], way["to_category"]) == ("a", "ç")
+    found = pk.experiment(shop, ranker, "nDCG", search=None, n_jobs=1, folds=3)
+    found.report(tmp_path / "report")  # which explains a list, too
+    assert "ç | " in (tmp_path / "report" / "report.md").read_text()
 
 
 @pytest.mark.parametrize("ranker", [pk.rankers.ListNet(), pk.LambdaMART(n_estimators=10, min_child_samples=2)])

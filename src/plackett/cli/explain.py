@@ -65,7 +65,10 @@ def explain(
     for title, frame in tables.items():
         shown = frame.head(top)
         numbers = [i for i, dtype in enumerate(shown.dtypes) if dtype.is_numeric()]
-        rows = [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in shown.iter_rows()]
+        rows = [
+            [f"{v:.4g}" if isinstance(v, float) else "" if v is None else str(v) for v in row]
+            for row in shown.iter_rows()
+        ]
         print_table(
             shown.columns,
             rows or [["no change to values that occur in the data would do"]],

@@ -25,7 +25,9 @@ def extract(
             "learning-to-rank plug-in: http://localhost:9200/movies."
         ),
     ],
-    queries: Annotated[Path, typer.Argument(help="Queries: id, tab, text per line; JSON lines; TREC topics.")],
+    queries: Annotated[
+        Path, typer.Argument(help="Queries: id, tab, text per line; .csv with id and text; JSON lines; TREC topics.")
+    ],
     out: Annotated[Path, typer.Option(help="train.parquet, train.letor or train.plackett; a folder with --folds.")],
     features: Annotated[
         str,

@@ -88,6 +88,9 @@ def show_index(path: Path, index: Index, as_json: bool) -> None:
     print(f"{path}: {index.n_documents} documents")
     for name, field in fields.items():
         print(f"  {name}: {field.n_terms} terms, {field.average_length:.1f} a document")
+    for name, kind in index.kinds.items():
+        if name not in fields:  # conditions such as price:<20
+            print(f"  {name}: {kind}")
 
 
 def _kind(text: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel, clipped
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["FeatureAttraction", "LogisticRates", "check_finite", "dataset_rows", "dense", "likelihood_slope"]
@@ -117,6 +118,7 @@ class FeatureAttraction:
         X = dense(data, rows[kept])
         learner = self.learner if self.learner is not None else LogisticRates()
         if isinstance(learner, LogisticRates):
+            refuse_categories(data.categories, "LogisticRates")
             check_finite(data, rows[kept])
         model, mean = self.model, float(log.clicked.mean())
 
@@ -144,6 +146,7 @@ class FeatureAttraction:
         if not hasattr(self, "learner_"):
             raise DataError("FeatureAttraction is not fitted yet: call fit(log, data)")
         if isinstance(self.learner_, LogisticRates):
+            refuse_categories(data.categories, "LogisticRates")
             check_finite(data, np.arange(data.n_rows))
             return self.learner_.rates(dense(data, np.arange(data.n_rows)))
         return _sigmoid(self.learner_.predict(data))
@@ -178,9 +181,13 @@ def _fit_rates(
         np.repeat([1.0, 0.0], len(X)),
         qid=np.concatenate((query, query)),
         sample_weight=np.concatenate((hits, misses)),
+        feature_names=data.feature_names,
+        categories=data.categories,
     )
     learner.fit(doubled)
-    single = RankingDataset.from_arrays(X, None, qid=query)
+    single = RankingDataset.from_arrays(
+        X, None, qid=query, feature_names=data.feature_names, categories=data.categories
+    )
     return _sigmoid(single.to_input_order(learner.predict(single)))
 
 

@@ -521,11 +521,12 @@ class RankingDataset:
 
     def replace(self, **changes: Any) -> RankingDataset:
         """Copy with some fields replaced (rows and queries stay the same)."""
-        for name, value in changes.items():
+        for name, value in list(changes.items()):
             if name in ("offsets", "qids", "input_rows"):
                 raise DataError(f"{name} cannot be replaced; make a new dataset")
             if value is None or (name != "X" and name not in FIELDS):
                 continue
+            value = changes[name] = _as_stored(name, value)
             _check_length(name, value.shape[0] if name == "X" else len(value), self.n_rows, self.n_queries)
         for name in ("sample_weight", "query_weight"):
             validation.weights(changes.get(name), name)
@@ -594,6 +595,18 @@ class RankingDataset:
 _HASHED_FIRST = ("y", "sample_weight", "query_weight", "positions", "query_features")
 #: The fields that are read-only views of mappings, which are neither pickled nor copied.
 _MAPS = ("relations", "categories")
+
+
+def _as_stored(name: str, value: Any) -> Any:
+    """The values of a field in the type that a dataset and its files have; arrays of that type as they are."""
+    if name == "X":
+        return value if getattr(value, "dtype", None) == np.float32 else validation.features(value)
+    dtype = FIELDS[name].dtype
+    if name in ("positions", "query_features", "query_time"):  # they have checks of their own
+        return value
+    if dtype is str or (isinstance(value, np.ndarray) and dtype in (None, value.dtype)):
+        return value
+    return ids_array(value, name, blank=True) if dtype is None else validation.column(value, name, dtype, None)
 
 
 def _check_length(name: str, length: int, n_rows: int, n_queries: int) -> None:

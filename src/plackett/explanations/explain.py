@@ -111,6 +111,7 @@ def explain(
         "feature_names": names,
         "X": rows,
         "scores": scores,
+        "categories": getattr(ranker, "categories_", {}),
         "_score": lambda i, versions, of: score(int(chosen[i]), versions, int(chosen[of])),
         "_seen": np.concatenate([everything, dense]),
     }

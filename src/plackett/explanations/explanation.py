@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,9 @@ class Explanation:
         What each feature adds to each score: ``base[i] + contributions[i].sum()`` is ``scores[i]``.
     standard_error
         Standard error of each contribution if sampled; None if exact.
+    categories
+        The values of features that hold categories, in the order of their codes in ``X``. The tables then have columns
+        with the values next to those with the codes.
     method
         ``"linear"``, ``"additive"``, ``"trees"`` (exact) or ``"sampling"``.
     """
@@ -52,6 +55,7 @@ class Explanation:
     base: np.ndarray
     method: str
     standard_error: np.ndarray | None = None
+    categories: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     _score: Score | None = field(default=None, repr=False)
     _seen: np.ndarray | None = field(default=None, repr=False)
     _draws: np.ndarray | None = field(default=None, repr=False)
@@ -77,7 +81,7 @@ class Explanation:
         columns = {"feature": self.feature_names, "value": self.X[i], "contribution": self.contributions[i]}
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error[i]
-        return _largest_first(pl.DataFrame(columns))
+        return self._with_values(_largest_first(pl.DataFrame(columns)), {"value": "category"})
 
     def pair(self, above: Any, below: Any) -> pl.DataFrame:
         """Why one document is above another: what each feature adds to the difference of their scores.
@@ -101,7 +105,8 @@ class Explanation:
         if abs(neighbours) > 1e-6 * (1.0 + float(np.abs(self.scores[[a, b]]).max())):
             more = {"feature": "(other documents)", "above": np.nan, "below": np.nan, "contribution": neighbours}
             columns = {name: [*values, more.get(name, np.nan)] for name, values in columns.items()}
-        return _largest_first(pl.DataFrame(columns))
+        values_of = {"above": "above_category", "below": "below_category"}
+        return self._with_values(_largest_first(pl.DataFrame(columns)), values_of)
 
     def to_pass(self, below: Any, above: Any) -> pl.DataFrame:
         """Find what would have to change for one document to pass another.
@@ -121,9 +126,24 @@ class Explanation:
         if self.scores[b] > self.scores[a]:
             raise DataError(f"document {below!r} is already above {above!r}")
         # where the model looks at the whole list, the other document's score changes too
-        return ways_to_pass(
+        ways = ways_to_pass(
             lambda rows: (score(b, rows, b), score(b, rows, a)), self.X[b], self._seen, self.feature_names
         )
+        return self._with_values(ways, {"from": "from_category", "to": "to_category"})
+
+    def _with_values(self, frame: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
+        """The table with the values that codes stand for, null for numbers, if features hold categories."""
+        if not self.categories:
+            return frame
+        texts = {
+            name: [self._value(feature, code) for feature, code in frame.select("feature", codes).iter_rows()]
+            for codes, name in names.items()
+        }
+        return frame.with_columns(pl.Series(name, values, pl.String) for name, values in texts.items())
+
+    def _value(self, feature: str, code: float) -> str | None:
+        values = self.categories.get(feature, ())
+        return str(values[int(code)]) if 0 <= code < len(values) else None  # NaN is a missing value
 
     def _index(self, document: Any) -> int:
         if document in self.documents:

@@ -82,6 +82,21 @@ def test_columns_are_baselines_wherever_rankers_are_named():
     assert np.isfinite(blend.predict(data)).all()
 
 
+def test_columns_next_to_categories_are_baselines_too(tmp_path):
+    shop = pk.datasets.make_ranking(n_queries=30, docs_per_query=8, n_features=2, random_state=0)
+    X = np.column_stack([shop.X, np.arange(shop.n_rows) % 3])
+    shop = shop.replace(X=X, feature_names=("bm25", "price", "brand"), categories={"brand": ["x", "y", "z"]})
+    rankers = ["column:bm25", pk.LambdaMART(n_estimators=3)]
+    found = pk.experiment(shop, rankers, "nDCG", search=None, n_jobs=1, out=tmp_path / "found")
+    assert not found.failures and found.leaderboard.height == 2
+    ranker = pk.ByFeature(feature=0).fit(shop)
+    ranker.save(tmp_path / "first.plackett")
+    np.testing.assert_array_equal(pk.load(tmp_path / "first.plackett").predict(shop), shop.X[:, 0])
+    for refused in (pk.ByFeature(feature="brand"), pk.ByFeature(feature=2), pk.ByFeature()):
+        with pytest.raises(DataError, match="'brand': ByFeature takes numbers, not categories"):
+            refused.fit(shop)
+
+
 @pytest.mark.parametrize("list_features", [False, True])
 def test_a_search_says_how_far_it_is_ahead_of_a_column(list_features):
     data = pk.datasets.make_ranking(40, 8, 5, random_state=0)

@@ -45,7 +45,7 @@ def test_json_lines(tmp_path):
         ('[{"id": 1}, {"name": "x"}]', r"docs\.jsonl, entry 2: no id"),
         ('[{"id": 1}', r"docs\.jsonl: not JSON"),
         ("3", r"docs\.jsonl:1: a document is a JSON object"),
-        ('{"name": "x"}', r"docs\.jsonl:1: no id; looked for id, _id, .* among name"),
+        ('{"name": "x"}', r"docs\.jsonl:1: no id; looked for id, _id, .* among name\..*id_field=.*--id-field"),
         ('{"id": 1.5}', r"the id 1\.5 is neither text nor a whole number"),
         ('{"id": 1, "links": "a"}', "links must be a list, found 'a'"),
         ('{"id": 1, "links": [[]]}', "a link is an id or has a target"),

@@ -468,7 +468,7 @@ def test_documents_in_any_form(frame, tmp_path):
         ("docs.jsonl", "got a str; read_documents reads files"),
         ({"id": "a"}, "got a dict"),
         ([{"id": "a"}, "b"], "document 1 is a str; give a Document, or a dict"),
-        ([{"title": "a"}], "document 0: no id; looked for id, _id"),
+        ([{"title": "a"}], r"document 0: no id; looked for id, _id.*in a frame or a dict, call it id"),
     ],
 )
 def test_what_are_no_documents(given, message):

@@ -45,3 +45,31 @@ def test_errors(tmp_path, text, message):
     (tmp_path / "queries").write_text(text)
     with pytest.raises(DataError, match=message):
         read_queries(tmp_path / "queries")
+
+
+def test_tables_have_a_header_line(tmp_path):
+    """In a table without tabs each line was taken for a query."""
+    asked = {"q1": "grüne Schuhe, Größe 40", "q2": 'Topf 3"'}
+    (tmp_path / "queries.csv").write_text('note,query,qid\n,"grüne Schuhe, Größe 40",q1\n\nx,"Topf 3""",q2\n')
+    (tmp_path / "queries.tsv").write_text('qid\tquery\nq1\tgrüne Schuhe, Größe 40\nq2\tTopf 3"\n')
+    assert read_queries(tmp_path / "queries.csv") == read_queries(tmp_path / "queries.tsv") == asked
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "q.csv",
+            "nr,wort\n1,rot\n",
+            r"q\.csv: the queries need a column 'id' or .*; the header line has 'nr', 'wort'",
+        ),
+        ("q.csv", "id,text\n1,rot\n2\n", r"q\.csv:3: a query needs an id and a text: '2'"),
+        ("q.csv", "id,text\n1,rot,grün\n", r"q\.csv:2: a query needs an id and a text"),
+        ("q.csv", "", "the queries need a column"),
+        ("q.parquet", "PAR1", r"q\.parquet: queries are read from text; write them as \.csv"),
+    ],
+)
+def test_tables_that_are_no_queries_are_refused(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_queries(tmp_path / name)

@@ -84,6 +84,7 @@ def labelled_dataset(labels: Any, features: RankingDataset, *, weighted: bool = 
         docids=docids[chosen],
         sample_weight=np.where(labelled, page_weight, 1.0)[chosen] if weighted else None,
         feature_names=features.feature_names,
+        categories=features.categories,
     )
     lost = float(weight[~known].sum() / max(weight.sum(), 1e-12))
     return Join(data, int((~known).sum()), lost, int((~labelled).sum()))
@@ -114,6 +115,7 @@ def page_dataset(log: ClickLog, features: RankingDataset, *, weight: Any = None)
         sample_weight=None if weight is None else np.asarray(weight, np.float64)[known],
         query_weight=None if log.weight is None else log.weight[kept_pages],
         feature_names=features.feature_names,
+        categories=features.categories,
     )
     pairs = np.zeros(log.n_pairs, bool)
     pairs[log.pair[~known]] = True

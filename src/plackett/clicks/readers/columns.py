@@ -69,6 +69,10 @@ LONG = "__long__"
 FROM_ZERO = "ranks begin at 0; the top is taken for rank 1 (first_rank=1 if it is not)"
 TOO_LONG = "more cells than the header has columns"
 NEEDED = ("query", "document", "clicks")
+A_ROW_PER_EVENT = (
+    "If each row is an event (impression, click, purchase): format 'events', on the command line --format events, "
+    "says which names it needs"
+)
 #: Numbers per row: the column and the argument of `ClickLog.from_arrays`.
 _PER_ROW = {
     "clicks": "clicks",
@@ -397,7 +401,9 @@ def log_of_frame(
     bad = bad_lines or BadLines("the table", total=table.height, unit="row")
     unknown = set(names) - set(COLUMNS)
     if unknown:
-        raise DataError(f"there is no column role {sorted(unknown)[0]!r}; the roles are {', '.join(COLUMNS)}")
+        raise DataError(
+            f"there is no column role {sorted(unknown)[0]!r}; the roles are {', '.join(COLUMNS)}. {A_ROW_PER_EVENT}"
+        )
     table, names, parts = _joined_page(table, names)
     column_of = {role: _column(table, role, names.get(role)) for role in COLUMNS}
     missing = [role for role in NEEDED if column_of[role] is None]
@@ -407,7 +413,8 @@ def log_of_frame(
         table = table.drop("__line__", LONG, JOINED, strict=False)
         perhaps = propose(table.iter_rows(named=True), bad.source, sure=False)
         raise DataError(
-            f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}{perhaps and f'. Or {perhaps}'}"
+            f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}. "
+            f"{f'Or {perhaps}' if perhaps else A_ROW_PER_EVENT}"
         )
     chosen = {role: name for role, name in column_of.items() if name is not None}
     bad.columns = chosen | ({"page": ",".join(parts)} if parts else {})

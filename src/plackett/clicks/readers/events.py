@@ -606,8 +606,10 @@ def _to_show(rows: pl.DataFrame) -> pl.DataFrame:
     """Line of each row, and what to show of it."""
     import polars as pl
 
-    texts = (pl.col(name).cast(pl.String).fill_null("none") for name in ("page", "document"))
-    return rows.select("line", pl.format("page {}, document {}", *texts).str.replace_all("\x1f", ","))
+    page, document = (pl.col(name).cast(pl.String).fill_null("none") for name in ("page", "document"))
+    # not pl.format, which panics in polars 2.1 if some chunks of the rows are empty, as they are in files read in parts
+    shown = pl.concat_str(pl.lit("page "), page, pl.lit(", document "), document)
+    return rows.select("line", shown.str.replace_all("\x1f", ","))
 
 
 def _ids(column: pl.Series) -> pl.Series:

@@ -9,6 +9,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.clicks.features import check_finite, dataset_rows, dense
 from plackett.clicks.log import ClickLog
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["DualLearning"]
@@ -64,6 +65,7 @@ class DualLearning:
         rows = dataset_rows(log, data)
         if (rows < 0).any():
             raise DataError(f"{int((rows < 0).sum())} pairs of the log have no features; leave their pages out")
+        refuse_categories(data.categories, "DualLearning")
         check_finite(data, rows)
         rng = np.random.default_rng(self.random_state)
         X = dense(data, rows).astype(np.float64)
@@ -100,6 +102,7 @@ class DualLearning:
 
     def predict(self, data: RankingDataset) -> np.ndarray:
         """Scores of the rows of a dataset."""
+        refuse_categories(data.categories, "DualLearning")
         check_finite(data, np.arange(data.n_rows))
         X = dense(data, np.arange(data.n_rows))
         return ((X - self.mean_) / self.scale_) @ self.coef_

@@ -156,4 +156,5 @@ def _rows(data: RankingDataset, chosen: np.ndarray) -> RankingDataset:
         qid=data.qids[data.query_of_row[at]],
         docids=at if data.docids is None else data.docids[at],
         feature_names=data.feature_names,
+        categories=data.categories,
     )

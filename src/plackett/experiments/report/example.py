@@ -153,8 +153,8 @@ def _pair(explanation: Explanation, top: list[int], names: list[str], name: str)
     labels = [plain(f) for f in head["feature"]] + (["all others"] if frame.height > head.height else [])
     values = np.r_[values, rest] if frame.height > head.height else values
     texts = [
-        f"feature {plain(row['feature'])}: {signed(row['contribution'])}<br>{short(row['above'])} in the first, "
-        f"{short(row['below'])} in the second"
+        f"feature {plain(row['feature'])}: {signed(row['contribution'])}<br>{_of(row, 'above')} in the first, "
+        f"{_of(row, 'below')} in the second"
         for row in head.iter_rows(named=True)
     ] + (["all other features"] if frame.height > head.height else [])
     trace: dict[str, Any] = {
@@ -174,8 +174,8 @@ def _pair(explanation: Explanation, top: list[int], names: list[str], name: str)
     rows = tuple(
         (
             TableCell(r["feature"]),
-            TableCell(short(r["above"])),
-            TableCell(short(r["below"])),
+            TableCell(_of(r, "above")),
+            TableCell(_of(r, "below")),
             TableCell(signed(r["contribution"])),
         )
         for r in head.iter_rows(named=True)
@@ -183,6 +183,11 @@ def _pair(explanation: Explanation, top: list[int], names: list[str], name: str)
     caption = f"Why {names[0]} is above {names[1]}: the scores differ by {short(float(np.sum(values)))}"
     table = Table(("feature", "in the first", "in the second", "adds"), rows, caption=caption)
     return Figure(name, caption + ".", [trace], figure, table)
+
+
+def _of(row: dict[str, Any], name: str) -> str:
+    """A value of a feature: a category as text, if it is one."""
+    return row.get(f"{name}_category") or short(float(row[name]))
 
 
 def _passing(explanation: Explanation, top: list[int], names: list[str]) -> list[Block]:
@@ -194,12 +199,13 @@ def _passing(explanation: Explanation, top: list[int], names: list[str]) -> list
                 f"No change of one or a few features to values seen in the data would lift {names[1]} above {names[0]}."
             )
         ]
+    shown = ways.select("feature", "from", "to", "deviations", "score")
     rows = tuple(
-        tuple(TableCell(value if isinstance(value, str) else short(float(value))) for value in row.values())
-        for row in ways.drop("together").iter_rows(named=True)
+        tuple(TableCell(row[name] if name == "feature" else _of(row, name)) for name in shown.columns)
+        for row in ways.iter_rows(named=True)
     )
     how = "these changes together" if bool(ways["together"][0]) else "one of these changes would be enough"
     caption = f"For {names[1]} to pass {names[0]}, {how}"
     titles = {"deviations": "standard deviations", "score": "score then"}
-    header = tuple(titles.get(name, name) for name in ways.drop("together").columns)
+    header = tuple(titles.get(name, name) for name in shown.columns)
     return [Tabular(Table(header, rows, caption=caption))]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett._names import hint
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
 from plackett.evaluation.importance import feature_names, feature_scores, single_feature_importance
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
+from plackett.rankers.inputs import categories_of
 from plackett.scorers.additive import AdditiveTerms
 from plackett.solvers.monitor import Monitor
 
@@ -68,12 +70,17 @@ class ByFeature(Ranker):
     direction: str | None = None
     measure: str = "nDCG@10"
 
+    def _categories(self, X: Any) -> dict[str, list[Any]]:
+        # other columns may hold what they like; the best feature is looked for among numbers only
+        return {} if self.feature is None else categories_of(X)
+
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if self.direction is not None and self.direction not in DIRECTIONS:
             raise DataError(f"direction={self.direction!r}; {hint(self.direction, DIRECTIONS, 'give one of')}")
         number, direction = self._chosen(data)
         #: Name and direction of the feature that is ranked by.
         self.feature_, self.direction_ = feature_names(data)[number], direction
+        refuse_categories({self.feature_} & getattr(self, "categories_", {}).keys(), type(self).__name__)
         sign = DIRECTIONS[direction]
         missing = feature_scores(data, number, sign).min(initial=0.0) - 1.0
         with monitor.training(1, type(self).__name__):

@@ -46,7 +46,10 @@ def document_of(record: Mapping[str, Any], where: str, id_field: str | None = No
     names = ID_NAMES if id_field is None else (id_field,)
     name = next((name for name in names if record.get(name) is not None), None)
     if name is None:
-        raise DataError(f"{where}: no id; looked for {', '.join(names)} among {', '.join(map(str, record))[:200]}")
+        raise DataError(
+            f"{where}: no id; looked for {', '.join(names)} among {', '.join(map(str, record))[:200]}. Name "
+            "it: read_documents(path, id_field='sku'), or --id-field sku in a shell; in a frame or a dict, call it id"
+        )
     value = record[name]
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
         raise DataError(f"{where}: the id {value!r:.100} is neither text nor a whole number")
