@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.pipeline import make_pipeline
 
 import plackett as pk
 from plackett import clicks
 from plackett.clicks.log import ClickLog
-from plackett.clicks.simulate import PositionUsers
+from plackett.clicks.simulate import PositionUsers, simulate_log
 from plackett.clicks.unbiased import learning
 from plackett.clicks.unbiased.agreement import BlendedRanker, _blended
 from plackett.datasets import make_ranking
@@ -276,3 +277,19 @@ def test_what_is_no_ranker_is_refused(log, data):
     for wrong in ("LambdaMART", pk.LambdaMART):
         with pytest.raises(pk.DataError, match=r"give a ranker that is not fitted yet, such as pk.LambdaMART\(\)"):
             clicks.learn_from_clicks(log, data, wrong)
+
+
+def test_categories_are_learned_with_few_pages_too():
+    """Few pages: two rankers are mixed, and each knows the categories by itself."""
+    rng = np.random.default_rng(0)
+    brand, x = rng.integers(0, 5, 400), rng.standard_normal(400)
+    frame = pl.DataFrame({"qid": np.repeat(np.arange(40), 10), "docid": [f"d{i}" for i in range(400)]})
+    frame = frame.with_columns(
+        label=pl.Series(np.digitize(x + (brand == 3), [0.5, 1.5])),
+        x=pl.Series(x),
+        brand=pl.Series([f"b{b}" for b in brand], dtype=pl.Categorical),
+    )
+    data = pk.RankingDataset.from_frame(frame)
+    log = simulate_log(data, n_pages=1500, k=10, random_state=0)
+    found = pk.clicks.learn_from_clicks(log, data, pk.LambdaMART(n_estimators=5))
+    assert 0 < found.weight < 1 and np.isfinite(found.ranker.predict(data)).all()

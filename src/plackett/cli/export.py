@@ -56,6 +56,7 @@ def export(
     """
     from plackett._load import load
     from plackett.cli.reading import load_with
+    from plackett.export._json_trees import features_path
     from plackett.export.verify import versioned
 
     try:
@@ -67,7 +68,7 @@ def export(
         raise typer.BadParameter(f"{missing!r} for {to}; {accepted}", param_hint="--missing")
     check_out(out, force)
     if target.kind in _WITH_FEATURES:
-        check_out(out.with_name(f"{out.name.split('.')[0]}.features.json"), force)
+        check_out(features_path(out), force)
     names = None if feature_names is None else _lines(feature_names)
     data: RankingDataset | None = None
     if verify is None:

@@ -95,9 +95,13 @@ def ends_at_largest(forest: Forest) -> bool:
 
 
 def features_path(path: str | os.PathLike[str]) -> Path:
-    """The file for the definition of the features, next to that of the model."""
+    """The file for the definition of the features, next to that of the model and called after it.
+
+    >>> features_path("shop.solr.json").name
+    'shop.solr.features.json'
+    """
     path = Path(path)
-    return path.with_name(f"{path.name.split('.')[0]}.features.json")
+    return path.with_name(f"{path.stem}.features.json")
 
 
 def write_json(path: str | os.PathLike[str], content: Any, *, indent: int | None = 1) -> None:

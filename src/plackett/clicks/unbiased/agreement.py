@@ -319,6 +319,8 @@ def _blended(first: Any, second: Any, weight: float, data: RankingDataset) -> An
         return BlendedRanker(first, second, weight)
     if not 0.0 < weight < 1.0:
         return second if weight else first
+    if data.categories:  # which only the members know
+        return BlendedRanker(first, second, weight)
     return Blend.of([first, second], data, weights=(1.0 - weight, weight), scale="query")
 
 
