@@ -344,3 +344,11 @@ def test_data_without_labels_are_named(command, run, tmp_path):
     code, _, err = run(*(part.format(path) for part in command))
     assert code == 1
     assert f"{path}: the dataset has no labels, which this command needs" in " ".join(err.split())
+
+
+def test_train_with_swapped_arguments(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.1\n")
+    code, _, error = run("train", "train.txt", "LambdaMART", "--out", "model.plackett")
+    assert code == 2
+    assert "'train.txt' is a file, not a ranker: name the ranker" in " ".join(error.replace("│", "").split())

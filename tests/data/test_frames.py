@@ -282,3 +282,14 @@ def test_whole_numbers_that_look_like_ids_are_warned_about(column, warned):
         from_frame(frame, features=[column.name])  # asked for: no warning
     assert len(caught) == warned
     assert all(f"{column.name!r}: whole numbers that look like ids" in str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize("cell", ["0,5", "-12,25", "1.234,5"])
+def test_decimal_commas_are_named(cell):
+    with pytest.raises(DataError, match=f"'{cell}' is not a number: it has a decimal comma; write the numbers with a"):
+        from_frame(pl.DataFrame({"qid": [1, 1], "label": [0, 1], "a": [cell, "1"]}))
+
+
+def test_tables_need_queries():
+    with pytest.raises(DataError, match="^qid=None: a table needs the query of each row"):
+        from_frame(pl.DataFrame({"label": [0, 1], "a": [1, 2]}), qid=None)

@@ -93,3 +93,11 @@ def test_what_is_no_system(data, ranker):
         pk.evaluate(data.y, ranker, "AP", group=data.group)
     with pytest.raises(pk.DataError, match="numbers, one for each row, or a fitted ranker"):
         pk.evaluate(data, "scores.txt", "AP")
+
+
+def test_what_is_neither_data_nor_scores():
+    data = make_ranking(5, 4, 2, random_state=0)
+    with pytest.raises(pk.DataError, match=r"scores is a RankingDataset: data come first, evaluate\(data, scores"):
+        pk.evaluate(data.y, data, "AP")
+    with pytest.raises(pk.DataError, match=r"the data are a frame; make a dataset of it, pk\.RankingDataset"):
+        pk.evaluate(data.to_polars(), data.y, "AP")
