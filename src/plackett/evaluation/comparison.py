@@ -143,7 +143,7 @@ class Comparison(Renderable):
     def _notes(self, intervals: bool) -> tuple[str, ...]:
         against = "" if self.baseline is None else f" Compared with {self.baseline} only."
         notes = [
-            f"{plural(self.qids.size, 'query', 'queries')}. A letter marks a significantly worse system "
+            f"{plural(self.qids.size, 'query', 'queries')}. A figure with a letter is significantly better than that system "
             f"(p ≤ {self.alpha:g}, {self._test()}).{against}"
         ]
         if intervals:
