@@ -249,7 +249,7 @@ WITHOUT_IDS = {
     "write_xgboost", "components", "friedman", "geo_risk", "labelled_pairs", "letor_baselines",
     "load",
     "log_to_mlflow", "loss", "mean_ranks", "measure", "nemenyi", "published", "read_quickrank", "read_ranklib",
-    "read_svm_rank", "scorer",
+    "read_svm_rank", "scorer", "torch_loss",
     "trisk", "url_type", "urisk", "winning_number", "write_ranklib", "write_svm_rank", "zrisk",
 }  # fmt: skip
 #: Those whose files need columns of their own; see `test_folds_and_subtopics`.
