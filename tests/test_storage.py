@@ -221,3 +221,11 @@ def test_pipes_and_devices_are_written_into_and_never_replaced(tmp_path):
         file.write(b"x" * 100_000)
     assert caught.value.filename == str(tmp_path / "full")
     assert stat.S_ISCHR((tmp_path / "full").stat().st_mode) and len(list(tmp_path.iterdir())) == 2
+
+
+def test_errors_name_the_file_alone(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match=r"nowhere/model.plackett'$"),
+        replacing(tmp_path / "nowhere/model.plackett"),
+    ):
+        pass

@@ -52,7 +52,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         os.replace(temporary, target)
     except BaseException as error:
         if isinstance(error, OSError) and error.filename is not None and Path(error.filename) == temporary:
-            error.filename, error.filename2 = str(path), None  # the name that the caller knows
+            error.filename = str(path)  # the name that the caller knows
+            del error.filename2  # None would be shown, too
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
         raise

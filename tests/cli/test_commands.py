@@ -344,3 +344,18 @@ def test_data_without_labels_are_named(command, run, tmp_path):
     code, _, err = run(*(part.format(path) for part in command))
     assert code == 1
     assert f"{path}: the dataset has no labels, which this command needs" in " ".join(err.split())
+
+
+def test_train_with_swapped_arguments(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.1\n")
+    code, _, error = run("train", "train.txt", "LambdaMART", "--out", "model.plackett")
+    assert code == 2
+    assert "'train.txt' is a file, not a ranker: name the ranker" in " ".join(error.replace("│", "").split())
+
+
+def test_text_without_queries_proposes_what_the_command_line_has(run, tmp_path):
+    (tmp_path / "train.txt").write_text("1 1:0.5\n0 1:0.1\n")
+    _, _, error = run("info", tmp_path / "train.txt")
+    assert "write qid:id after every label" in error
+    assert "group=" not in error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 import numpy as np
+import polars as pl
 import pytest
 
 from plackett import DataError, RankingDataset, _storage
@@ -60,3 +61,8 @@ def test_errors(tmp_path):
     _storage.write(tmp_path / "m.plackett", {}, {"kind": "model"})
     with pytest.raises(DataError, match="holds a model"):
         read(tmp_path / "m.plackett")
+
+
+def test_a_frame_is_not_a_file():
+    with pytest.raises(DataError, match="make a dataset of a frame with pk.RankingDataset.from_frame"):
+        read(pl.DataFrame({"qid": [1]}))

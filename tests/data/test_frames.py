@@ -290,3 +290,14 @@ def test_a_parameter_that_does_not_exist_is_pointed_to_the_right_one():
         RankingDataset.from_frame(frame, query="q")
     with pytest.raises(TypeError, match=r"no parameter 'feature'; did you mean features"):
         RankingDataset.from_frame(frame, qid="q", feature=["bm25"])
+
+
+@pytest.mark.parametrize("cell", ["0,5", "-12,25", "1.234,5"])
+def test_decimal_commas_are_named(cell):
+    with pytest.raises(DataError, match=f"'{cell}' is not a number: it has a decimal comma; write the numbers with a"):
+        from_frame(pl.DataFrame({"qid": [1, 1], "label": [0, 1], "a": [cell, "1"]}))
+
+
+def test_tables_need_queries():
+    with pytest.raises(DataError, match="^qid=None: a table needs the query of each row"):
+        from_frame(pl.DataFrame({"label": [0, 1], "a": [1, 2]}), qid=None)

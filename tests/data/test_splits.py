@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 import pytest
 
 from plackett import DataError, RankingDataset
@@ -130,3 +131,10 @@ def test_too_few_queries():
 
 def test_a_fold_unpacks():
     assert tuple(Fold(1, 2, 3)) == (1, 2, 3)
+
+
+def test_a_frame_is_not_split():
+    with pytest.raises(DataError, match=r"make a dataset of it: pk\.RankingDataset\.from_frame"):
+        split_queries(pl.DataFrame({"qid": [1, 2], "a": [1, 2]}), (0.5, 0.5))
+    with pytest.raises(DataError, match="^1 query is too few"):
+        split_queries(["a", "a"], (0.5, 0.5))

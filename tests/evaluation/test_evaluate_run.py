@@ -51,3 +51,16 @@ def test_against_pytrec_eval():
 def test_unknown_preset_is_refused_before_reading():
     with pytest.raises(pk.MeasureError, match="preset"):
         evaluate_run("no such file", "no such file", ["AP"], preset="terrier")
+
+
+@pytest.mark.parametrize("preset", [None, "trec"])
+def test_ids_that_never_meet_are_a_warning(preset):
+    """All figures are 0 then: rarely what the ranker deserves, mostly ids of two kinds."""
+    qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+    with pytest.warns(pk.PlackettWarning, match="no query of the run is judged: its first is '1', that of the judgem"):
+        evaluate_run(qrels, {"1": {"d1": 2.0}}, "AP", preset=preset)
+    with pytest.warns(
+        pk.PlackettWarning, match="no document of the run is judged for its query: .* is 'doc1', the fir"
+    ):
+        evaluate_run(qrels, {"q1": {"doc1": 2.0}}, "AP", preset=preset)
+    evaluate_run(qrels, {"q2": {"doc1": 2.0, "d1": 1.0}, "q3": {"d": 1.0}}, "AP", preset=preset)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 
+import lightgbm as lgb
 import numpy as np
 import pytest
+import xgboost as xgb
 
 import plackett as pk
 from plackett.datasets import make_ranking
@@ -93,3 +95,21 @@ def test_what_is_no_system(data, ranker):
         pk.evaluate(data.y, ranker, "AP", group=data.group)
     with pytest.raises(pk.DataError, match="numbers, one for each row, or a fitted ranker"):
         pk.evaluate(data, "scores.txt", "AP")
+
+
+def test_what_is_neither_data_nor_scores():
+    data = make_ranking(5, 4, 2, random_state=0)
+    with pytest.raises(pk.DataError, match=r"scores is a RankingDataset: data come first, evaluate\(data, scores"):
+        pk.evaluate(data.y, data, "AP")
+    with pytest.raises(pk.DataError, match=r"the data are a frame; make a dataset of it, pk\.RankingDataset"):
+        pk.evaluate(data.to_polars(), data.y, "AP")
+
+
+def test_boosters_stand_in_for_scores():
+    """What ``lightgbm.train`` and ``xgboost.train`` return has no ``fit``, and predicts arrays."""
+    data = make_ranking(20, 8, 4, random_state=0)
+    booster = lgb.train({"objective": "lambdarank", "verbose": -1}, lgb.Dataset(data.X, data.y, group=data.group), 2)
+    assert pk.evaluate(data, booster, "AP").mean == pk.evaluate(data, booster.predict(data.X), "AP").mean
+    matrix = xgb.DMatrix(data.X, data.y, qid=data.qid)
+    booster = xgb.train({"objective": "rank:ndcg"}, matrix, 2)
+    assert pk.evaluate(data, booster, "AP").mean == pk.evaluate(data, booster.predict(matrix), "AP").mean

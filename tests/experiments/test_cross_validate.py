@@ -269,3 +269,12 @@ def test_published_figures_of_linear_regression(data_dir):
     found = cross_validate(folds, LinearRegression(), list(published), preset="letor3")
     assert found.mean == pytest.approx(published, abs=0.001)
     assert found.mean_over_queries["P@1"] != pytest.approx(published["P@1"], abs=0.0005)  # the mean is over folds
+
+
+def test_rankers_by_name_and_what_is_none(data):
+    named = cross_validate(data, "ListNet(max_iter=2)", "AP", folds=3)
+    assert named.mean == cross_validate(data, pk.ListNet(max_iter=2), "AP", folds=3).mean
+    with pytest.raises(
+        DataError, match=r"ranker is of type RankingDataset; .*: cross_validate\(data, ranker, measures"
+    ):
+        cross_validate(pk.ListNet(), data, "AP")

@@ -875,3 +875,15 @@ def test_public_dataset_by_name(data_dir, monkeypatch):
     folds = [pk.datasets.load("mq2008", fold=i) for i in range(1, 6)]
     plain = cross_validate(folds, LinearRegression(n_jobs=1), ["AP"], preset="letor4")
     assert found.datasets == ("mq2008",) and found.results("AP")["mq2008"]["LinearRegression"] == plain.mean["AP"]
+
+
+def test_files_and_frames_are_to_be_read_first(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pk.write(data, "mine.csv")
+    Path("folds").mkdir()
+    with pytest.raises(DataError, match=r"'mine.csv' is a file, .*: pk\.read\('mine.csv'\)"):
+        experiment("mine.csv", ["ListNet"], "AP")
+    with pytest.raises(DataError, match=r"'folds' is a folder, .*: pk\.read_folds\('folds'\)"):
+        experiment("folds", ["ListNet"], "AP")
+    with pytest.raises(DataError, match=r"make a dataset of it: pk\.RankingDataset\.from_frame"):
+        experiment(data.to_polars(), ["ListNet"], "AP")

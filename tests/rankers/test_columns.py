@@ -148,3 +148,13 @@ def test_datasets_with_names_are_put_in_order(shop):
     assert ranker.score(turned) == ranker.score(data)
     pruned = pk.prune(pk.LambdaMART(**SMALL).fit(data), turned, 2)
     np.testing.assert_array_equal(pruned.predict(turned), pruned.predict(data))
+
+
+def test_columns_to_leave_out_are_named():
+    """The column of labels, say, of the frame that the ranker was trained on."""
+    frame = pk.datasets.make_ranking(10, 5, 3, random_state=0).to_polars()
+    ranker = pk.ListNet(max_iter=2).fit(frame.drop("label"), frame["label"])
+    with pytest.raises(DataError, match="^X has the column 'label', which ListNet was not trained on; leave it out$"):
+        ranker.predict(frame)
+    with pytest.raises(DataError, match=r"instead of X \(of a frame: pk\.RankingDataset\.from_frame\(X\)\)"):
+        pk.ListNet().fit(frame)

@@ -205,3 +205,10 @@ def test_no_value_ends_in_a_traceback(cls):
                     ranker.fit(X, y, qid=qid)
                 except (DataError, LossError, MeasureError, MissingExtraError):
                     continue
+
+
+@pytest.mark.parametrize("ranker", [pk.LambdaMART(n_estimators=2), pk.ListNet(max_iter=2)])
+def test_a_query_for_every_document_is_a_warning(ranker):
+    data = pk.datasets.make_ranking(10, 5, 3, random_state=0)
+    with pytest.warns(pk.PlackettWarning, match="each of the 50 queries has a single document, so there is no order"):
+        ranker.fit(data.X, data.y, qid=np.arange(50))

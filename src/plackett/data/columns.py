@@ -112,6 +112,8 @@ def choose_columns(
     roles: dict[str, str] = {}
     for role in ("qid", "label", "docid", "sample_weight", "query_weight", "query_time", "position"):
         name = names.pop(role, role)
+        if role == "qid" and name is None:
+            raise DataError("qid=None: a table needs the query of each row; name its column, or add one")
         column = None if name is None else find_column(free, role, name, needed=role == "qid")
         if role == "label" and name == role and column is not None and is_weak_label(column):
             column = column if labels_needed else None  # a feature like any other

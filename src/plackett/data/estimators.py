@@ -91,6 +91,8 @@ def predict(ranker: Any, data: RankingDataset) -> np.ndarray:
     target, _ = _last_step(ranker)
     if (target is ranker and takes_dataset(ranker)) or of_own_steps(ranker):
         scores = ranker.predict(data.replace(y=None, preferences=None))
+    elif _is_booster(target):
+        scores = getattr(target, "inplace_predict", target.predict)(data.X)  # XGBoost's first
     elif "qid" in inspect.signature(target.predict).parameters:
         scores = ranker.predict(data.X, qid=data.query_of_row)
     else:
@@ -136,9 +138,15 @@ def scores_of(data: RankingDataset, given: Any) -> np.ndarray:
 def takes_dataset(ranker: Any) -> bool:
     """Whether ``fit(data)`` works: query ids and labels are both optional."""
     if not hasattr(ranker, "fit"):
-        return True
+        return not _is_booster(ranker)
     known = fit_parameters(ranker)
     return "qid" in known and "y" in known and known["y"].default is not inspect.Parameter.empty
+
+
+def _is_booster(ranker: Any) -> bool:
+    """Whether this is what ``lightgbm.train`` or ``xgboost.train`` returns, which predicts arrays."""
+    kind = type(ranker)
+    return kind.__name__ == "Booster" and kind.__module__.partition(".")[0] in ("lightgbm", "xgboost")
 
 
 def fit_parameters(ranker: Any) -> dict[str, inspect.Parameter]:

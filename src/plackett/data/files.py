@@ -83,6 +83,8 @@ def read(path: str | os.PathLike[str], **options: Any) -> RankingDataset:
     >>> read(path).qids.tolist()
     ['a']
     """
+    if hasattr(path, "columns"):
+        raise DataError("read takes the name of a file; make a dataset of a frame with pk.RankingDataset.from_frame")
     format = format_of(path)
     reader = getattr(import_module(format.module), format.reader)
     known = [name for name in inspect.signature(reader).parameters if name not in ("path", "columns")]

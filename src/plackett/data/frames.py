@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ __all__ = ["from_frame", "to_polars"]
 
 #: The largest feature: they are stored in single precision.
 _LARGEST = float(np.finfo(np.float32).max)
+
+#: Numbers as spreadsheets write them in many countries: 0,5 or 1.234,5.
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 
 
 def from_frame(
@@ -216,6 +220,8 @@ def _refuse_text(series: pl.Series) -> None:
         raise DataError(f"{what}: {advice}")
     row, count = odd
     problem = f"{series[row]!r:.60} is not a number"
+    if _DECIMAL_COMMA.fullmatch(str(series[row])):
+        raise CellError(series.name, row, f"{problem}: it has a decimal comma; write the numbers with a point")
     if 2 * count > series.len():  # a column of text
         raise DataError(f"{what}, and {problem}: {advice}{trees}")
     others = f", like {count - 1} more of this column" if count > 1 else ""

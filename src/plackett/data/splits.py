@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError, parameter
+from plackett._names import plural
 from plackett._provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import order_of
 from plackett.data.mapped import query_blocks
+from plackett.data.required import check_dataset
 from plackett.data.times import duration, times
 
 __all__ = ["Fold", "letor_folds", "split_by_time", "split_queries"]
@@ -128,7 +130,7 @@ def split_queries(
     edges = _edges(sizes, queries.n)
     counts = np.diff(edges)
     if (counts == 0).any():
-        raise DataError(f"{queries.n} queries are too few for parts of the sizes {tuple(sizes)}")
+        raise DataError(f"{plural(queries.n, 'query is', 'queries are')} too few for parts of the sizes {tuple(sizes)}")
     rng = np.random.default_rng(random_state)
     order = rng.permutation(order_of(queries.ids))
     if stratify:
@@ -217,6 +219,8 @@ class _Queries:
         if self.data is not None:
             self.ids, self.offsets, self.rows = self.data.qids, self.data.offsets, None
         else:
+            if hasattr(data, "columns"):
+                check_dataset(data)
             ids = ids_array(data, "qid")
             self.offsets, self.ids, rows = group_rows(ids)
             self.rows = np.arange(ids.size) if rows is None else rows

@@ -102,7 +102,7 @@ def compare(
     | a   | good   | **1.000**<sup>b</sup> |
     | b   | bad    |                 0.631 |
     <BLANKLINE>
-    8 queries. A letter marks a significantly worse system (p ≤ 0.05, Fisher's randomisation test).
+    8 queries. A figure with a letter is significantly better than that system (p ≤ 0.05, Fisher's randomisation test).
     """
     parsed = parse_all(measures)
     systems = named_systems(scores, "scores")

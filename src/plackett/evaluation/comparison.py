@@ -143,8 +143,8 @@ class Comparison(Renderable):
     def _notes(self, intervals: bool) -> tuple[str, ...]:
         against = "" if self.baseline is None else f" Compared with {self.baseline} only."
         notes = [
-            f"{plural(self.qids.size, 'query', 'queries')}. A letter marks a significantly worse system "
-            f"(p ≤ {self.alpha:g}, {self._test()}).{against}"
+            f"{plural(self.qids.size, 'query', 'queries')}. A figure with a letter is significantly better than that "
+            f"system (p ≤ {self.alpha:g}, {self._test()}).{against}"
         ]
         if intervals:
             notes.append(f"In brackets: {1 - self.alpha:.0%} confidence interval ({self.interval}).")

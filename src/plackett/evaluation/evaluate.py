@@ -162,7 +162,14 @@ def evaluate(
 
 def labelled(labels: Any, systems: dict[str, Any], qid: Any, group: Any) -> tuple[RankingDataset, dict[str, Any]]:
     """The dataset of plain labels, and the scores of each system in its order."""
+    if hasattr(labels, "columns") and labels.shape[1] > 1:
+        raise DataError(
+            "the data are a frame; make a dataset of it, pk.RankingDataset.from_frame(…), or give its column of "
+            "labels, and qid=…"
+        )
     for name, given in systems.items():
+        if isinstance(given, RankingDataset):
+            raise DataError(f"{name} is a RankingDataset: data come first, evaluate(data, scores, measures)")
         if hasattr(given, "predict"):
             raise DataError(
                 f"{name}: a ranker needs the features; give a RankingDataset, or the scores of the documents"

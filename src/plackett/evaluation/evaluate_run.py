@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from plackett._errors import PlackettWarning
 from plackett._provenance import fulfils
-from plackett.data.trec_join import join_run
+from plackett.data.trec_join import NOT_POOLED, JoinedRun, join_run
 from plackett.evaluation.evaluate import Evaluation, measure_scored
 from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
@@ -98,6 +100,7 @@ def evaluate_run(
     if subtopics is None:
         subtopics = bool(PRESETS.get(preset or "", {}).get("subtopics", False))
     joined = join_run(qrels, run, complete=complete, subtopics=subtopics)
+    _warn_of_strangers(joined)
     scored = Scored(joined.data, joined.scores, joined.retrieved, random_state=random_state, n_jobs=n_jobs)
     evaluation = measure_scored(scored, parsed, preset)
     return RunEvaluation(
@@ -108,3 +111,23 @@ def evaluate_run(
         joined.unjudged,
         doubts=evaluation.doubts,
     )
+
+
+def _warn_of_strangers(joined: JoinedRun) -> None:
+    """Warn if judgements and run have no query, or no document, in common: figures are then 0 without any reason."""
+    found, docids = joined.data.labels[joined.retrieved], joined.data.docids
+    if not found.size and joined.unjudged.size and joined.missing.size:
+        warnings.warn(
+            f"no query of the run is judged: its first is {joined.unjudged[0]!r}, that of the judgements "
+            f"{joined.missing[0]!r}. Are the ids those of the same queries?",
+            PlackettWarning,
+            stacklevel=3,
+        )
+    elif found.size and (found == NOT_POOLED).all() and docids is not None:
+        warnings.warn(
+            "no document of the run is judged for its query: the first that was retrieved is "
+            f"{docids[joined.retrieved][0]!r}, the first that was judged {docids[~joined.retrieved][0]!r}. Are the ids "
+            "those of the same documents?",
+            PlackettWarning,
+            stacklevel=3,
+        )

@@ -25,6 +25,7 @@ from plackett.measures.base import Measure
 from plackett.measures.language import parse, parse_all
 from plackett.measures.presets import with_preset
 from plackett.measures.ranking import Scored
+from plackett.rankers.named import ranker_named
 
 __all__ = ["cross_validate"]
 __public__ = ["cross_validate"]
@@ -61,7 +62,8 @@ def cross_validate(
         The folds: objects with ``train``, ``valid`` and ``test`` (`plackett.letor_folds`, or read one by one from
         LETOR's files), or a dict of them by name; or one `RankingDataset`, to be cut by ``folds``.
     ranker
-        An estimator (cloned for each training), or a class or function that builds one from the values of a setting.
+        An estimator (cloned for each training), a class or function that builds one from the values of a setting, or
+        the name of one of our rankers, such as ``"LambdaMART"``.
         Our rankers, LightGBM's, XGBoost's and CatBoost's, and plain regressors are trained as the signature of their
         ``fit`` requires: with the dataset, with ``qid``, ``group`` or ``group_id``, or with features and labels only.
         For a pipeline, its last step decides.
@@ -108,6 +110,13 @@ def cross_validate(
     >>> len(validated.best_settings), validated.per_query.height
     (5, 15)
     """
+    if isinstance(ranker, str):
+        ranker, _ = ranker_named(ranker)
+    if not hasattr(ranker, "fit") and not callable(ranker):
+        raise DataError(
+            f"ranker is of type {type(ranker).__name__}; give an estimator, a class, a function or a name: "
+            "cross_validate(data, ranker, measures)"
+        )
     parsed = parse_all(measures)
     selecting = parsed[0] if select is None else parse(select)
     choice = with_preset(selecting, preset)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.required import check_dataset
 from plackett.data.splits import Fold
 from plackett.experiments.folds import named_folds
 
@@ -73,6 +75,8 @@ def _splits(given: Any) -> Any:
             raise DataError("this is a list of datasets; turn parts into folds with plackett.letor_folds(parts)")
         if all(hasattr(split, "train") and hasattr(split, "test") for split in parts):
             return splits
+    if hasattr(given, "columns"):
+        check_dataset(given)
     raise DataError(
         f"data is {type(given).__name__}; give a RankingDataset, a split with train, valid and test, a list of splits, "
         "the name of a public dataset, or a dict of these by name"
@@ -83,5 +87,15 @@ def _public(name: str) -> list[Any]:
     from plackett.datasets import load
     from plackett.datasets.registry import info
 
-    numbers: list[int | None] = list(range(1, info(name).n_folds + 1)) or [None]
+    try:
+        facts = info(name)
+    except DataError:
+        if not Path(name).exists():
+            raise
+        reader = "read_folds" if Path(name).is_dir() else "read"
+        raise DataError(
+            f"{name!r} is a {'folder' if Path(name).is_dir() else 'file'}, not the name of a public dataset; read it "
+            f"first: pk.{reader}({name!r})"
+        ) from None
+    numbers: list[int | None] = list(range(1, facts.n_folds + 1)) or [None]
     return [load(name, fold=number) for number in numbers]

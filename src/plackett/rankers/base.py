@@ -261,6 +261,13 @@ class Ranker(FittedAttributes, Estimator):
                 PlackettWarning,
                 stacklevel=3,
             )
+        elif data.n_rows == data.n_queries > 1:
+            warnings.warn(
+                f"{type(self).__name__}: each of the {data.n_queries:,} queries has a single document, so there is no "
+                "order to learn. qid says which documents belong to one list: its values repeat",
+                PlackettWarning,
+                stacklevel=3,
+            )
 
     def _monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
         """The monitor that follows training."""

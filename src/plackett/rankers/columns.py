@@ -45,7 +45,9 @@ class Columns:
         if missing or extra or len(names) != len(self.names):
             differences = [f"lacks {_listed(missing)}"] if missing else []
             differences += [f"has {_listed(extra)}, which {self.ranker} was not trained on"] if extra else []
-            raise DataError(f"{where} {' and '.join(differences) or f'has {len(names)} columns, some of them twice'}")
+            advice = f"; leave {'it' if len(extra) == 1 else 'them'} out" if extra and not missing else ""
+            twice = f"has {len(names)} columns, some of them twice"
+            raise DataError(f"{where} {' and '.join(differences) or twice}{advice}")
         position = {name: i for i, name in enumerate(names)}
         return [position[name] for name in self.names]
 

@@ -50,8 +50,10 @@ def training_data(
         given = {field: _weights(field, w, size) for field, (w, size) in weights.items() if w is not None}
         return columns.aligned(X.replace(**given) if given else X)
     if y is None:
+        frame = " (of a frame: pk.RankingDataset.from_frame(X))" if hasattr(X, "columns") else ""
         raise DataError(
             f"{name} requires y to be passed, but the target y is None: give labels, or a RankingDataset instead of X"
+            f"{frame}"
         )
     features, qid, names = _features(X, qid, columns, "eval_set" if name == "eval_set" else "X")
     if qid is None and group is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from plackett._errors import DataError
@@ -66,6 +67,8 @@ def _foreign(name: str) -> Any:
     try:
         estimator = getattr(import_module(module), symbol)
     except (ImportError, AttributeError) as error:
+        if Path(name).exists():
+            raise DataError(f"{name!r} is a file, not a ranker: name the ranker, such as LambdaMART") from None
         raise DataError(f"no ranker {name!r}: {error}") from None
     if not (isinstance(estimator, type) and hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise DataError(f"{name} is not an estimator: it needs fit and get_params")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, in_shell
 from plackett.data.letor import faults as fault
 from plackett.data.letor.tokens import MAX_FEATURE, MAX_QID
 
@@ -104,4 +104,6 @@ def letor_error(path: str, segments: Iterable[Segment], lines: int, segment: Seg
     line = 1 + lines + segment.lines_before(at)
     column = 1 + at - segment.line_start(at)
     problem, advice = _MESSAGES[what]
+    if what == fault.NO_QUERY and in_shell():
+        advice = "write qid:id after every label"
     return DataError(f"{path}, line {line}, column {column}: {problem}: {_excerpt(segment.text, at)}; {advice}")

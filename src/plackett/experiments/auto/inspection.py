@@ -88,8 +88,9 @@ class Facts:
             told.append(f"{added} added to the candidates: rankers learned from them and were measured without them.")
         if self.suspects:
             names = ", ".join(self.suspects[:5])
+            orders = "alone orders" if len(self.suspects) == 1 else "each alone order"
             told.append(
-                f"Warning: {names} alone order the documents almost as the labels do. Make sure that their values are "
+                f"Warning: {names} {orders} the documents almost as the labels do. Make sure that such values are "
                 "known at query time; otherwise the estimate below is worthless."
             )
         return told
