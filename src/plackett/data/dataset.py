@@ -314,7 +314,7 @@ class RankingDataset:
 
         for name, value in unknown.items():
             role = next((role for role in ("qid", "docid", "label") if is_alias(name, role)), None)
-            known = from_frame.__kwdefaults__
+            known = from_frame.__kwdefaults__ or {}
             advice = f"the column is named by {role}={value!r}" if role else hint(name, known, "it has")
             raise TypeError(f"from_frame has no parameter {name!r}; {advice}")
         return from_frame(
