@@ -12,8 +12,9 @@ from plackett._errors import LossError
 from plackett._provenance import fulfils
 from plackett.cluster.shards import Shards, check_ids
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import deviation, merged_moments, moments, weight_of_rows
 from plackett.losses.base import BoundLoss, Loss
-from plackett.models.linear import Linear, deviation, lbfgs, merged_moments, moments, weight_of_rows
+from plackett.models.linear import Linear, lbfgs
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
 
