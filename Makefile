@@ -83,7 +83,7 @@ $(VENV)/demo: pyproject.toml constraints.txt
 $(VENV)/test: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) …"
 	@$(MAKE_VENV)
-	@$(PIP) --no-compile -e ".[test,neural,report,text,serve,cluster,export]"
+	@$(PIP) --no-compile -e ".[test,neural,report,static,text,serve,cluster,export]"
 	@touch $(VENV)/core $@
 
 $(VENV)/docs: $(VENV)/core

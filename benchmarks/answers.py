@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     train = read_answers(folder / "WikiQA-train.txt")
-    features = AnswerFeatures()
+    features = AnswerFeatures(position=True)  # the order of the sentences on the page
     ranker = pk.GradientRanker(loss="QuerySoftmax", model=pk.Linear(alpha=1e-2)).fit(features.fit_transform(train))
     for part in ("dev", "test"):
         data = features.transform(read_answers(folder / f"WikiQA-{part}.txt").filtered())

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import plackett as pk
+from plackett import _files, _storage
 from plackett._errors import DataError, reading
 from plackett._files import check_regular
 from plackett.applications.ratings import read_ratings
@@ -13,7 +14,11 @@ from plackett.catalogue import formats
 from plackett.cli.app import app
 from plackett.clicks.readers.columns import read_table
 from plackett.data import table_chunks, tables
+from plackett.data._bytes import read_bytes
 from plackett.data.scores import read_scores
+from plackett.text.documents.plain import read_plain
+from plackett.text.features.declaration import declarations_of_file
+from plackett.text.index.manifest import FILE, Manifest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
@@ -73,3 +78,31 @@ def test_text_is_read_from_a_pipe_from_its_first_byte():
 def test_a_folder_is_named_once(tmp_path):
     with pytest.raises(DataError, match=f"^{tmp_path} is a folder, not a file$"), reading(tmp_path, "the file"):
         check_regular(tmp_path)
+
+
+READERS = {
+    "load": pk.load,
+    "read": _storage.read,
+    "read_metadata": _storage.read_metadata,
+    "read_bytes": read_bytes,
+    "read_plain": read_plain,
+    "declarations": declarations_of_file,
+    "manifest": lambda path: Manifest.read(path.parent),
+}
+
+
+@pytest.mark.parametrize("read", [*MODELS.values(), *READERS.values()], ids=[*MODELS, *READERS])
+def test_a_file_that_becomes_a_pipe_after_it_was_checked_is_not_waited_for(read, tmp_path, monkeypatch):
+    """Another process replaces it at the worst moment: between the look at the name and the opening."""
+    path = tmp_path / FILE
+    path.write_text("a file")
+    os.mkfifo(tmp_path / "pipe")
+    check = _files.check_regular
+
+    def check_then_replace(name, **options):
+        check(name, **options)
+        os.replace(tmp_path / "pipe", name)
+
+    monkeypatch.setattr(_files, "check_regular", check_then_replace)
+    with pytest.raises(DataError, match="is a pipe, socket or device, not a file"):
+        read(path)

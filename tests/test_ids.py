@@ -223,7 +223,12 @@ FUNCTIONS = {
     "feature_similarity": lambda c: pk.feature_similarity(c.data).tolist(),
     "single_feature_importance": lambda c: c.rows(pk.single_feature_importance(c.data)),
     "spearman_rho": lambda c: list(pk.spearman_rho(c.scores, c.other, c.data.qid)),
+    "split_by_time": lambda c: [
+        c.q(part.qids) for part in pk.split_by_time(c.data, (0.5, 0.5), time=-np.arange(c.data.n_queries))
+    ],
     "split_queries": lambda c: sorted(q for part in pk.split_queries(c.data, random_state=0) for q in c.q(part.qids)),
+    "giveaways": lambda c: pk.giveaways(c.data),
+    "without_added": lambda c: c.q(pk.without_added(c.data).qids),
     "tau_ap": lambda c: list(pk.tau_ap(c.scores, c.other, c.data.qid)),
     "to_order": lambda c: pk.to_order(c.ordered).tolist(),
     "to_pairwise": lambda c: len(pk.to_pairwise(c.data)),

@@ -29,7 +29,9 @@ def full(sparse: bool = False) -> RankingDataset:
         subtopic_weight=[[1, 0], [0.5, 0.5], [1, 0]],
         relations={"similarity": Relation([0, 1], [2, 4], [0.5, 2.0]), "parent": Relation([4], [1])},
         query_features=[[2, np.nan], [1, 0], [3, 0.5]],
+        query_time=[3.0, 1.5, 0.0],
         feature_names=["bm25", "pagerank", "Länge"],
+        categories=None if sparse else {"pagerank": [*"abcde", "größe"]},
         comments=Strings.from_values(["docid = 1", "", "x", "é", "last"]),
     )
 

@@ -17,6 +17,7 @@ from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.rankers.transfer.boosting_transfer import BoostingTransfer as BoostingTransfer
 from plackett.permutation_models.bradley_terry import BradleyTerry as BradleyTerry
+from plackett.rankers.pointwise.by_feature import ByFeature as ByFeature
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.cascade import Cascade as Cascade
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
@@ -192,6 +193,7 @@ from plackett.evaluation.friedman import friedman as friedman
 from plackett.export.sklearn import from_sklearn as from_sklearn
 from plackett.aggregation.fusing import fuse as fuse
 from plackett.evaluation.risk import geo_risk as geo_risk
+from plackett.evaluation.giveaways import giveaways as giveaways
 from plackett.data.relation_builders.hyperedges import hyperedges as hyperedges
 from plackett.measures.informativeness import informativeness as informativeness
 from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
@@ -253,12 +255,14 @@ from plackett.rankers.scorer import scorer as scorer
 from plackett.text.search.searching import search as search
 from plackett.evaluation.importance import single_feature_importance as single_feature_importance
 from plackett.measures.spearman import spearman_rho as spearman_rho
+from plackett.data.splits import split_by_time as split_by_time
 from plackett.data.splits import split_queries as split_queries
 from plackett.evaluation.robustness import switch_probability as switch_probability
 from plackett.measures.tau_ap import tau_ap as tau_ap
 from plackett.data.judgements import to_order as to_order
 from plackett.data.judgements import to_pairwise as to_pairwise
 from plackett.data.judgements import to_pointwise as to_pointwise
+from plackett.losses.autograd import torch_loss as torch_loss
 from plackett.evaluation.risk import trisk as trisk
 from plackett.rankers.update import update_ranker as update_ranker
 from plackett.evaluation.risk import urisk as urisk
@@ -267,6 +271,7 @@ from plackett.export.verify import verify_export as verify_export
 from plackett.measures.rc import weighted_kendall as weighted_kendall
 from plackett.measures.rc_omega import weighted_kendall_omega as weighted_kendall_omega
 from plackett.evaluation.winning_number import winning_number as winning_number
+from plackett.data.added import without_added as without_added
 from plackett.data.files import write as write
 from plackett.export.c import write_c as write_c
 from plackett.data.trec_diversity import write_diversity_qrels as write_diversity_qrels

@@ -63,8 +63,8 @@ _shell: dict[str, str] | None = None
 
 
 @contextlib.contextmanager
-def shell_options(options: dict[str, str]) -> Iterator[None]:
-    """Word messages for users of the command line: `parameter` names its options."""
+def shell_options(options: dict[str, str] | None) -> Iterator[None]:
+    """Word messages for users of the command line: `parameter` names its options. None: for others, as in a service."""
     global _shell
     before, _shell = _shell, options
     try:

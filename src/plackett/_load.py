@@ -9,7 +9,7 @@ from typing import Any
 
 from plackett import _storage
 from plackett._errors import DataError, reading
-from plackett._files import check_regular
+from plackett._files import check_regular, open_regular
 from plackett.catalogue import formats
 
 __all__ = ["foreign_reader", "load"]
@@ -21,7 +21,7 @@ def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:
     if not os.path.isfile(path):  # a pipe can be read only once, by the reader that opens it next
         return None
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             start = file.read(200)
     except OSError:
         return None  # the reader that opens it next says what is wrong

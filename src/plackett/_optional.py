@@ -21,6 +21,7 @@ class Library(NamedTuple):
 LIBRARIES = {
     "torch": Library("PyTorch", "neural"),
     "plotly": Library("plotly", "report"),
+    "matplotlib": Library("Matplotlib", "static"),
     "jinja2": Library("jinja2", "report"),
     "optuna": Library("Optuna", "tune"),
     "mlflow": Library("MLflow", "mlflow"),

@@ -19,7 +19,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
-from plackett._files import check_regular
+from plackett._files import open_regular
 
 __all__ = ["FORMAT_VERSION", "MappedFile", "read", "read_metadata", "write"]
 
@@ -114,20 +114,16 @@ def read(
         read now. Either way the arrays are read-only. If a mapped file is truncated, the system kills the process
         (SIGBUS) when it reads the missing part.
     """
-    check_regular(path)
-    try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            start, header = _header(path, file, size)
-            metadata = _metadata(path, header.pop("__metadata__", None), kind)
-            if mmap:
-                block = np.frombuffer(MappedFile(file.fileno(), 0, access=mmap_module.ACCESS_READ), np.uint8)
-            else:
-                file.seek(0)
-                block = np.frombuffer(file.read(size), np.uint8)
-            changed = block.size != size or os.fstat(file.fileno()).st_size != size
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder, not a file") from None
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        start, header = _header(path, file, size)
+        metadata = _metadata(path, header.pop("__metadata__", None), kind)
+        if mmap:
+            block = np.frombuffer(MappedFile(file.fileno(), 0, access=mmap_module.ACCESS_READ), np.uint8)
+        else:
+            file.seek(0)
+            block = np.frombuffer(file.read(size), np.uint8)
+        changed = block.size != size or os.fstat(file.fileno()).st_size != size
     if changed:
         raise DataError(f"{path}: changed while it was read")
     return _arrays(path, header, block[start:]), metadata
@@ -135,12 +131,8 @@ def read(
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read the metadata of a file without its arrays."""
-    check_regular(path)
-    try:
-        with open(path, "rb") as file:
-            _, header = _header(path, file, os.fstat(file.fileno()).st_size)
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder, not a file") from None
+    with open_regular(path) as file:
+        _, header = _header(path, file, os.fstat(file.fileno()).st_size)
     return _metadata(path, header.get("__metadata__"), None)
 
 

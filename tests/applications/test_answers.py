@@ -42,7 +42,7 @@ def test_files(judged, tmp_path):
 
 
 def test_feature_values(judged):
-    features = AnswerFeatures().fit(judged)
+    features = AnswerFeatures(position=True).fit(judged)
     data = features.transform(judged)
     table = {name: data.X[:, i].tolist() for i, name in enumerate(data.feature_names)}
     assert table["overlap"] == [2, 1, 0, 0, 1]  # rome, found; rome; …; fli
@@ -69,6 +69,29 @@ def testsame_order(question, answer, length):
     assert same_order(question, answer) == length
 
 
+def test_files_that_list_right_answers_first_do_not_give_them_away():
+    """Only the order of the candidates tells right from wrong: without it there is nothing to learn."""
+    rng = np.random.default_rng(0)
+    lists = [(f"ask {i}", [f"word{w}" for w in rng.integers(0, 50, 8)], [1] + [0] * 7) for i in range(40)]
+    judged = CandidateLists.of(lists)
+    assert "position" not in AnswerFeatures().names
+    for position, least, most in ((False, 0.2, 0.6), (True, 1.0, 1.0)):
+        features = AnswerFeatures(position=position).fit(judged.take(np.arange(40) < 20))
+        train, test = (features.transform(judged.take(np.arange(40) // 20 == part)) for part in (0, 1))
+        found = pk.LambdaMART(n_estimators=10, num_leaves=4).fit(train).predict(test)
+        assert least <= pk.evaluate(test, found, "AP").mean["AP"] <= most
+
+
+def test_the_position_is_restored(judged):
+    for position in (False, True):
+        features = AnswerFeatures(position=position).fit(judged)
+        restored = AnswerFeatures.restore(features.state())
+        assert restored.names == features.names
+        assert (restored.transform(judged).X == features.transform(judged).X).all()
+    old = {name: value for name, value in features.state().items() if name != "position"}
+    assert AnswerFeatures.restore(old).names == features.names  # before there was a choice
+
+
 def test_nothing_to_learn_from():
     wrong = CandidateLists.of([("a", ["b"], [0])])
     with pytest.raises(DataError, match="no answer is right"):
@@ -85,7 +108,7 @@ def test_wikiqa_by_the_official_rule(data_dir):
     if not folder.is_dir():
         pytest.skip("needs wikiqa")
     train = read_answers(folder / "WikiQA-train.txt")
-    features = AnswerFeatures()
+    features = AnswerFeatures(position=True)  # the order of the sentences on the page
     learning = features.fit_transform(train)
     test = features.transform(read_answers(folder / "WikiQA-test.txt").filtered())
     assert (test.n_queries, test.n_rows) == (237, 2341)

@@ -99,6 +99,7 @@ def test_labels(folder, tmp_path, method):
     assert "weight" in pl.read_parquet(tmp_path / "labels.parquet").columns
 
 
+@pytest.mark.filterwarnings("ignore:intervals of EM")
 def test_propensities(folder):
     for method in ("harvest", "random", "em"):
         found = json.loads(call("propensities", folder / "log.plackett", "--method", method, "--json"))
@@ -204,3 +205,47 @@ def test_a_model_clicks_on_pages_with_columns_of_their_own(folder, tmp_path):
 def test_a_trust_bias_fit_says_what_it_found(folder, tmp_path):
     text = call("fit", folder / "log.plackett", "-m", "TrustBias", "--out", tmp_path / "model.plackett")
     assert "relevant: " in text and "irrelevant: " in text
+
+
+def test_a_table_of_events_from_the_first_look_to_a_decision(tmp_path):
+    """A shop's export: the error proposes the options, with which the log is read; queries have blanks."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for page in range(2000):
+        for rank, product in enumerate(rng.permutation(6)[:4], 1):
+            event = {"search_id": page, "query": f"grüne Jacke {page % 3}", "sku": f"P {product}", "position": rank}
+            clicked = bool(rng.random() < (product + 1) / 7 / rank)
+            kinds = ["view", *["select"] * clicked, *["order"] * (clicked and rng.random() < 0.5)]
+            rows += [event | {"what": kind, "revenue": 10.0 + product if kind == "order" else None} for kind in kinds]
+    events, options = tmp_path / "events.csv", []
+    pl.DataFrame(rows, infer_schema_length=None).sample(fraction=1.0, shuffle=True, seed=0).write_csv(events)
+    result = CliRunner().invoke(app, ["clicks", "info", str(events)])
+    assert result.exit_code != 0
+    (line,) = [line for line in str(result.exception).splitlines() if line.strip().startswith("plackett clicks info")]
+    options = line.split("events.csv", 1)[1].split()
+    facts = json.loads(call("info", events, *options, "--json"))
+    assert (facts["pages"], facts["queries"]) == (2000, 3)
+    for name, sign in (("good", 1.0), ("bad", -1.0)):
+        run = [(f"grüne Jacke {q}", f"P {product}", sign * product) for q in range(3) for product in range(6)]
+        pk.write_run(run, tmp_path / f"{name}.csv")
+    words = [
+        events,
+        tmp_path / "bad.csv",
+        tmp_path / "good.csv",
+        *options,
+        "--method",
+        "model",
+        "--reward",
+        "actions",
+        "-k",
+        4,
+    ]
+    found = json.loads(call("evaluate", *words, "--json"))
+    look = 1 / np.arange(1, 5)
+    true = [
+        (look * (np.array(order) + 1) / 7 * 0.5 * (10 + np.array(order))).sum()
+        for order in ((0, 1, 2, 3), (5, 4, 3, 2))
+    ]
+    np.testing.assert_allclose([row["actions_per_page"] for row in found], true, rtol=0.1)
+    call("convert", events, tmp_path / "log.plackett", *options, "--distinct")
+    assert open_log(tmp_path / "log.plackett").weight.sum() == 2000

@@ -53,12 +53,17 @@ def test_names_of_features(folder):
         *("--feature-names", folder / "names.txt", "--verify", folder / "data.txt"),
     )
     assert found.exit_code == 0, found.output
-    assert list(json.loads(json.loads(out.read_text())["model"]["model"]["definition"])) == [
-        "title_bm25",
-        "age",
-        "price",
-    ]
+    weights = json.loads(json.loads(out.read_text())["model"]["model"]["definition"])
+    assert [*weights] == [f"{name}{part}" for name in ("title_bm25", "age", "price") for part in ("", "_negative")]
     assert (folder / "shop.features.json").exists()
+
+
+def test_a_version_of_the_engine(folder):
+    """With a version, features may be missing in the engine, and the proof evaluates the rule of this version."""
+    for version in ("3.1", "3.8"):
+        words = ("--to", f"opensearch-ltr@{version}", "--out", folder / "m.json", "--force", "--verify")
+        found = run("export", folder / "m.plackett", *words, folder / "data.txt")
+        assert found.exit_code == 0 and f"opensearch-ltr@{version}, scored" in found.output, found.output
 
 
 def test_a_wrong_export_fails(folder, monkeypatch):
@@ -99,7 +104,10 @@ def test_import_and_predict(folder):
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        (("export", "m.plackett", "--to", "onxx", "--out", "new"), "give one of"),
+        (("export", "m.plackett", "--to", "onxx", "--out", "new"), "did you mean onnx"),
+        (("export", "m.plackett", "--to", "vespa@8", "--out", "new"), "the same for all versions; give 'vespa'"),
+        (("export", "m.plackett", "--to", "opensearch-ltr@new", "--out", "new"), "give numbers such as '3.8'"),
+        (("export", "m.plackett", "--to", "opensearch-ltr@3.3", "--out", "new"), "takes the right side of every split"),
         (("export", "m.plackett", "--to", "vespa", "--out", "data.txt"), "exists"),
         (("export", "m.plackett", "--to", "vespa", "--out", "new.profile", "--feature-names", "none"), "none"),
         (("import", "m.plackett", "--from", "sklearn", "--out", "new"), "pickles"),

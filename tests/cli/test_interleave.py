@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from plackett._errors import DataError, PlackettWarning
 from plackett.cli.app import app
 from plackett.cli.interleave import score
+from plackett.data.trec import write_run
 from plackett.online.interleaving.files import score_events, write_lists
 
 pytestmark = pytest.mark.spec("online.interleave")
@@ -56,6 +57,19 @@ def test_lists_are_shown_and_scored(runs, tmp_path, method):
     whole = tmp_path / "whole.jsonl"  # events that carry their list
     whole.write_text("\n".join(json.dumps(each | row) for each, row in zip(lists, rows, strict=True)))
     assert "B is better." in command("score", whole).output
+
+
+def test_a_few_large_orders_decide_nothing(runs, tmp_path):
+    shown, events = tmp_path / "shown.jsonl", tmp_path / "events.jsonl"
+    command(*runs, "--out", shown, "--method", "probabilistic", "-k", 5, "--copies", 40)
+    lists = [json.loads(line) for line in shown.read_text().splitlines()]
+    rows = [{"id": each["id"], "event": i, "clicks": []} for i, each in enumerate(lists)]
+    for row, each, worth in zip(rows[:3], lists, (1, 400, 2), strict=False):
+        row["clicks"] = {each["documents"][0]: worth}
+    events.write_text("\n".join(map(json.dumps, rows)))
+    found = json.loads(command("score", events, "--shown", shown, "--json").output)
+    assert found["rows"][0]["p"] == 1.0 and found["holds_from"] > 5000
+    assert found["advice"].startswith("Too early: few pages have most of the credit. About ")
 
 
 @pytest.mark.parametrize(
@@ -225,3 +239,19 @@ def test_the_copies_of_a_query_are_fair_to_clicks_by_rank(tmp_path, method, m, c
             for i in range(m):
                 for j in range(i):
                     assert (wins[:, i] > wins[:, j]).sum() == (wins[:, i] < wins[:, j]).sum()
+
+
+def test_queries_of_several_words_come_in_tables(tmp_path):
+    """What shops have: a query with blanks does not fit into a TREC file."""
+    rows = [("grüne Jacke", f"SKU {i}", float(i)) for i in range(6)] + [("Tür", "SKU 9", 1.0)]
+    paths = [tmp_path / name for name in ("A.csv", "B.parquet", "C.jsonl")]
+    for sign, path in zip((1, -1, 1), paths, strict=True):
+        write_run([(qid, docid, sign * score) for qid, docid, score in rows], path)
+    out = tmp_path / "shown.jsonl"
+    assert command(*paths, "--out", out, "-k", 3, "--copies", 6).exit_code == 0
+    lists = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [each["qid"] for each in lists] == ["grüne Jacke"] * 6 + ["Tür"] * 6
+    assert {"SKU 0", "SKU 5"} <= {document for each in lists for document in each["documents"]}
+    events = tmp_path / "events.jsonl"
+    events.write_text("\n".join(json.dumps({"id": each["id"], "clicks": each["documents"][:1]}) for each in lists))
+    assert command("score", events, "--shown", out).exit_code == 0

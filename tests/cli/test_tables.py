@@ -230,12 +230,14 @@ def test_fresh_cells(run, shop):
     assert after.keys() == before.keys() and all(after[name] > before[name] for name in before)
 
 
+@pytest.mark.filterwarnings("always::plackett.PlackettWarning")
 def test_a_missing_label_is_an_error_and_never_a_feature(run, tmp_path):
     (tmp_path / "a.csv").write_text("query,product,rating,price\na,x,1,2.5\na,y,,3.5\na,z,2,1.5\n")
     for words in (("info",), ("info", "--label", "rating"), ("convert",)):
         out = (tmp_path / "a.plackett",) if words[0] == "convert" else ()
         code, _, err = run(words[0], tmp_path / "a.csv", *out, *words[1:])
         assert code == 1 and "'rating'" in err and "missing" in err
+        assert ("'rating' is taken as the label" in err) is ("--label" not in words)
     assert not (tmp_path / "a.plackett").exists()
 
 
@@ -506,3 +508,64 @@ def test_a_table_is_no_model(tmp_path):
         pk.read(tmp_path / "shop.csv", labels="label")
     with pytest.raises(FileNotFoundError):
         pk.load(tmp_path / "missing.csv")
+
+
+@pytest.fixture
+def dated_shop(tmp_path):
+    """A table with a dictionary of brands and a date, as parquet and as text, and new data with other codes."""
+    rng = np.random.default_rng(0)
+    for name, brands in (("old", "cab"), ("new", "bax")):
+        brand = rng.choice(list(brands), 200)
+        table = pl.DataFrame(
+            {
+                "session": [f"{name}{i // 10}" for i in range(200)],
+                "clicked": 2 * (brand == "a") + rng.integers(0, 2, 200),
+                "price": rng.normal(size=200).round(2),
+                "brand": pl.Series(brand.tolist(), dtype=pl.Enum(list(brands))),
+                "day": [f"2024-05-{1 + i // 10:02}" for i in range(200)],
+            }
+        ).with_columns(pl.col("day").str.to_date())
+        table.write_parquet(tmp_path / f"{name}.parquet")
+        table.write_csv(tmp_path / f"{name}.csv")
+    return tmp_path
+
+
+SHOP = ("--qid", "session", "--label", "clicked")
+
+
+def test_tables_with_categories_are_trained_on_and_scored(run, dated_shop):
+    """The model knows which columns hold categories: text needs no option, and codes are those of training."""
+    model, trained = dated_shop / "m.plackett", (*SHOP, "--drop", "day")
+    code, _, err = run("train", "LambdaMART", dated_shop / "old.parquet", *trained, "--valid", dated_shop / "new.csv",
+                       "-p", "n_estimators=5", "-p", "min_child_samples=5", "--out", model)  # fmt: skip
+    assert code == 0 and "categories: brand" in err
+    for name in ("new.parquet", "new.csv", "new.plackett"):
+        source = dated_shop / name
+        if source.suffix == ".plackett":
+            code, _, _ = run("convert", dated_shop / "new.csv", source, *trained, "--categories", "brand")
+            assert code == 0
+        columns = () if source.suffix == ".plackett" else trained
+        assert run("predict", model, source, *columns, "--out", dated_shop / f"{name}.txt")[0] == 0
+    one, *others = ((dated_shop / f"new.{kind}.txt").read_text() for kind in ("parquet", "csv", "plackett"))
+    assert others == [one, one]
+    code, out, _ = run("info", dated_shop / "new.plackett")
+    assert code == 0 and "1: brand (3 values)" in out
+    code, _, err = run("train", "ListNet", dated_shop / "old.parquet", *trained, "--out", dated_shop / "l.plackett")
+    assert code == 1 and "ListNet takes numbers, not categories" in err and "--drop brand" in err
+    code, _, err = run("train", "LambdaMART", dated_shop / "old.csv", *trained, "--out", dated_shop / "l.plackett")
+    assert code == 1 and "--categories 'brand'" in err
+
+
+def test_dates_are_named_or_left_out(run, dated_shop):
+    code, _, err = run("convert", dated_shop / "old.parquet", dated_shop / "a.plackett", *SHOP)
+    assert code == 1 and "'day' is Date" in err and "--drop 'day'" in err and "--time 'day'" in err
+    for kind, more in (("parquet", ()), ("csv", ("--categories", "brand"))):
+        out = dated_shop / f"{kind}.plackett"
+        assert run("convert", dated_shop / f"old.{kind}", out, *SHOP, "--time", "day", *more)[0] == 0
+        assert pk.read(out).query_time[0] == 1714521600.0  # 2024-05-01
+    code, out, _ = run("experiment", dated_shop / "parquet.plackett", "-a", "LambdaMART(n_estimators=3)",
+                       "--folds", "time", "--search", "none", "--json")  # fmt: skip
+    assert code == 0 and json.loads(out)
+    for folds, problem in (("weeks", "a number of folds, or 'time'"), ("-1", "a number of folds")):
+        code, _, err = run("experiment", dated_shop / "parquet.plackett", "-a", "LambdaMART", "--folds", folds)
+        assert code == 2 and "--folds" in err and problem.split(",")[0] in " ".join(err.replace("│", " ").split())

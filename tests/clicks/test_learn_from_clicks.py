@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import plackett as pk
 from plackett import clicks
@@ -104,7 +105,7 @@ def test_a_hole_is_not_a_score_of_zero_for_its_whole_query(log, data):
     result = clicks.learn_from_clicks(log, data)
     holes = data.X.copy()
     holes[3, 1] = np.nan
-    with pytest.raises(pk.DataError, match=r"row 3 is nan \(query .*fill in missing values"):
+    with pytest.raises(pk.DataError, match=r"row 3 is nan \(query .*make_pipeline\(pk.Imputer\(\)"):
         result.ranker.predict(data.replace(X=holes))
 
 
@@ -198,3 +199,61 @@ def test_without_weight_one_of_the_two_is_the_ranker(data):
     assert [_blended(*rankers, weight, data) for weight in (0.0, 1.0)] == rankers
     with pytest.raises(pk.DataError, match="scale='x'"):
         pk.Blend(scale="x").fit(data)
+
+
+def with_holes(data):
+    X = data.X.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    return data.replace(X=X)
+
+
+@pytest.mark.parametrize("enough", [1, 10_000])
+def test_missing_features_name_the_way_out_which_works(log, data, monkeypatch, enough):
+    monkeypatch.setattr(learning, "ENOUGH_PAGES", enough)
+    holes = with_holes(data)
+    with pytest.raises(pk.DataError, match=r"make_pipeline\(pk.Imputer\(\), clicks.ExposureSoftmax\(\)\).*LambdaMART"):
+        clicks.learn_from_clicks(log, holes)
+    for ranker in (make_pipeline(pk.Imputer(), clicks.ExposureSoftmax()), pk.LambdaMART(n_estimators=5)):
+        result = clicks.learn_from_clicks(log, holes, ranker)
+        assert np.isfinite(result.ranker.predict(holes)).all()
+    plain = clicks.learn_from_clicks(log, data).ranker.predict(data)
+    piped = clicks.learn_from_clicks(log, data, make_pipeline(pk.Imputer(), clicks.ExposureSoftmax())).ranker
+    np.testing.assert_allclose(piped.predict(data), plain, rtol=1e-9, atol=1e-12)  # weighs by examinations, once
+
+
+def test_other_learners_of_features_refuse_holes_too(log, data):
+    for fit in (clicks.FeatureAttraction(clicks.PBM()).fit, clicks.DualLearning(n_epochs=1).fit):
+        with pytest.raises(pk.DataError, match=r"missing values.*pk.Imputer\(\).fit_transform\(data\)"):
+            fit(log, with_holes(data))
+        fitted = fit(log, pk.Imputer().fit_transform(with_holes(data)))
+        score = getattr(fitted, "attraction", getattr(fitted, "predict", None))
+        with pytest.raises(pk.DataError, match="missing values"):
+            score(with_holes(data))
+
+
+def test_trees_learn_what_a_line_cannot(tmp_path):
+    """Grades that are best in the middle of a feature; lists are shown in an order that has nothing to do with it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = np.digitize(-np.abs(X[:, 0]), [-1.5, -1.0, -0.6, -0.25]).astype(float)
+    shop = pk.RankingDataset.from_arrays(X, y, qid=np.arange(600) // 10)
+    pages = clicks.simulate_log(
+        shop, shop.X[:, 1], n_pages=12_000, users=PositionUsers(), temperature=1.0, random_state=0
+    )
+    trees = clicks.learn_from_clicks(pages, shop, pk.LambdaMART(n_estimators=30, num_leaves=4))
+    line = clicks.learn_from_clicks(pages, shop)
+    assert trees.name == line.name == "harvested propensities"
+    found, straight = (
+        pk.evaluate(shop, each.ranker.predict(shop), ["nDCG@5"]).mean["nDCG@5"] for each in (trees, line)
+    )
+    assert found > straight + 0.1
+    naive = clicks.model_labels(clicks.IndependentClickModel().fit(pages))
+    plain = pk.LambdaMART(n_estimators=30, num_leaves=4).fit(clicks.labelled_dataset(naive, shop).data)
+    assert found > pk.evaluate(shop, plain.predict(shop), ["nDCG@5"]).mean["nDCG@5"]  # the correction helps trees too
+    saved_and_loaded(trees.ranker, shop, tmp_path / "trees")
+
+
+def test_what_is_no_ranker_is_refused(log, data):
+    for wrong in ("LambdaMART", pk.LambdaMART):
+        with pytest.raises(pk.DataError, match=r"give a ranker that is not fitted yet, such as pk.LambdaMART\(\)"):
+            clicks.learn_from_clicks(log, data, wrong)

@@ -15,6 +15,7 @@ from plackett.clicks.models.pbm import PBM
 from plackett.clicks.off_policy.evaluate import METHODS, compare_off_policy, evaluate_off_policy, safe_choices
 from plackett.clicks.off_policy.exposure import exposure_bound
 from plackett.clicks.off_policy.lists import new_lists
+from plackett.clicks.off_policy.worth import ClickWorth
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, simulate_log
 
 K = 3
@@ -323,3 +324,105 @@ def test_a_model_says_that_it_guesses_below_the_log():
     found = evaluate_off_policy(log, run, "model", model=model, k=10, warn=False)
     assert any("k=2 leaves those out" in doubt for doubt in found.doubts)
     assert not evaluate_off_policy(log, run, "model", model=model, k=2).doubts
+
+
+def shop(seed: int, n_pages: int, *, shuffled: bool = False):
+    """A log with purchases, the lists of a ranker that maximises the revenue, and its true revenue per page.
+
+    Clicks follow the position-based model, and a click on a document for a query leads to a purchase by chance.
+    """
+    rng = np.random.default_rng(seed)
+    look, n_queries, n_documents = 1 / np.arange(1, K + 1), 6, 8
+    attraction, bought = rng.beta(2, 4, (n_queries, n_documents)), rng.beta(1, 3, (n_queries, n_documents))
+    price = np.exp(rng.normal(2, 0.8, n_documents))
+    query = rng.integers(0, n_queries, n_pages)
+    order = rng.gumbel(size=(n_pages, n_documents)) * (1.0 if shuffled else 0.3)
+    shown = np.argsort(order - (0 if shuffled else attraction[query]), axis=1)[:, :K]
+    at = query[:, None], shown
+    clicks = rng.random(shown.shape) < attraction[at] * look
+    actions = (clicks & (rng.random(shown.shape) < bought[at])) * price[shown]
+    log = ClickLog.from_arrays(
+        [f"q {i}" for i in query],
+        [[f"d{i}" for i in page] for page in shown],
+        clicks,
+        actions=actions,
+        propensities=np.full(shown.shape, 1 / n_documents) if shuffled else None,
+    )
+    worth = attraction * bought * price
+    run = {f"q {q}": {f"d{d}": float(worth[q, d]) for d in range(n_documents)} for q in range(n_queries)}
+    per_query = (look * -np.sort(-worth, axis=1)[:, :K]).sum(axis=1)
+    return log, run, per_query[query].mean()
+
+
+def test_purchases_of_a_new_ranker_without_propensities():
+    """The truth is known: over worlds the estimate is right, where the log itself is far off."""
+    errors, logged = [], []
+    for seed in range(12):
+        log, run, true = shop(seed, 6000)
+        found = evaluate_off_policy(log, run, "model", model=PBM().fit(log), k=K, reward="actions")
+        errors.append(found.value / true - 1)
+        logged.append(found.logged / true - 1)
+    assert abs(np.mean(errors)) < 0.04 and np.std(errors) < 0.1
+    assert np.mean(logged) < -0.4
+
+
+def test_the_interval_of_purchases_has_the_error_of_what_clicks_are_worth():
+    log, run, true = shop(1, 3000)
+    model = PBM().fit(log)
+    short, honest = (
+        evaluate_off_policy(log, run, "model", model=model, k=K, reward="actions", n_bootstrap=n) for n in (0, 25)
+    )
+    fixed = evaluate_off_policy(log, run, "model", model=model, k=K, n_bootstrap=25)
+    assert honest.lower < true < honest.upper and honest.value == short.value
+    compared = compare_off_policy(log, {"new": run}, "model", model=model, k=K, reward="actions")
+    assert compared["actions_per_page"].to_list() == [short.value]
+    assert honest.error / honest.value > fixed.error / fixed.value  # purchases are rarer than clicks
+
+
+def test_purchases_by_two_ways_one_of_which_is_wrong():
+    """Propensities mend a click model that knows nothing of documents."""
+    log, run, true = shop(0, 40_000, shuffled=True)
+    wrong = RankCTR().fit(log)
+    alone = evaluate_off_policy(log, run, "model", model=wrong, k=K, reward="actions", warn=False)
+    mended = evaluate_off_policy(log, run, "doubly-robust", model=wrong, k=K, reward="actions", warn=False)
+    assert abs(alone.value / true - 1) > 0.15
+    assert abs(mended.value - true) < 3 * mended.error < 0.15 * true
+
+
+def test_what_a_click_is_worth():
+    log = ClickLog.from_arrays(
+        ["q", "q", "p"], [["a", "b"], ["a", "b"], ["a", "c"]], [[1, 0], [1, 1], [1, 0]],
+        actions=[[6, 0], [0, 3], [0, 7]], weight=[1, 1, 2],
+    )  # fmt: skip
+    worth = ClickWorth(log)
+    mean = 9 / 5  # of five clicks; the seven was not clicked for
+    a, b, c = (6 + mean) / 5, (3 + mean) / 2, mean
+    np.testing.assert_allclose(worth.of(log), [(6 + a) / 3, (3 + b) / 2, (6 + a) / 3, (3 + b) / 2, a / 3, c])
+    other = ClickLog.from_arrays(["p", "new"], [["b", "z"], ["c", "a"]], [[0, 0], [0, 0]])
+    np.testing.assert_allclose(worth.of(other), [b, mean, c, a])
+    assert worth.without_click == pytest.approx(14 / 23)
+    assert "only 2 clicks were followed by actions" in worth.doubts()[0]
+    assert "61% of the actions were on documents without a click" in worth.doubts()[1]
+    with pytest.raises(pk.DataError, match="reward='actions'"):
+        evaluate_off_policy(other, {"p": {"b": 1.0}}, "model", reward="actions")
+
+
+def test_rankers_and_scores_stand_for_runs():
+    """With the documents of the queries, whatever scores them can be evaluated."""
+    data = pk.datasets.make_ranking(n_queries=6, docs_per_query=4, n_features=3, random_state=0)
+    log = simulate_log(data, n_pages=2000, k=4, random_state=0)
+    ranker = pk.LinearRegression().fit(data)
+    scores = ranker.predict(data)
+    run = pk.run_frame(data, scores)
+    expected = evaluate_off_policy(log, run, warn=False)
+    for given in (ranker, scores):
+        assert evaluate_off_policy(log, given, data=data, warn=False).value == expected.value
+        assert safe_choices(log, given, data=data).equals(safe_choices(log, run))
+        look = 1 / np.arange(1, 5)
+        assert exposure_bound(log, given, look, data=data).lower == exposure_bound(log, run, look).lower
+    both = compare_off_policy(log, {"a": ranker, "b": -scores}, data=data, warn=False)
+    assert both["clicks_per_page"][0] == expected.value
+    with pytest.raises(pk.DataError, match="a LinearRegression needs the documents that it ranks: give data="):
+        evaluate_off_policy(log, ranker)
+    with pytest.raises(pk.DataError, match="unknown method"):
+        safe_choices(log, run, np.ones(4))

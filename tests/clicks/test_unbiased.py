@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -49,6 +50,77 @@ def test_all_estimates_of_propensities_agree(data, moved):
         np.testing.assert_allclose(each.examination, LOOK, rtol=0.17)
     np.testing.assert_allclose(found[3].examination, LOOK, rtol=0.35)  # the features do not tell all of the relevance
     assert np.array_equal(found[4].examination, found[1].examination)
+
+
+def world(seed, n_queries, n_pages, m, order, users="independent"):
+    """A log of users who look at rank k with probability k ** -0.8, in dependent ways or not."""
+    rng = np.random.default_rng(seed)
+    look = np.arange(1, m + 1) ** -0.8
+    query, page = np.repeat(np.arange(n_queries), n_pages), np.arange(n_queries * n_pages)
+    documents = np.tile(np.arange(m), (page.size, 1))
+    if order == "shuffled":
+        documents = rng.permuted(documents, axis=1)
+    elif order == "swapped":
+        k, first = rng.integers(0, m, page.size), documents[:, 0].copy()
+        documents[:, 0] = documents[page, k]
+        documents[page, k] = first
+    else:  # of so many rankers
+        orders = (rng.normal(size=(n_queries, order, m)) * 0.7 + np.arange(m) * 0.5).argsort(axis=2)
+        documents = orders[query, rng.integers(0, order, page.size)]
+    if users == "one click":  # at most: clicks of a page exclude each other
+        chance = look * 0.95 / look.sum()
+        below = np.cumsum(chance)
+        draw = rng.random((page.size, 1))
+        clicks = (draw < below) & (draw >= below - chance)
+    else:
+        relevance = rng.beta(1, 2, size=(n_queries, m))[query[:, None], documents]
+        depth = rng.random((page.size, 1 if users == "from the top" else m))  # those stop somewhere
+        clicks = (depth < look) & (rng.random((page.size, m)) < relevance)
+    return ClickLog.from_arrays(query, documents, clicks), look
+
+
+@pytest.mark.spec("logs.propensity")
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [
+        (harvest_propensities, (20, 500, 10, "shuffled")),
+        (harvest_propensities, (1000, 4, 5, "shuffled")),
+        (harvest_propensities, (200, 50, 6, 2)),
+        (harvest_propensities, (200, 50, 6, 4)),
+        (harvest_propensities, (50, 100, 5, "shuffled", "from the top")),
+        (harvest_propensities, (50, 100, 3, "shuffled", "one click")),
+        (partial(randomised_propensities, swapped=True), (50, 100, 10, "swapped")),
+        (randomised_propensities, (50, 100, 10, "shuffled")),
+        (randomised_propensities, (50, 100, 3, "shuffled", "one click")),
+    ],
+)
+def test_intervals_of_propensities_cover_as_often_as_they_say(method, setting):
+    covered = []
+    for seed in range(200):
+        log, look = world(seed, *setting)
+        lower, upper = method(log).interval(0.95)
+        covered.append(((lower <= look) & (look <= upper))[1:])
+    assert 0.92 <= np.mean(covered) <= 0.98
+
+
+def test_errors_of_propensities_count_weights_as_pages():
+    log, _ = world(0, 30, 100, 4, 3)
+    error, collapsed = harvest_propensities(log).log_error, log.collapse()
+    assert collapsed.n_pages < log.n_pages
+    np.testing.assert_allclose(harvest_propensities(collapsed).log_error, error)
+    light = harvest_propensities(log.replace(weight=np.full(log.n_pages, 0.25))).log_error
+    np.testing.assert_allclose(light[1:], error[1:], rtol=0.02)
+    half = np.arange(log.n_pages // 2)
+    ignored = harvest_propensities(log.replace(weight=(np.arange(log.n_pages) < half.size) * 1.0))
+    np.testing.assert_allclose(ignored.log_error, harvest_propensities(log.select(half)).log_error)
+
+
+def test_em_says_when_its_intervals_are_too_narrow():
+    with pytest.warns(pk.PlackettWarning, match=r"shown 50 times on average"):
+        em_propensities(world(0, 200, 50, 6, 4)[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        em_propensities(world(0, 4, 500, 4, "shuffled")[0])
 
 
 @pytest.mark.spec("logs.propensity")
@@ -347,12 +419,13 @@ def test_rank_variation_is_the_share_within_pairs():
     assert np.isnan(rank_variation(ClickLog.from_arrays(["q"], [["a"]], [[1]])))
 
 
+@pytest.mark.filterwarnings("ignore:intervals of EM")
 def test_em_without_clicks():
     log = ClickLog.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[0, 0]] * 4)
     with pytest.raises(pk.DataError, match="no clicks at the first rank"):
         em_propensities(log)
     log = ClickLog.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 0]] * 4)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         _, upper = em_propensities(log).interval()
     assert np.isinf(upper[1])

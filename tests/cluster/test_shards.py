@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.cluster.dask import DaskShards
+from cluster.deaths import rows_and_worker
+from plackett.cluster.dask import DaskShards, placed
 from plackett.cluster.local import LocalShards
 from plackett.cluster.shards import SerialShards, cut
 from plackett.data.native import save_dataset
@@ -227,6 +229,60 @@ def test_dask_with_a_killed_worker(data, tmp_path):
         assert shards.sum(dies_once, str(tmp_path / "died")) == 900
         with pytest.raises(pk.ClusterError, match="died while they ran dies"):
             shards.sum(dies)
+
+
+@pytest.mark.full
+def test_shards_on_one_worker_are_shared_out(data, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    for i, part in enumerate(cut(data, 2)):
+        save_dataset(part, tmp_path / f"{i}.plackett")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        DaskShards(sorted(tmp_path.glob("*.plackett")), client) as shards,
+    ):
+        sizes = shards.gather(_rows)
+        client.replicate(shards.futures)  # as Dask does now and then: either worker has both
+        found = shards.together(rows_and_worker, [None, None])
+        assert [rows for rows, _ in found] == sizes and len({worker for _, worker in found}) == 2
+        workers = client.run(os.getpid)
+        lost, process = next(iter(workers.items()))
+        os.kill(process, signal.SIGKILL)
+        while lost in client.nthreads() or len(client.nthreads()) < 2:  # it is replaced by one that has nothing
+            time.sleep(0.05)
+        again = shards.together(rows_and_worker, [None, None])
+        assert [rows for rows, _ in again] == sizes and len({worker for _, worker in again}) == 2
+        assert {worker for _, worker in again} != {worker for _, worker in found}
+        cluster.scale(1)
+        while len(client.nthreads()) > 1:
+            time.sleep(0.05)
+        with pytest.raises(pk.ClusterError, match="2 shards, but 1 workers with 1 threads are left"):
+            shards.together(rows_and_worker, [None, None])
+
+
+def _rows(shard, _):
+    return shard.n_rows
+
+
+def test_shards_are_moved_only_if_they_have_to_be():
+    assert placed([["b"], ["a"]], {"a": 1, "b": 1}) == ["b", "a"]
+    assert placed([["a"], ["a"]], {"a": 2, "b": 2}) == ["a", "a"]  # a worker with two threads works on both
+    assert placed([["a", "b"], ["a", "b"]], {"a": 2, "b": 2}) in (["a", "b"], ["b", "a"])
+    assert placed([["a"], [], ["a", "c"]], {"a": 1, "b": 1, "c": 1}) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_the_reference_is_that_of_one_machine(copies):
+    """Also with queries of the same content, and without those of weight 0."""
+    part = pk.datasets.make_ranking(n_queries=150, n_features=4, random_state=0)
+    X, y = np.tile(part.X, (copies, 1)), np.tile(part.y, copies)
+    group = np.tile(part.group, copies)
+    weight = np.random.default_rng(0).choice([0.0, 1.0, 2.0], group.size)
+    data = pk.RankingDataset.from_arrays(X, y, group=group, query_weight=weight)
+    alone = pk.ListNet(alpha=0.1).fit(data)
+    found = pk.cluster.fit_linear(pk.ListNet(alpha=0.1).fit(part), SerialShards(data, 3))  # it forgets the first
+    assert np.array_equal(found.reference_[:-1], alone.reference_[:-1])
+    np.testing.assert_allclose(found.reference_[-1], alone.reference_[-1], atol=1e-3)
 
 
 def test_a_penalty_to_be_chosen_is_refused():

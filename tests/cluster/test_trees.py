@@ -50,6 +50,7 @@ def test_trees_are_those_of_one_process(data, processes, make, tmp_path):
     assert np.allclose(found.predict(data), alone.predict(data), rtol=1e-9, atol=1e-12)
     assert found.card_["data"] == {"queries": 40, "rows": data.n_rows, "features": 5, "shards": 2}
     assert found.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_allclose(found.reference_, alone.reference_, rtol=1e-6)
     found.save(tmp_path / "m.plackett")
     assert np.array_equal(pk.load(tmp_path / "m.plackett").predict(data), found.predict(data))
 

@@ -31,6 +31,7 @@ def test_lambdamart_with_gradients_of_the_host(tmp_path):
     ranker = pk.cluster.fit_xgboost(pk.LambdaMART(**SETTINGS), data)
     assert ranker.score(data) > 0.9 * pk.LambdaMART(**SETTINGS).fit(data).score(data)
     assert ranker.card_["trees"]["gradients"] == "host"
+    assert ranker.reference_.shape == pk.LambdaMART(**SETTINGS).fit(data).reference_.shape
     ranker.save(tmp_path / "m.plackett")
     assert np.array_equal(pk.load(tmp_path / "m.plackett").predict(data), ranker.predict(data))
 

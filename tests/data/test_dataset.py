@@ -107,7 +107,7 @@ def test_immutable():
         data.y = None
     with pytest.raises(pk.DataError, match="qids cannot be replaced"):
         data.replace(qids=data.qids)
-    with pytest.raises(pk.DataError, match="y has 1 rows"):
+    with pytest.raises(pk.DataError, match="y has 1 entries, but the data have 2 rows"):
         data.replace(y=np.zeros(1))
     with pytest.raises(pk.DataError, match="5 feature names for"):
         data.replace(feature_names=list("abcde"))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plackett import DataError, RankingDataset
+from plackett import DataError, PlackettWarning, RankingDataset
 from plackett.data.frames import from_frame, to_polars
 from whole_dataset import assert_same, full
 
@@ -103,7 +103,8 @@ def test_round_trip_of_a_plain_dataset():
 
 
 def test_sparse_features_become_columns():
-    assert to_polars(full(sparse=True))["pagerank"].to_list() == to_polars(full())["pagerank"].to_list()
+    sparse, dense = to_polars(full(sparse=True)), to_polars(full())
+    assert sparse["bm25"].to_list() == dense["bm25"].to_list()
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_sparse_features_become_columns():
         ("query", "docid", "rel"),
         ("Query ID", "Product", "Grade"),
         ("search_id", "item_id", "judgement"),
-        ("topic", "doc", "rating"),
+        ("topic", "doc", "relevance_grade"),
     ],
 )
 def test_usual_names(names):
@@ -173,12 +174,7 @@ def frame(**changes):
         (
             frame(title=list("abcd")),
             {},
-            r"column 'title' is String, but features must be numbers, and 'a' .*drop=\['title'\]; tree rankers take",
-        ),
-        (
-            frame(title=list("abcd")).with_columns(pl.col("title").cast(pl.Categorical)),
-            {},
-            r"column 'title' is Categorical, .*; tree rankers take columns of categories: fit\(frame, y, qid=…\)",
+            r"column 'title' is String, but features must be numbers, and 'a' .*drop=\['title'\]; .*categories='title'",
         ),
         (frame(lists=[[1], [1, 2], [1], [1]]), {}, "'lists'.*equal length"),
         (frame(qid=["a", None, "b", "b"]), {}, r"column 'qid', row 1 \(counted from 0\): the id is missing"),
@@ -202,10 +198,8 @@ def test_errors_say_what_was_found(table, options, message):
         from_frame(table, **options)
 
 
-def test_categorical_feature_in_pandas_is_refused():
+def test_odd_columns_of_pandas_are_refused():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    with pytest.raises(DataError, match="'c' is Categorical"):
-        from_frame(pd.DataFrame({"qid": [1], "label": [0], "c": pd.Categorical([3])}))
     with pytest.raises(DataError, match="'x' occurs twice"):
         from_frame(pd.DataFrame([[1, 2]], columns=["x", "x"]))
     with pytest.raises(DataError, match="'m' is Object"):
@@ -222,8 +216,27 @@ def test_strong_names_go_before_weak_ones():
     frame = pl.DataFrame({"query": ["a", "a"], "product": ["x", "y"], "grade": [0, 1], "rating": [4.5, 3.0]})
     data = from_frame(frame)
     assert (data.y.tolist(), data.feature_names) == ([0, 1], ("rating",))
-    assert from_frame(frame.drop("grade")).y.tolist() == [4.5, 3.0]
     assert from_frame(frame.drop("grade"), features=["rating"], labels_needed=False).y is None
+    assert from_frame(frame.drop("grade"), label="rating").y.tolist() == [4.5, 3.0]
+
+
+@pytest.mark.parametrize("needed", [True, "if there"])
+@pytest.mark.parametrize("name", ["rating", "Target"])
+def test_a_guessed_label_is_said(name, needed):
+    frame = pl.DataFrame({"query": ["a", "a"], name: [4.5, 3.0], "price": [1, 2]})
+    with pytest.warns(PlackettWarning, match=f"'{name}' is taken as the label.*label='{name}'.*features=…"):
+        assert from_frame(frame, labels_needed=needed).y.tolist() == [4.5, 3.0]
+
+
+@pytest.mark.parametrize("values", [[4.5, 3.0], [4.5, None], [4.5, float("nan")]])
+@pytest.mark.parametrize("name", ["rating", "Rating", "target"])
+def test_a_rating_is_a_feature_of_data_that_are_only_scored(name, values):
+    """What customers gave is neither the label that was not asked for, nor left out because some did not give any."""
+    frame = pl.DataFrame({"query": ["a", "a"], name: values, "price": [1, 2]})
+    data = from_frame(frame, qid="query", labels_needed=False)
+    assert data.y is None
+    assert data.feature_names == (name, "price")
+    np.testing.assert_array_equal(data.X[:, 0], [4.5, 3.0 if values[1] == 3.0 else np.nan])
 
 
 def test_labels_that_are_not_needed():
@@ -269,3 +282,11 @@ def test_whole_numbers_that_look_like_ids_are_warned_about(column, warned):
         from_frame(frame, features=[column.name])  # asked for: no warning
     assert len(caught) == warned
     assert all(f"{column.name!r}: whole numbers that look like ids" in str(warning.message) for warning in caught)
+
+
+def test_a_parameter_that_does_not_exist_is_pointed_to_the_right_one():
+    frame = {"q": ["a", "a"], "label": [0, 1], "bm25": [0.5, 2.0]}
+    with pytest.raises(TypeError, match=r"no parameter 'query'; the column is named by qid='q'"):
+        RankingDataset.from_frame(frame, query="q")
+    with pytest.raises(TypeError, match=r"no parameter 'feature'; did you mean features"):
+        RankingDataset.from_frame(frame, qid="q", feature=["bm25"])

@@ -19,7 +19,10 @@ from whole_dataset import assert_same, full
 @pytest.mark.parametrize("sparse", [False, True])
 def test_every_field_survives(tmp_path, sparse, mmap):
     data = full(sparse)
-    assert all(getattr(data, field.name) is not None for field in fields(data))  # a new field must be stored too
+    # a new field must be stored too
+    assert all(
+        getattr(data, field.name) is not None or (sparse and field.name == "categories") for field in fields(data)
+    )
     save_dataset(data, tmp_path / "a.plackett")
     assert_same(data, open_dataset(tmp_path / "a.plackett", mmap=mmap))
 
@@ -98,7 +101,7 @@ def rewritten(path, **changes):
         ({"y": np.array([0, 1, np.inf, 0, 0])}, "a label is not finite"),
         ({"y": np.zeros(4)}, "y has 4 rows instead of 5"),
         ({"y": np.zeros(5, np.float32)}, "y is float32"),
-        ({"docids__offsets": np.array([0, 2, 2, 4, 20, 23])}, "end at 23"),
+        ({"docids__offsets": np.array([0, 2, 2, 4, 20, 23])}, "end with the 22 bytes"),
         ({"docids__offsets": np.array([0, 2, 22])}, "2 docids for 5 rows"),
         ({"X__indices": np.array([0, 2, 2, 1, 0, 3], np.int32)}, "beyond the 3 features"),
         ({"X__indptr": np.array([0, 9, 3, 3, 4, 6], np.int32)}, "X.indptr do not begin"),

@@ -87,7 +87,7 @@ def test_tables_keep_query_features_and_refuse_relations(tmp_path):
         pk.write(data, tmp_path / "relations.parquet")
     with pytest.raises(DataError, match="query_features do not fit"):
         pk.write(alone, tmp_path / "data.csv")
-    with pytest.warns(pk.PlackettWarning, match="cannot hold relations, query_features"):
+    with pytest.warns(pk.PlackettWarning, match="cannot hold query_features, relations"):
         pk.write(data, tmp_path / "data.txt")
 
 
@@ -124,7 +124,7 @@ def test_bad_columns_are_refused():
         Relation.from_pairs([(0, 1), (1, 0)], weight=[1.0, np.nan])
     with pytest.raises(DataError, match="row must hold row numbers, found 0.5"):
         Relation([0.5], [1])
-    with pytest.raises(DataError, match="query_features has 1 rows, but there are 2 queries"):
+    with pytest.raises(DataError, match="query_features has 1 entries, but the data have 2 queries"):
         RankingDataset.from_arrays(None, [0, 1], qid=[1, 2], query_features=[[1.0]])
     with pytest.raises(DataError, match="infinite"):
         RankingDataset.from_arrays(None, [0, 1], qid=[1, 2], query_features=[[1.0], [np.inf]])

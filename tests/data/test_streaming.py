@@ -270,3 +270,17 @@ def test_tables_in_parts_are_as_at_once_whatever_is_in_them(tmp_path, monkeypatc
             target.unlink()
         assert [entry.name for entry in tmp_path.iterdir()] == ["a.csv"]
     assert len(problems) < 18 and all(problem.startswith(f"{path}: ") for problem in problems)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_times_are_streamed_and_categories_are_read_as_a_whole(tmp_path, name):
+    dates = [f"2024-05-{1 + i // 10:02}" for i in range(200)]
+    table = pl.DataFrame({"qid": [i // 10 for i in range(200)], "label": [i % 3 for i in range(200)], "asked": dates})
+    table = table.with_columns(brand=pl.Series(["ab"[i % 2] for i in range(200)]).cast(pl.Categorical))
+    table.write_csv(tmp_path / name) if name == "a.csv" else table.write_parquet(tmp_path / name)
+    whole = pk.read(tmp_path / name, time="asked", drop="brand")
+    parts = table_to_native(tmp_path / name, tmp_path / "b.plackett", chunk_rows=10, time="asked", drop="brand")
+    assert parts.query_time.tolist() == whole.query_time.tolist()
+    assert parts.fingerprint() == whole.fingerprint()
+    with pytest.raises(PartsError, match="categories.* are converted in memory"):
+        table_to_native(tmp_path / name, tmp_path / "c.plackett", time="asked", categories="brand")

@@ -30,7 +30,7 @@ def test_parquet_round_trip(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.tsv.xz"])
 def test_csv_round_trip(tmp_path, name):
-    data = rows_of(full(), subtopics=None, subtopic_weight=None, query_features=None)
+    data = rows_of(full(), subtopics=None, subtopic_weight=None, query_features=None, categories=None)
     write_csv(data, tmp_path / name)
     assert_same(data, read_csv(tmp_path / name))
 

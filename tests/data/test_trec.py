@@ -250,19 +250,10 @@ def test_judgements_and_run_in_the_wrong_places(tmp_path):
     assert "swapped" not in str(error.value)
 
 
-def test_judgements_with_a_header_are_read_by_its_names(tmp_path):
-    """BEIR's files, and tables with commas."""
+def test_beir_judgements_are_read_by_their_header(tmp_path):
     path = tmp_path / "test.tsv"
     path.write_text('query-id\tcorpus-id\tscore\n01\td 1\t1\nq\td"2\t2\n')
     assert read_qrels(path).rows() == [("01", "d 1", 1.0), ("q", 'd"2', 2.0)]
-    path.write_text("qid,docid,relevance\n1,7,0\n1,8,1\n")
-    assert read_qrels(path).rows() == [("1", "7", 0.0), ("1", "8", 1.0)]
-    path.write_text("qid,docid,relevance\n1,7,0\n1,7,1\n")
-    with pytest.raises(DataError, match="occurs a second time"):
-        read_qrels(path)
-    path.write_text("qid,docid,relevance\n1,7,high\n")
-    with pytest.raises(DataError, match="label must be a number"):
-        read_qrels(path)
 
 
 def test_judgements_in_another_order(tmp_path):
@@ -293,3 +284,61 @@ def test_bad_columns(tmp_path, text, columns, message):
     path.write_text(text)
     with pytest.raises(DataError, match=message):
         read_qrels(path, columns=columns)
+
+
+@pytest.mark.parametrize("name", ["run.csv", "run.tsv", "run.parquet", "run.jsonl", "run.csv.gz"])
+def test_tables_are_runs_and_judgements_whose_ids_have_blanks(tmp_path, name):
+    rows = [("grüne Jacke", "SKU 1", 2.5), ("grüne Jacke", "SKU 2", 0.5), ("7", "nan", 1.0)]
+    path = tmp_path / name
+    if name == "run.tsv":  # a TREC file may have this suffix too, and is what the suffix meant before
+        lines = ["\t".join(map(str, row)) for row in [("qid", "docid", "score"), *rows]]
+        path.write_text("\n".join(lines))
+    else:
+        write_run(rows, path)
+    assert read_run(path).rows() == as_run(str(path)).rows() == rows
+    grades = tmp_path / name.replace("run", "qrels")
+    if name != "run.tsv":
+        write_qrels(rows, grades)
+        assert read_qrels(grades).rows() == rows
+    with pytest.raises(DataError, match=r"white space.*write a table instead \(\.csv, \.parquet\)"):
+        write_run(rows, tmp_path / "run.txt")
+
+
+@pytest.mark.parametrize("names", ["query_id,doc_id,relevance", "query-id,corpus-id,score", "qid,docno,label"])
+def test_judgements_have_the_column_names_of_other_tools(tmp_path, names):
+    path = tmp_path / "qrels.csv"
+    path.write_text(f"{names}\nrote Schuhe,a b,2\n")
+    assert read_qrels(path).rows() == [("rote Schuhe", "a b", 2.0)]
+    path.write_text(f"{names}\nrote Schuhe,a b,viel\n")
+    with pytest.raises(DataError, match="line 2: the label is not a number: 'viel'"):
+        read_qrels(path)
+
+
+def test_tables_of_shops_have_columns_of_their_own(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("search_term,SKU,score\ngrüne Jacke,7,1\n", encoding="utf-8")
+    assert read_run(path).rows() == [("grüne Jacke", "7", 1.0)]
+
+
+def test_tab_separated_trec_runs_stay_what_they_are(tmp_path):
+    path = tmp_path / "run.tsv"
+    path.write_text("301\tQ0\tFT-1\t1\t2.5\tbm25\n")
+    assert read_run(path).rows() == [("301", "FT-1", 2.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("qid,docid,score\nq a,d,1\nq a,e,much\n", r"run\.csv: line 3: the score is not a number: 'much'"),
+        ("qid,docid,score\nq a,d,1\n\nq a,,1\n", r"run\.csv: line 4, column 'docid': the id is missing"),
+        ("qid,docid,score\nq a,d,1\nq a,d,1\n", r"run\.csv: line 3: .*occurs a second time"),
+        ("qid,docid,points\nq,d,1\n", r"run\.csv: there is no column 'score'"),
+        ("qid,thing,score\nq,d,1\n", r"run\.csv: no column says what the document is; call it docid: .*thing"),
+        ("qid,docid,score\nq,d,1,7\n", r"run\.csv: line 2 has 4 fields"),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_named_by_its_line(tmp_path, text, said):
+    path = tmp_path / "run.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_run(path)

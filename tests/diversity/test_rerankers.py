@@ -10,7 +10,6 @@ import pytest
 import plackett as pk
 from plackett import DataError, RankingDataset, Relation
 from plackett.diversity import MMR, IASelect, MaxMin, MaxSum, MonoObjective, Repulsion, satisfaction
-from plackett.diversity.distances import distance_weight
 from plackett.diversity.named import find_reranker
 
 ONE = {"k": None, "depth": None, "relevance": "none"}
@@ -134,6 +133,25 @@ def test_neutral_settings_keep_the_order_of_the_scores():
         np.testing.assert_array_equal(method.order(data, scores), plain, err_msg=type(method).__name__)
 
 
+def test_trade_off_is_the_weight_of_relevance_in_every_method():
+    """λ f and (1 − λ) d, as in MMR: the objectives are linear in it, and 0 looks at distances alone."""
+    rng = np.random.default_rng(0)
+    f, d = rng.random(4), rng.random((4, 4))
+    for value in (MaxSum.value, MaxMin.value, MaxMin.surrogate):
+        if value is not MaxMin.surrogate:
+            assert value(f, d, 1.0) == value(f, 0 * d, 1.0) == pytest.approx(value(f, 0 * d, 0.5) * 2)
+            assert value(f, d, 0.25) == pytest.approx(0.25 * value(f, d, 1.0) + 0.75 * value(f, d, 0.0))
+        assert value(f, d, 0.0) == value(0 * f, d, 0.0)
+    data, scores, _, _ = lists(2, size=12)
+    for method in (MonoObjective, MaxSum, MaxMin):
+        by_distance = method(trade_off=0.0, **ONE | {"k": 2})
+        one, other = (by_distance.order(data, each) for each in (scores, rng.random(data.n_rows)))
+        assert all(set(one[rows[:2]]) == set(other[rows[:2]]) for rows in blocks(data))
+    for method in (MMR, MonoObjective, MaxSum, MaxMin):
+        with pytest.raises(DataError, match="trade_off=-0.1; give a number from 0"):
+            method(trade_off=-0.1).order(data, scores)
+
+
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 @pytest.mark.spec("diverse.maxsum", "diverse.maxmin", "diverse.mono")
 def test_sets_are_near_the_optimum(k):
@@ -158,7 +176,7 @@ def test_sets_are_near_the_optimum(k):
         assert reached >= 0.5 * best(MaxMin.surrogate) - 1e-12
         exact = MaxMin.best(scores, d, k, 0.4)
         assert MaxMin.value(scores[exact], d[np.ix_(exact, exact)], 0.4) == pytest.approx(best(MaxMin.value))
-        value = scores + distance_weight(0.4) * d.sum(axis=1) / 7
+        value = 0.4 * scores + 0.6 * d.sum(axis=1) / 7
         assert MonoObjective(**settings).order(data, scores)[:k].tolist() == np.argsort(-value)[:k].tolist()
 
 
@@ -167,7 +185,7 @@ def test_max_sum_is_a_sum_over_pairs():
     rng = np.random.default_rng(0)
     f, d = rng.random(5), rng.random((5, 5))
     d = d + d.T
-    pairs = sum(f[u] + f[v] + 2 * distance_weight(0.3) * d[u, v] for u, v in combinations(range(5), 2))
+    pairs = sum(0.3 * (f[u] + f[v]) + 2 * 0.7 * d[u, v] for u, v in combinations(range(5), 2))
     assert MaxSum.value(f, d, 0.3) == pytest.approx(pairs, rel=1e-12)
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn.linear_model import Ridge
 
 import plackett as pk
@@ -42,24 +43,31 @@ def run(data, rankers, measures=("nDCG@5",), **options):
 GOOD, BAD, NEAR = Feature(0), Feature(1), Feature(2)
 
 
-def test_a_reliable_difference_is_named_with_its_size_and_p():
+def test_a_reliable_difference_is_named_with_its_size_and_interval():
     found = run(data_of(), {"bad": BAD, "good": GOOD})
-    board = found.leaderboard.filter(measure="nDCG@5")
-    mean = dict(zip(board["ranker"], board["mean_over_queries"], strict=True))
-    p = board.filter(ranker="bad")["p_corrected"].item()
-    assert p < 0.001  # 24 queries, all but few of which prefer the good one
-    assert found.headline() == f"good, {mean['good'] - mean['bad']:+.3f} nDCG@5 over bad, p < 0.001"
+    gap = found.evaluation("data", "good").values["nDCG@5"] - found.evaluation("data", "bad").values["nDCG@5"]
+    half = t.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / np.sqrt(gap.size)
+    low, high = gap.mean() - half, gap.mean() + half
+    expected = f"{gap.mean():+.3f} nDCG@5 (95 % interval {low:+.3f} to {high:+.3f})"
+    assert found.headline() == f"good is reliably better than bad: {expected}"
     assert found.headline() in found.to_terminal() and doubts(found) == []
 
 
 def test_a_falling_measure_is_better_when_lower():
     found = run(data_of(), {"bad": BAD, "good": GOOD}, ["Misranking"])
-    assert found.headline().startswith("good, \N{MINUS SIGN}")
+    assert found.headline().startswith("good is reliably better than bad: \N{MINUS SIGN}")
 
 
 def test_no_ranker_is_reliably_better():
     found = run(data_of(n_queries=9), {"good": GOOD, "near": NEAR})
     assert found.headline() == "No ranker is reliably better by nDCG@5"
+
+
+def test_rankers_that_cannot_be_told_apart_and_those_that_are_worse_are_named():
+    found = run(data_of(n_queries=12), {"bad": BAD, "good": GOOD, "near": NEAR, "awful": Feature(0, -1.0)})
+    best, next_best = found.leaderboard["ranker"][:2]
+    expected = f"{best} and {next_best} cannot be told apart by nDCG@5; bad and awful are reliably worse than {best}"
+    assert {best, next_best} == {"good", "near"} and found.headline() == expected
 
 
 def test_selection_is_by_the_first_measure():

@@ -12,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
 from plackett import DataError, RankingDataset
+from plackett._time_limit import time_limit
 from plackett.explanations.explain import explain
-from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
+from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
 from plackett.scorers.linear import LinearScorer
 from plackett.testing.rankers import easy_task
 
@@ -296,3 +297,47 @@ def test_relations_and_query_features_are_kept(ranker):
     np.testing.assert_allclose(explanation.scores, ranker.predict(data)[10:15])
     np.testing.assert_allclose(explanation._score(1, explanation.X[1:2], 1), explanation.scores[1:2])
     np.testing.assert_allclose(explanation._score(1, explanation.X[[1, 1]], 0), explanation.scores[[0, 0]])
+
+
+def explained(data):
+    trees = pk.LambdaMART(n_estimators=5, min_child_samples=2, n_jobs=1).fit(data)
+    return {"trees": trees, "linear": pk.ListNet(n_jobs=1).fit(data), "sampling": trees._with_exit((2, 3))}
+
+
+@pytest.mark.parametrize("method", ["trees", "linear", "sampling"])
+def test_some_documents_are_explained_as_among_all(data, method):
+    ranker = explained(data)[method]
+    everything = explain(ranker, data, 3, n_orders=4)
+    some = explain(ranker, data, 3, documents=[4, 1], n_orders=4)
+    assert some.method == method and some.documents == [4, 1]
+    for name in ("X", "scores", "contributions", "base"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(everything, name)[[4, 1]])
+    below, above = sorted([4, 1], key=lambda i: everything.scores[i])
+    assert some.to_pass(below, above).equals(everything.to_pass(below, above))
+    assert some.pair(above, below).equals(everything.pair(above, below))
+    with pytest.raises(DataError, match="documents: 99 is none of the query; it has"):
+        explain(ranker, data, 3, documents=[99])
+    with pytest.raises(DataError, match="at least one"):
+        explain(ranker, data, 3, documents=[])
+
+
+@pytest.mark.parametrize("method", ["trees", "linear", "sampling"])
+def test_a_time_limit_ends_the_work(data, method):
+    def up():
+        raise TimeoutError
+
+    with time_limit(up), pytest.raises(TimeoutError):
+        explain(explained(data)[method], data, 3)
+
+
+def test_copies_of_a_long_list_are_made_a_few_at_a_time(data, monkeypatch):
+    """All versions of a document at once, each in its copy of a list of 3,000, would be 1.5 million rows."""
+    ranker = explained(data)["sampling"]
+    X = np.random.default_rng(0).normal(size=(3_000, data.n_features)).astype(np.float32)
+    one_list = RankingDataset.from_arrays(X, None, np.zeros(3_000, int))
+    rows, predict = [], type(ranker.scorer_).predict
+    monkeypatch.setattr(
+        type(ranker.scorer_), "predict", lambda self, X, *others: rows.append(len(X)) or predict(self, X, *others)
+    )
+    adds_up(explain(ranker, one_list, documents=[7], n_orders=8))
+    assert len(rows) > 1 and max(rows) <= BATCH_ROWS

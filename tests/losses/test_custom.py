@@ -319,6 +319,9 @@ def test_gradients_that_are_no_numbers_are_refused(model):
     X, y, qid = _easy()
     with pytest.raises(LossError, match="'divides_by_zero' gives value .*nan.* for query .*finite"):
         GradientRanker(loss=divides_by_zero, model=_MODELS[model]()).fit(X, y, qid=qid)
+    named = np.array([f"q{number}" for number in qid])
+    with pytest.raises(LossError, match=r"for query q\d with labels"):
+        GradientRanker(loss=divides_by_zero, model=_MODELS[model](), validation_fraction=0.4).fit(X, y, qid=named)
 
 
 @pytest.mark.parametrize("model", ["linear", "trees", "oblivious"])

@@ -104,6 +104,44 @@ def test_exploration_stays_within_its_bound():
     assert min(gain[learner.show(X).order] @ discount for _ in range(50)) < 0.9 * (np.sort(gain)[::-1][:5] @ discount)
 
 
+@pytest.mark.spec("online.pdgd")
+@pytest.mark.parametrize("kind", [PDGD, NetworkPDGD])
+def test_nothing_is_learned_from_a_page_that_was_not_drawn(kind):
+    X = np.random.default_rng(0).random((30, 4))
+    learner = kind(4, k=5, least=0.98)
+    learner.weights = learner.weights + 0.5 * (kind is PDGD)  # documents differ, and few lists are good enough
+    not_drawn = 0
+    for _ in range(300):
+        page = learner.show(X)
+        best = np.argsort(-learner.predict(X), kind="stable")[:5]
+        before = learner.weights.copy()
+        event = json.loads(json.dumps(learner.event(X, page, [0, 0, 1, 0, 0])))
+        learner.check(event)
+        learner.apply(event)
+        if page.detail is not None:
+            not_drawn += 1
+            assert np.array_equal(page.order, best)
+            assert np.array_equal(learner.weights, before)
+    assert not_drawn > 30
+    assert not np.array_equal(learner.weights, kind(4).weights)
+    with pytest.raises(DataError, match="not the detail of a page of"):
+        learner.check(event | {"detail": {"drawn": 3}})
+
+
+@pytest.mark.spec("online.pdgd")
+def test_a_bound_gives_no_preference_to_what_is_on_top():
+    """Clicks at random teach nothing on average, pages that were not drawn included."""
+    X, start, steps = np.eye(8), np.linspace(1, 0, 8), []
+    for seed in range(800):
+        learner = PDGD(8, k=4, least=0.99, learning_rate=1.0, random_state=seed)
+        learner.weights = start
+        page = learner.show(X)
+        clicks = np.random.default_rng(seed).random(4) < [0.9, 0.6, 0.3, 0.2]
+        steps.append(learner.learn(X, page, clicks).weights - start)
+    error = np.std(steps, axis=0) / np.sqrt(len(steps))
+    assert error.max() > 0 and (np.abs(np.mean(steps, axis=0)) <= 4 * error).all()
+
+
 def test_scores_far_apart_do_no_harm():
     learner = PDGD(1, k=3)
     learner.weights[:] = 1e4

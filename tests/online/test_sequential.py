@@ -41,16 +41,58 @@ def test_p_value_and_interval_agree():
     for wins, losses in [(0, 0), (3, 0), (40, 20), (20, 40), (500, 450), (70, 30)]:
         found = sign_sequence(wins, losses, alpha=0.05)
         assert (found.p <= 0.05) == (found.lower > 0 or found.upper < 0)
-        mean = mean_sequence(wins / 100, 1.0, 400)
+        mean = mean_sequence(wins / 100, 1.0, 400, kurtosis=1.0)
         assert (mean.p <= 0.05) == (mean.lower > 0)
 
 
-def test_mean_test_keeps_its_level_for_skewed_values():
-    x = np.random.default_rng(2).exponential(size=(1000, 2000)) - 1
-    n = np.arange(1, 2001)
-    mean = np.cumsum(x, axis=1) / n
-    variance = np.cumsum(x**2, axis=1) / n - mean**2
-    assert (mean_sequence(mean, variance, n).p <= 0.05).any(axis=1).mean() <= 0.06
+#: Values that are hard for a test of means, with mean 0.
+SKEWED = {
+    "exponential": lambda rng, size: rng.exponential(size=size) - 1,
+    "log-normal": lambda rng, size: rng.lognormal(size=size) - np.exp(0.5),
+    "wide log-normal": lambda rng, size: rng.lognormal(sigma=2.0, size=size) - np.exp(2.0),
+    "rare orders": lambda rng, size: (rng.random(size) < 0.05) * rng.lognormal(size=size) - 0.05 * np.exp(0.5),
+    "rare": lambda rng, size: (rng.random(size) < 0.02) - 0.02,
+    "Pareto": lambda rng, size: rng.pareto(2.5, size=size) - 1 / 1.5,
+}
+
+
+@pytest.mark.parametrize("name", SKEWED)
+def test_mean_test_keeps_its_level_for_skewed_values(name):
+    x = SKEWED[name](np.random.default_rng(2), (500, 4000))
+    n = np.arange(1, 4001)[19::10]
+    sums = [np.cumsum(x**power, axis=1)[:, n - 1] for power in (1, 2, 4)]
+    variance = np.maximum(sums[1] - sums[0] ** 2 / n, 0) / (n - 1)
+    found = mean_sequence(sums[0] / n, variance, n, kurtosis=sums[2] * n / sums[1] ** 2)
+    assert (found.p <= 0.05).any(axis=1).mean() <= 0.065  # 0.05 and 1.5 standard errors
+    covered = ((found.lower <= 0) & (found.upper >= 0)).all(axis=1)
+    assert covered.mean() >= 0.935
+    shifted = mean_sequence(sums[0] / n + x.std() / 5, variance, n, kurtosis=3.0)
+    assert (shifted.p <= 0.05).any(axis=1).mean() > 0.99
+
+
+@pytest.mark.parametrize(("name", "share"), [("log-normal", 0.1), ("rare orders", 0.1), ("rare", 0.02), ("rare", 0.5)])
+def test_ab_test_keeps_its_level_for_unequal_groups_and_skewed_values(name, share):
+    rng = np.random.default_rng(3)
+    looks = np.unique(np.geomspace(60, 3000, 20).astype(int))
+    wrong = 0
+    for _ in range(150):
+        x, in_b = SKEWED[name](rng, 3000), rng.random(3000) < share
+        in_b[:2], in_b[2:4] = False, True
+        wrong += any(ab_test(x[:n][~in_b[:n]], x[:n][in_b[:n]]).p_any_time <= 0.05 for n in looks)
+    assert wrong <= 13  # 7.5 and two standard errors
+
+
+def test_ab_test_says_from_how_many_users_it_holds():
+    rng = np.random.default_rng(4)
+    a, b = rng.lognormal(size=9000), rng.lognormal(size=1000) * 3
+    found = ab_test(a, b)
+    assert found.holds_from > 10_000 and found.p_any_time == 1.0 and np.isinf(found.upper) and found.p < 1e-9
+    more = ab_test(np.tile(a, 20), np.tile(b, 20))  # the same shape
+    assert more.holds_from == pytest.approx(found.holds_from, rel=0.01) and more.p_any_time < 1e-9
+    equal = ab_test(rng.lognormal(size=500), rng.lognormal(size=500) * 2)
+    assert equal.holds_from <= 1000 and equal.p_any_time < 0.01  # skewness cancels out
+    assert ab_test(np.linspace(-1, 1, 15), np.linspace(-1, 1, 60)).holds_from == 75
+    assert ab_test([1.0, 1.0], [2.0, 2.0]).p_any_time == 1.0
 
 
 def test_cuped_keeps_level_and_expectation_with_less_variance():
@@ -75,7 +117,7 @@ def test_planned_power_is_the_power_seen():
     assert np.mean(np.abs(z) > 1.96) == pytest.approx(0.8, abs=0.03)
     longer = sample_size(0.2, power=0.8, any_time=True)
     means = np.cumsum(rng.normal(0.2, 1, (1000, longer)), axis=1) / np.arange(1, longer + 1)
-    p = mean_sequence(means, 1.0, np.arange(1, longer + 1), best_at=longer).p
+    p = mean_sequence(means, 1.0, np.arange(1, longer + 1), best_at=longer, kurtosis=3.0).p
     assert np.mean(p[:, -1] <= 0.05) == pytest.approx(0.8, abs=0.05)
     assert np.mean((p <= 0.05).any(axis=1)) > 0.8
     assert power(0.2, 4 * n, groups=2) == pytest.approx(power(0.2, n))
@@ -100,10 +142,12 @@ def test_the_interval_of_rare_credit_covers_from_the_first_look():
     n = np.broadcast_to(np.arange(1, 601), credit.shape)
     mean = credit.cumsum(axis=1) / n
     variance = ((credit**2).cumsum(axis=1) - n * mean**2) / np.maximum(n - 1, 1)
-    found = mean_sequence(mean, variance, n)
+    squares = np.maximum((credit**2).cumsum(axis=1), 1e-100)
+    found = mean_sequence(mean, variance, n, kurtosis=(credit**4).cumsum(axis=1) * n / squares**2)
     missed = (found.lower > 0.016) | (found.upper < 0.016)
-    assert missed.any(axis=1).mean() < 0.1  # 0.56 if pages without clicks made an interval of width 0
-    assert np.isinf(mean_sequence(0.0, 0.0, 100).upper) and mean_sequence(0.5, 0.0, 100).p < 1e-9
+    assert missed.any(axis=1).mean() < 0.06  # 0.56 if pages without clicks made an interval of width 0
+    assert np.isinf(mean_sequence(0.0, 0.0, 100, kurtosis=0.0).upper)
+    assert mean_sequence(0.5, 0.0, 100, kurtosis=1.0).p == 1.0  # the rare ones may be yet to come
 
 
 def test_an_ab_test_with_a_small_group_is_not_decided_by_its_first_users():
@@ -119,8 +163,8 @@ def test_an_ab_test_with_a_small_group_is_not_decided_by_its_first_users():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: mean_sequence(0.1, -1.0, 100),
-        lambda: mean_sequence(0.1, 1.0, 100, best_at=0),
+        lambda: mean_sequence(0.1, -1.0, 100, kurtosis=3.0),
+        lambda: mean_sequence(0.1, 1.0, 100, kurtosis=3.0, best_at=0),
         lambda: sample_size(float("nan")),
         lambda: sample_size(1e-200),
         lambda: sample_size(0.1, alpha=0.0),

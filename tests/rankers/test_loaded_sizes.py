@@ -47,7 +47,7 @@ def wider_member(arrays):
     members = json.loads(arrays["members"].tobytes())
     members[0]["fitted"]["n_features_in_"] = 5
     changed = {"members": np.frombuffer(json.dumps(members).encode(), np.uint8), "0.weights": np.zeros((5, 1))}
-    return arrays | changed
+    return arrays | changed | {"0.learned/reference_": np.zeros((6, 20))}
 
 
 # ranker, change of its arrays, the array that the error names

@@ -102,6 +102,28 @@ def test_parameters_survive(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
+def test_names_and_distributions_that_do_not_fit(tmp_path):
+    """A service reads both for all models at once, long after the file was loaded."""
+    X, y, qid = task()
+    path = tmp_path / "m.plackett"
+    pk.ListNet().fit(X, y, qid=qid).save(path)
+    sound = path.read_bytes()
+
+    def fitted(**learned):
+        return lambda header: header | {"fitted": header["fitted"] | learned}
+
+    rewritten(path, fitted(feature_names_in_=["a", "b"]))
+    with pytest.raises(pk.DataError, match=rf"m\.plackett: 2 feature names for {X.shape[1]} features"):
+        storage.load(path)
+    for change in (lambda table: table[:0], lambda table: table[:-1], lambda table: table[:, 1:], np.ravel):
+        path.write_bytes(sound)
+        rewritten(
+            path, dict, lambda found, change=change: found | {"learned/reference_": change(found["learned/reference_"])}
+        )
+        with pytest.raises(pk.DataError, match=r"m\.plackett: array 'reference_' of shape .* is not a distribution"):
+            storage.load(path)
+
+
 def test_user_defined_loss(tmp_path):
     """Known: trains on. Unknown: predicts, saves again, and refuses to train by name."""
     code = """

@@ -25,7 +25,8 @@ def shifted(n_queries=30, seed=0, **keywords):
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(n_queries), 10)
     useful = rng.normal(size=qid.size)
-    y = (useful > 0.5).astype(int) + (useful > 1.2)
+    wanted = useful + 0.3 * np.random.default_rng([seed, 1]).normal(size=qid.size)  # no feature is the label itself
+    y = (wanted > 0.5).astype(int) + (wanted > 1.2)
     X = np.column_stack([useful + 20 * rng.normal(size=n_queries)[qid], rng.normal(size=qid.size), qid % 7])
     return pk.RankingDataset.from_arrays(X, y, qid, **keywords)
 
@@ -68,7 +69,7 @@ def test_list_features_help_where_queries_shift_the_values(fitted):
     ).fit(shifted())
     new = shifted(seed=1)
     with_them, without = (pk.evaluate(new, r.predict(new), ["nDCG@10"]).mean["nDCG@10"] for r in (fitted, plain))
-    assert with_them > 0.97 > without
+    assert with_them > 0.9 > without
     assert fitted.n_features_in_ == 3 and all(member.n_features_in_ == 5 for member in fitted.members_)
 
 
@@ -126,7 +127,7 @@ def test_a_clear_gain_is_mentioned_and_others_are_not():
     assert len(advice) == 1 and "list_features=True" in advice[0]
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
-    alike = pk.RankingDataset.from_arrays(X, (X[:, 0] > 0.7).astype(int), np.repeat(np.arange(20), 10))
+    alike = pk.RankingDataset.from_arrays(X, (X @ [1.0, 0.4] > 0.7).astype(int), np.repeat(np.arange(20), 10))
     assert not any("relative to their list" in text for text in pk.AutoRanker(**few).fit(alike).reasons_)
 
 
@@ -158,9 +159,7 @@ def test_columns_whose_differences_overflow_are_refused(fitted):
 def compared(data, seconds=None, clock=time.perf_counter):
     """The quick comparison of a dataset."""
     measure = parse("nDCG@10")
-    return gain_of_list_features(
-        data, inspect_data(data, measure), measure, random_state=0, seconds=seconds, clock=clock
-    )
+    return gain_of_list_features(data, inspect_data(data), measure, random_state=0, seconds=seconds, clock=clock)
 
 
 def test_a_comparison_that_cannot_be_made_does_not_end_the_search(monkeypatch):

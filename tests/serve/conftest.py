@@ -27,6 +27,11 @@ def linear(data):
     return pk.ListNet(n_jobs=1).fit(data)
 
 
+@pytest.fixture(scope="session")
+def nameless(data):
+    return pk.LambdaMART(n_estimators=20, n_jobs=1).fit(data.X, data.y, qid=data.qid)
+
+
 @pytest.fixture
 def app(trees, linear):
     return application({"trees": trees, "linear": linear})

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import json
 import logging
 import os
+import sys
+import threading
 import time
+import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
 
 import plackett as pk
 from asgi_client import call, get, post
+from plackett import _storage
+from plackett._time_limit import check_time, time_limit
+from plackett.rankers import storage
 from plackett.serve.application import Application, application
+from plackett.serve.deadline import Deadline
 from plackett.serve.drift import Drift, stability_index
-from plackett.serve.http import Response, Route
+from plackett.serve.encodings import decompressed
+from plackett.serve.http import RefusedError, Response, Route
 from plackett.serve.logs import JsonLines
 from plackett.serve.models import Models, sources
 from plackett.serve.settings import Settings
@@ -80,8 +90,46 @@ def test_clients_that_leave_are_no_errors(one):
     assert metric(one, 'plackett_errors_total{kind="server"') == {'plackett_errors_total{kind="server"}': 0}
 
 
-def test_compressed_bodies_are_refused(one):
-    assert post(one, "/rank", b"\x1f\x8b", content_encoding="gzip").status == 415
+def test_compressed_bodies(one, data):
+    body = json.dumps({"features": data.X[:50].tolist()}).encode()
+    plain = post(one, "/rank", body)
+    for encoding, packed in (
+        ("gzip", gzip.compress(body)),
+        ("GZip", gzip.compress(body, 0)),
+        ("deflate", zlib.compress(body)),
+        ("identity", body),
+    ):
+        answer = post(one, "/rank", packed, content_encoding=encoding)
+        assert answer.status == 200 and answer.body == plain.body
+    answer = post(one, "/rank", gzip.compress(body), content_encoding="zstd")
+    assert answer.status == 415 and "gzip" in answer.json["error"]
+    packed = gzip.compress(body)
+    for damaged, reason in (
+        (packed[:-9], "ends too early"),
+        (packed + b"x", "1 bytes follow"),
+        (b"\x1f\x8b", "ends too early"),
+        (body, "not gzip"),
+    ):
+        answer = post(one, "/rank", damaged, content_encoding="gzip")
+        assert answer.status == 400 and reason in answer.json["error"]
+    assert get(one, "/v2", content_encoding="gzip").status == 200
+
+
+def test_compressed_bodies_have_the_limit_of_others(trees):
+    """No more than the limit and a byte is decompressed, however much there is."""
+    app = application({"trees": trees}, max_body=100_000)
+    body = np.zeros((6_250, 4), np.float32).tobytes()
+    assert post(app, "/score", gzip.compress(body), content_type=RAW, content_encoding="gzip").status == 200
+    bomb = zlib.compress(bytes(50_000_000))
+    answer = post(app, "/score", bomb, content_type=RAW, content_encoding="deflate")
+    assert len(bomb) < 100_000 and answer.status == 413 and "decompressed" in answer.json["error"]
+    tracemalloc.start()
+    try:
+        with pytest.raises(RefusedError, match="more than 100000 bytes"):
+            decompressed(bomb, b"deflate", 100_000)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_long_work_has_limits():
@@ -99,6 +147,74 @@ def test_long_work_has_limits():
     assert [answer.status for answer in answers] == [503, 503]
     reasons = {answer.json["error"] for answer in answers}
     assert any("0.05 seconds" in reason for reason in reasons) and any("waiting" in reason for reason in reasons)
+
+
+def test_work_ends_with_its_time():
+    """Its thread is free again soon after the answer; the end of the service ends it, too."""
+    ended = []
+
+    def endless(app, request):
+        try:
+            while True:
+                check_time()
+                time.sleep(0.001)
+        finally:
+            ended.append(request.path)
+
+    routes = [Route("POST", path, endless, "") for path in ("/a", "/b")]
+    app = Application(Models.of([]), Settings(score_timeout=0.05, threads=1), routes)
+    body = b"x" * 2_000_000
+
+    async def one_after_another():
+        assert (await call(app, "POST", "/a", body)).status == 503
+        assert (await call(app, "POST", "/b", body)).status == 503
+
+    asyncio.run(one_after_another())
+    assert ended[0] == "/a"
+    patient = Application(Models.of([]), Settings(threads=1), routes)
+
+    async def cut_off():
+        request = asyncio.create_task(call(patient, "POST", "/a", body))
+        while not patient._running:
+            await asyncio.sleep(0.001)
+        await patient.close()
+        return await request
+
+    assert asyncio.run(cut_off()).status == 503
+    assert ended[-1] == "/a" and len(ended) == 3
+
+
+def test_the_end_does_not_wait_for_work_that_goes_on(monkeypatch, caplog):
+    monkeypatch.setattr(sys.modules["plackett.serve.application"], "_CLOSE", 0.05)
+    release = threading.Event()
+    app = Application(
+        Models.of([]), Settings(), [Route("POST", "/deaf", lambda app, request: release.wait(60) and Response(b""), "")]
+    )
+
+    async def close():
+        request = asyncio.create_task(call(app, "POST", "/deaf", b"x" * 2_000_000))
+        while not app._running:
+            await asyncio.sleep(0.001)
+        await app.close()
+        assert not release.is_set()
+        release.set()
+        assert (await request).status == 200
+
+    with caplog.at_level(logging.WARNING, "plackett.serve"):
+        asyncio.run(close())
+    assert "left behind" in caplog.records[0].message
+    assert all(thread.daemon for thread in threading.enumerate() if thread.name == "plackett-serve")
+
+
+def test_many_rows_are_scored_in_blocks(one, trees):
+    """The same scores to the last bit; the time is looked at before each block."""
+    X = np.random.default_rng(0).normal(size=(20_000, 4)).astype(np.float32)
+    model = one.models.get()
+    assert np.array_equal(model.score(X), trees.predict(X))
+    late = Deadline(60)
+    late.end()
+    with time_limit(late.check), pytest.raises(RefusedError, match="within 60 seconds"):
+        model.score(X)
 
 
 def test_large_requests_are_scored_in_a_thread(one, trees):
@@ -266,23 +382,122 @@ def test_versions_come_and_go(tmp_path, trees, linear):
     write(linear, tmp_path / "shop" / "2.plackett")
     app.refresh()
     assert get(app, "/v2/models/shop").json["versions"] == ["1", "2"]
-    os.remove(tmp_path / "shop" / "1.plackett")
+    (tmp_path / "shop" / "1.plackett").rename(tmp_path / "away")
     app.refresh()
     assert get(app, "/v2/models/shop").json["versions"] == ["2"]
     assert get(app, "/v2/models/shop/versions/1").status == 404
-
-
-def test_not_ready_while_a_model_cannot_be_loaded(tmp_path, trees):
-    write(trees, tmp_path / "a.plackett")
-    (tmp_path / "b.plackett").write_bytes(b"no model")
-    app = application([tmp_path])
+    (tmp_path / "away").rename(tmp_path / "shop" / "1.plackett")  # the very same file
     app.refresh()
-    assert get(app, "/v2/health/ready").status == 503
-    app.refresh()  # the damaged file is not read again, but it is still there
-    assert get(app, "/v2/health/ready").status == 503
-    write(trees, tmp_path / "b.plackett")
+    assert get(app, "/v2/models/shop").json["versions"] == ["1", "2"]
+
+
+def test_a_file_that_cannot_be_loaded_is_missing_and_the_others_are_served(tmp_path, trees, linear, data, caplog):
+    write(trees, tmp_path / "a.plackett")
+    write(trees, tmp_path / "shop" / "1.plackett")
+    for name in ("b.plackett", "shop/2.plackett"):
+        (tmp_path / name).write_bytes(b"no model")
+    app = application([tmp_path])
+    with caplog.at_level(logging.INFO, "plackett.serve"):
+        app.refresh()
+        app.refresh()  # the damaged files are not read again, but they are still there
+    assert [(r.fields["model"], r.fields["version"]) for r in caplog.records if r.message == "model failed"] == [
+        ("b", "1"),
+        ("shop", "2"),
+    ]
+    assert caplog.records[-1].fields == {"models": ["a", "shop"], "missing": ["b"]}
+    assert get(app, "/v2/health/ready").status == get(app, "/v2/models/a/ready").status == 200
+    body = data.X.tobytes()
+    assert post(app, "/score/a", body, content_type=RAW).body == trees.predict(data).tobytes()
+    for path in ("/v2/models/b/ready", "/v2/models/b", "/v2/models/shop/versions/2/ready"):
+        answer = get(app, path)
+        assert (
+            answer.status == 503
+            and "not a plackett file" in answer.json["error"]
+            and str(tmp_path) not in answer.json["error"]
+        )
+    assert post(app, "/score/b", body, content_type=RAW).status == 503
+    assert "b" in post(app, "/score", body, content_type=RAW).json["error"]  # there are two: nothing is guessed
+    assert get(app, "/v2/models/c/ready").status == 404
+    described = get(app, "/v2/models/shop").json
+    assert described["versions"] == ["1"] and list(described["parameters"]["failed"]) == ["2"]
+    failed = {'plackett_model_failed{model="b",version="1"}': 1, 'plackett_model_failed{model="shop",version="2"}': 1}
+    assert metric(app, "plackett_model_failed") == failed
+    assert "not a plackett file" in get(app, "/docs").body.decode()
+    write(linear, tmp_path / "b.plackett")
+    app.refresh()
+    assert get(app, "/v2/models/b/ready").status == 200
+    os.remove(tmp_path / "shop" / "2.plackett")
+    app.refresh()
+    assert get(app, "/v2/models/shop/versions/2/ready").status == 404 and metric(app, "plackett_model_failed") == {}
+
+
+def test_not_ready_without_any_model(tmp_path, trees):
+    """Requests get the reason, not that the models are being loaded."""
+    (tmp_path / "m.plackett").write_bytes(b"no model")
+    app = application([tmp_path])
+    assert "being loaded" in get(app, "/v2/models/m/ready").json["error"]
+    app.refresh()
+    assert get(app, "/v2/health/ready").status == get(app, "/ping").status == 503
+    for path in ("/v2/models/m/ready", "/v2/models/m"):
+        assert get(app, path).status == 503 and "not a plackett file" in get(app, path).json["error"]
+    assert "not a plackett file" in post(app, "/rank", {"items": []}).json["error"]
+    write(trees, tmp_path / "m.plackett")
     app.refresh()
     assert get(app, "/v2/health/ready").status == 200
+    os.remove(tmp_path / "m.plackett")
+    app.refresh()
+    assert get(app, "/v2/health/ready").status == 503
+
+
+def test_what_may_pass_is_tried_again(tmp_path, trees, monkeypatch):
+    """A file that cannot be read now is looked at again though it has not changed, and logged once."""
+    write(trees, tmp_path / "m.plackett")
+    models = Models([str(tmp_path)])
+    with monkeypatch.context() as patched:
+        patched.setattr("plackett.serve.models.load", lambda path: (_ for _ in ()).throw(PermissionError(13, "denied")))
+        assert [change.what for change in models.refresh()] == ["failed"]
+        assert models.refresh() == []
+    assert [change.what for change in models.refresh()] == ["loaded"]
+
+
+def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, caplog):
+    """Neither loading, nor the metrics of all models, nor their descriptions fail with it."""
+    for name in ("bad", "good", "half", "odd"):
+        write(trees, tmp_path / f"{name}.plackett")
+    rewritten(tmp_path / "bad.plackett", card={"rows": 2**64})
+    rewritten(tmp_path / "half.plackett", parameters={"\ud800": 1})
+    app = application([tmp_path])
+    prepare = app.models.prepare
+
+    def prepared(model):
+        prepare(model)
+        if model.name == "odd":
+            raise ZeroDivisionError("odd")
+
+    app.models.prepare = prepared
+    app.refresh()
+    assert [model.name for model in app.models.all()] == ["good"]
+    assert "cannot be written as JSON" in get(app, "/v2/models/bad/ready").json["error"]
+    assert "ZeroDivisionError" in get(app, "/v2/models/odd/ready").json["error"]
+    assert "has no parameter" in get(app, "/v2/models/half/ready").json["error"]
+    app.models.prepare = prepare
+    write(trees, tmp_path / "odd.plackett")
+    app.refresh()
+    for name in ("good", "odd"):
+        for _ in range(60):
+            post(app, f"/score/{name}", data.X[:20].tobytes(), content_type=RAW)
+    app.models.get("odd").drift.reference = np.empty((0, 20))
+    with caplog.at_level(logging.ERROR, "plackett.serve"):
+        found = metric(app, "plackett_score_drift")
+    assert list(found) == ['plackett_score_drift{model="good",version="1"}']
+    assert caplog.records[-1].fields == {"model": "odd", "version": "1"}
+
+
+def rewritten(path, **changes):
+    """Change the description in a model file, with a digest that fits."""
+    arrays, metadata = _storage.read(path, mmap=False)
+    text = json.dumps(json.loads(metadata["ranker"]) | changes)
+    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": storage._digest(text, arrays)})
 
 
 def test_files_that_cannot_be_served_are_skipped_and_logged_once(tmp_path, trees, linear, caplog):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 
 import numpy as np
 import polars as pl
@@ -14,12 +15,16 @@ from sklearn.pipeline import make_pipeline
 
 import plackett as pk
 from asgi_client import get, post
+from plackett._time_limit import time_limit
+from plackett.explanations.exact import EXACT
 from plackett.serve.application import application
+from plackett.serve.deadline import Deadline
+from plackett.serve.http import RefusedError
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("orjson")
+orjson = pytest.importorskip("orjson")
 
-ARROW = "application/vnd.apache.arrow.stream"
+ARROW, RAW = "application/vnd.apache.arrow.stream", "application/octet-stream"
 NAMES = ["bm25", "age", "clicks", "price"]
 
 
@@ -88,6 +93,8 @@ def test_infer_with_raw_bytes(app, X, scores):
         ({"shape": [-1, 4]}, "shape must be"),
         ({"shape": "x"}, "shape must be"),
         ({"shape": [2**60, 2**60]}, "shape .* is too large"),
+        ({"shape": [2**63 - 1, 0], "data": []}, "shape .* is too large"),
+        ({"shape": [0, 2**63 - 1], "data": []}, "shape .* is too large"),
         ({"datatype": "FP33"}, "'FP33'"),
         ({"datatype": "BYTES"}, "strings"),
         ({"datatype": "INT32"}, "not of type INT32"),
@@ -144,7 +151,8 @@ def test_large_ids_of_lists_stay_apart(app, X, n, monkeypatch):
     """As doubles 2**60 and 2**60 + 1 would be one list."""
     seen = []
     monkeypatch.setattr(
-        "plackett.serve.model.ServedModel.score", lambda self, X, qid, exit: seen.append(qid) or np.zeros(len(X))
+        "plackett.serve.model.ServedModel.score",
+        lambda self, X, qid, exit: seen.append(qid) or np.zeros(len(X)),
     )
     ids = [2**60 + i for i in range(n)]
     rows = np.resize(X, (n, 4))
@@ -164,6 +172,25 @@ def test_booleans_are_numbers_where_they_are_declared(app, trees):
         assert answer.json["outputs"][0]["data"] == trees.predict(rows).tolist()
     frame = {"dataframe_records": [dict(zip(NAMES, row, strict=True)) for row in rows.astype(bool).tolist()]}
     assert post(app, "/invocations?model=trees", frame).json["predictions"] == trees.predict(rows).tolist()
+
+
+def test_many_small_parts_are_refused_before_they_are_made(one, trees, monkeypatch):
+    """Objects and lists, wherever they are, and tensors; long arrays of numbers are no parts."""
+    app = application({"trees": trees}, max_documents=100)
+    rows = {"features": [[0.5, 1, 2, 3]] * 100}
+    assert post(app, "/rank", rows).status == 200
+    monkeypatch.setattr(orjson, "loads", lambda text: pytest.fail("parsed before it was checked"))
+    for path, body in (
+        ("/rank", b'{"items":[' + b"{}," * 1_000 + b"{}]}"),
+        ("/invocations", b'{"instances":[' + b"[]," * 1_000 + b"[]]}"),
+        ("/v2/models/trees/infer", b'{"inputs":[' + b'{"data":[]},' * 500 + b"{}]}"),
+    ):
+        answer = post(app, path, body, content_type="application/json")
+        assert answer.status == 413 and "objects and lists; at most 912" in answer.json["error"]
+    monkeypatch.undo()
+    empty = {"shape": [0], "datatype": "FP32", "data": []}
+    answer = post(one, "/v2/models/trees/infer", {"inputs": [empty | {"name": str(i)} for i in range(6)]})
+    assert answer.status == 400 and "6 tensors are given; trees has 4 features" in answer.json["error"]
 
 
 def test_outputs_must_exist(app, X):
@@ -218,6 +245,83 @@ def test_invocations_csv_as_in_files(app):
         assert answer.json == missing.json
     ids = post(app, "/invocations?model=trees", f'{header}1,2,3,4,"a\n\nb"\n'.encode(), content_type="text/csv")
     assert len(ids.json["predictions"]) == 1
+
+
+def csv(*lines):
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (csv(",".join(f"c{i}" for i in range(150_000))), "more than 1004 commas"),
+        (csv(",".join(f"c{i}" for i in range(900))), "900 columns; trees has 4 features, and qid is one more"),
+        (csv('"a', *["b" + ",c" * 900] * 50), "more than 1004 commas"),
+        (csv('"a', "b"), "not CSV: line 2"),
+        (csv("bm25,age,clicks,price,cost", "1,2,3,4,5"), "'cost', which trees was not trained on"),
+        (csv("bm25,age,clicks", "1,2,3"), "lacks the feature 'price'"),
+        (csv("bm25,age,clicks,price,price", "1,2,3,4,5"), "twice"),
+        (csv("bm25,age,clicks,price", "", "1,2,3,4", "1,2,3"), "line 4 has 3 values; the header has 4"),
+        (csv("bm25,age,clicks,price", *["1,2,3,4"] * 1500, "1,x,3,4"), "the CSV.age: value 1500 must be a number"),
+        (csv("bm25,age,clicks,price", "1,2_0,3,4"), "the CSV.age: value 0 must be a number or null, not a string"),
+        (csv("bm25,age,clicks,price", "1,2,3,4e99"), "beyond single precision"),
+        (b"bm25,age,clicks,price\n1,2,\xff,4\n", "byte 26 is not UTF-8"),
+        (b"", "lacks the features"),
+    ],
+)
+def test_csv_refusals(one, body, reason):
+    answer = post(one, "/invocations", body, content_type="text/csv")
+    assert answer.status == 400
+    assert re.search(reason, answer.json["error"]), answer.json
+
+
+def test_a_csv_of_too_many_rows_is_not_read_to_its_end(trees, monkeypatch):
+    app = application({"trees": trees}, max_documents=2_000)
+    lines = ["bm25,age,clicks,price", *["1,2,3,4"] * 2_000]
+    assert len(post(app, "/invocations", csv(*lines), content_type="text/csv").json["predictions"]) == 2_000
+    answer = post(app, "/invocations", csv(*lines, *["1,2,3,4"] * 1_000, "not,read"), content_type="text/csv")
+    assert answer.status == 413 and "3000 documents" in answer.json["error"]
+
+
+def test_csv_values(one, trees):
+    """Numbers, booleans, quotes, blanks and a mark of the byte order are read as in files."""
+    body = b'\xef\xbb\xbfbm25, age ,"clicks",price\r\n 1.5 ,true,"2",NA\r\n-1e-3,False,nan, \r\n'
+    answer = post(one, "/invocations", body, content_type="text/csv")
+    expected = trees.predict(np.array([[1.5, 1, 2, np.nan], [-1e-3, 0, np.nan, np.nan]]))
+    assert answer.json == {"predictions": expected.tolist()}
+
+
+def test_a_model_without_names_takes_columns_in_their_order(nameless, X):
+    """In every table that has an order, whatever its columns are called, with and without qid."""
+    app = application({"m": nameless})
+    expected = nameless.predict(X).tolist()
+    ids = ["a"] * len(X)
+    rows = X.tolist()
+    with_id = [[row[0], "a", *row[1:]] for row in rows]
+    for header in (list("0123"), [0, 1, 2, 3], NAMES, ["f 7", "f 3", "x", "y"]):
+        asked = [
+            {"dataframe_split": {"columns": header, "data": rows}},
+            {"dataframe_split": {"columns": [header[0], "qid", *header[1:]], "data": with_id}},
+        ]
+        for body in asked:
+            assert post(app, "/invocations", body).json == {"predictions": expected}
+        names = list(map(str, header))
+        frame = pl.DataFrame(X, schema=names)
+        for table in (frame, frame.insert_column(1, pl.Series("qid", ids))):
+            answer = post(app, "/invocations", table.write_csv().encode(), content_type="text/csv")
+            assert answer.json == {"predictions": expected}
+            answer = post(app, "/invocations", stream(table), content_type=ARROW)
+            assert answer.json == {"predictions": expected}
+    for header in (list("0213"), [0, 2, 1, 3]):
+        answer = post(app, "/invocations", {"dataframe_split": {"columns": header, "data": rows}})
+        assert answer.status == 400 and "another order" in answer.json["error"]
+    answer = post(app, "/invocations", b"0,2,1,3\n1,2,3,4\n", content_type="text/csv")
+    assert answer.status == 400 and "another order" in answer.json["error"]
+    for body in ({"dataframe_records": [{}]}, {"dataframe_records": [dict.fromkeys(NAMES, 1)]}, {"inputs": [{}]}):
+        answer = post(app, "/invocations", body)
+        assert answer.status == 400 and "without feature names" in answer.json["error"]
+    answer = post(app, "/rank", {"items": [{"features": {}, "id": 0}]})
+    assert answer.status == 400 and "without feature names" in answer.json["error"]
 
 
 @pytest.mark.parametrize(
@@ -292,6 +396,70 @@ def test_rank_explains(app, trees, linear, X):
             values = {part["feature"]: part["value"] for part in reason["features"]}
             assert values == dict(zip(NAMES, X[item["id"]].tolist(), strict=True))
         assert items[0]["score"] == ranker.predict(X).max()
+
+
+def test_only_what_is_returned_is_explained(one, trees, monkeypatch):
+    """And the contributions are those among all documents."""
+    rows = np.random.default_rng(1).normal(size=(2_000, 4)).astype(np.float32)
+    seen = []
+    explain = EXACT["trees"]
+    monkeypatch.setitem(EXACT, "trees", lambda scorer, X, around: seen.append(len(X)) or explain(scorer, X, around))
+    body = {"features": rows.tolist(), "explain": True, "top": 3}
+    items = post(one, "/rank", body).json["items"]
+    assert seen == [3]
+    assert [item["id"] for item in items] == np.argsort(-trees.predict(rows), kind="stable")[:3].tolist()
+    for item in items:
+        reason = item["explanation"]
+        total = reason["base"] + reason["others"] + sum(part["contribution"] for part in reason["features"])
+        assert math.isclose(total, item["score"], rel_tol=1e-5)
+        assert {part["feature"]: part["value"] for part in reason["features"]} == dict(
+            zip(NAMES, rows[item["id"]].tolist(), strict=True)
+        )
+    assert post(one, "/rank", body | {"top": 101}).status == 400
+    assert post(one, "/rank", {"features": rows[:100].tolist(), "explain": True, "top": 1_000}).status == 200
+
+
+def test_an_explanation_ends_with_its_time(data, trees):
+    """Where the form is exact, and where a document takes hundreds of scores of the whole list."""
+    for ranker, method in ((trees, "trees"), (trees._with_exit((2, 3)), "sampling")):
+        model = application({"m": ranker}).models.get()
+        assert model.explain(data.X[:50], np.arange(1)).method == method
+        late = Deadline(60)
+        late.end()
+        with time_limit(late.check), pytest.raises(RefusedError, match="within 60 seconds"):
+            model.explain(data.X[:50], np.arange(1))
+
+
+def test_long_lists_of_a_list_aware_model_are_scored_in_a_thread(data, monkeypatch):
+    app, found = application({"m": pk.HedgeRanker(n_jobs=1).fit(data)}), []
+    model = app.models.get()
+    score = model.score
+    monkeypatch.setattr(model, "score", lambda *a, **b: found.append(threading.current_thread().name) or score(*a, **b))
+    for n in (10, 600):
+        assert post(app, "/score", np.zeros((n, 4), np.float32).tobytes(), content_type=RAW).status == 200
+    assert found == ["MainThread", "plackett-serve"]
+
+
+def test_lists_have_a_limit_where_the_model_looks_at_all_of_one(data, linear):
+    """Each list by itself; a model that scores row by row, and an early exit, have none."""
+    ranker = pk.HedgeRanker(n_jobs=1).fit(data)
+    app = application({"whole": ranker, "rows": linear}, max_list=20)
+    X = data.X[:60]
+    tensors = tensor(X)["inputs"]
+    for length in (20, 21):
+        qid = {"name": "qid", "shape": [60], "datatype": "INT64", "data": [i // length for i in range(60)]}
+        status = 200 if length == 20 else 413
+        assert post(app, "/v2/models/whole/infer", {"inputs": [*tensors, qid]}).status == status
+        assert post(app, "/rank/whole", {"features": X[:length].tolist()}).status == status
+        assert post(app, "/score/whole", X[:length].tobytes(), content_type=RAW).status == status
+        asked = {"dataframe_split": {"columns": [*NAMES, "qid"], "data": [[*row, "a"] for row in X[:length].tolist()]}}
+        answer = post(app, "/invocations?model=whole", asked)
+        assert answer.status == status
+        for path in ("/score/whole", "/invocations?model=whole"):
+            body = stream(pl.DataFrame(X[:length], schema=NAMES))
+            assert post(app, path, body, content_type=ARROW).status == status
+    assert "a list of 21 documents; whole looks at whole lists" in answer.json["error"]
+    assert post(app, "/score/rows", X.tobytes(), content_type=RAW).status == 200
 
 
 def test_relevance_of_calibrated_rankers(data, X):

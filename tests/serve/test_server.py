@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import http.client
 import shutil
 import socket
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.serve import server as server_module
+from plackett.serve import connection
 from plackett.serve.application import application
 from plackett.serve.http import Deferred, Response, Route
 from plackett.serve.server import bound_socket, make_server, serve
@@ -68,7 +69,7 @@ def ask(port, data):
 
 
 def test_broken_and_slow_heads(one, monkeypatch):
-    monkeypatch.setattr(server_module, "_HEAD_TIMEOUT", 0.2)
+    monkeypatch.setattr(connection, "_HEAD_TIMEOUT", 0.2)
     with serving(one) as (port, _):
         assert ask(port, b"\x16\x03\x01 what\r\n\r\n").startswith(b"HTTP/1.1 400 ")
         large = b"GET /v2 HTTP/1.1\r\nhost: x\r\nx: " + b"y" * 100_000
@@ -82,7 +83,7 @@ def test_broken_and_slow_heads(one, monkeypatch):
 
 def test_heads_are_limited_in_bytes_and_fields(one, monkeypatch):
     """In one piece or in many, in the address, the fields or the trailers; a large body in many chunks is none."""
-    monkeypatch.setattr(server_module, "_HEAD_TIMEOUT", 0.5)
+    monkeypatch.setattr(connection, "_HEAD_TIMEOUT", 0.5)
     start = b"POST /score HTTP/1.1\r\nhost: x\r\nconnection: close\r\n"
     chunked = start + b"content-type: application/octet-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     small = b"".join(b"x%d: y\r\n" % i for i in range(200))
@@ -104,7 +105,7 @@ def test_heads_are_limited_in_bytes_and_fields(one, monkeypatch):
 
 
 def test_empty_lines_do_not_keep_a_connection(one, monkeypatch):
-    monkeypatch.setattr(server_module, "_HEAD_TIMEOUT", 0.3)
+    monkeypatch.setattr(connection, "_HEAD_TIMEOUT", 0.3)
     with serving(one) as (port, _), socket.create_connection(("127.0.0.1", port), timeout=10) as client:
         client.sendall(b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\n")
         assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
@@ -115,11 +116,95 @@ def test_empty_lines_do_not_keep_a_connection(one, monkeypatch):
         assert b"HTTP/1.1 408 " in found
 
 
+def statuses(found):
+    """Of the answers, in their order."""
+    return [int(part[:3]) for part in found.split(b"HTTP/1.1 ")[1:]]
+
+
+PING = b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\n"
+
+
+def test_requests_that_wait_in_a_connection_are_limited(one):
+    """Those up to the limit are answered, and then the connection ends with the reason."""
+    with serving(one) as (port, _):
+        last = PING.replace(b"host: x", b"host: x\r\nconnection: close")
+        assert statuses(ask(port, PING * 32 + last)) == [200] * 33
+        found = ask(port, PING * 5_000)
+        assert 33 <= statuses(found).count(200) < 5_000 and b"more than 32 requests wait" in found
+        assert statuses(found) == [200] * (len(statuses(found)) - 1) + [429]
+
+
+def test_why_a_connection_ends_comes_after_the_answers_before_it(one):
+    body = b"POST /score HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+    with serving(one) as (port, _):
+        assert statuses(ask(port, PING * 3 + b"\x16\x03\x01 what\r\n\r\n")) == [200, 200, 200, 400]
+        assert statuses(ask(port, PING * 2 + body + b"no chunk")) == [200, 200, 400]
+        assert statuses(ask(port, PING + b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n")) == [200, 431]
+        assert statuses(ask(port, body + b"no chunk")) == [400]
+
+
+@contextlib.contextmanager
+def reading_slowly(port):
+    """A client with a small buffer that has asked for a large answer."""
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        client.settimeout(30)
+        client.connect(("127.0.0.1", port))
+        client.sendall(b"GET /large HTTP/1.1\r\nhost: x\r\n\r\n")
+        yield client
+
+
+def test_who_does_not_read_is_disconnected_and_who_reads_slowly_is_not(one, monkeypatch):
+    size = 12 << 20
+    one.routes.append(Route("GET", "/large", lambda app, request: Response(bytes(size)), ""))
+    with serving(one) as (port, _):
+        monkeypatch.setattr(connection, "_READ_TIMEOUT", 0.2)
+        with reading_slowly(port) as client:
+            time.sleep(1)
+            found = 0
+            with contextlib.suppress(ConnectionResetError):
+                while part := client.recv(1 << 20):
+                    found += len(part)
+            assert found < size
+        monkeypatch.setattr(connection, "_READ_TIMEOUT", 1.0)
+        with reading_slowly(port) as client:
+            found = 0
+            while found < size:
+                found += len(client.recv(1 << 20))
+                time.sleep(0.005)
+
+
 def test_slow_bodies(trees):
     app = application({"trees": trees}, body_timeout=0.2)
     with serving(app) as (port, _):
         found = ask(port, b"POST /score HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n" + b"\0" * 16)
         assert found.startswith(b"HTTP/1.1 408 ") and b"0.2 seconds" in found
+
+
+def test_bodies_that_are_larger_than_they_look(one):
+    """Each is refused with its reason, and then others are answered, and the service stops."""
+    pa = pytest.importorskip("pyarrow")
+    names = ["bm25", "age", "clicks", "price"]
+    table = pa.table({name: pa.array(np.zeros(2_000_000, np.float32)) for name in names})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    header = ",".join(f"c{i}" for i in range(150_000)).encode()
+    gzip_of = {"content-type": "application/json", "content-encoding": "gzip"}
+    with serving(one) as (port, _):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        for path, body, headers, status in (
+            ("/score", sink.getvalue().to_pybytes(), {"content-type": "application/vnd.apache.arrow.stream"}, 413),
+            ("/invocations", header, {"content-type": "text/csv"}, 400),
+            ("/rank", gzip.compress(bytes(100_000_000)), gzip_of, 413),
+            ("/rank", gzip.compress(b'{"items":[' + b"{}," * 4_000_000 + b"{}]}"), gzip_of, 413),
+            ("/rank", gzip.compress(b'{"features": [[1, 2, 3, 4]]}'), gzip_of, 200),
+            ("/score", np.zeros((3, 4), np.float32).tobytes(), RAW, 200),
+        ):
+            connection.request("POST", path, body, headers)
+            answer = connection.getresponse()
+            found = answer.read()
+            assert answer.status == status, found
 
 
 def test_replacement_under_load(tmp_path, trees, linear, data):
@@ -198,6 +283,41 @@ def test_stop_loses_no_request(trees):
         for thread in threads:
             thread.join(20)
         assert answers == [200, 200]
+
+
+def test_who_has_connected_when_the_listener_closes_is_answered(one):
+    """Before and after the connection was accepted, whether it is new or was used before."""
+
+    async def run():
+        listener = bound_socket("127.0.0.1", 0)
+        address = listener.getsockname()
+        server = make_server(one)
+        server.config.load()
+        server.lifespan = server.config.lifespan_class(server.config)
+        await server.startup(sockets=[listener])
+        kept, silent = socket.create_connection(address), socket.create_connection(address)
+        kept.sendall(PING)
+        while not kept_answered(server):
+            await asyncio.sleep(0.01)
+        waiting = [socket.create_connection(address) for _ in range(20)]  # the loop has no time to accept them
+        for client in (kept, *waiting):
+            client.sendall(PING)
+        await server.shutdown(sockets=[listener])
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address)
+        return [everything(client) for client in (kept, *waiting, silent)]
+
+    def kept_answered(server):
+        return server.server_state.total_requests == 1
+
+    def everything(client):
+        with client:
+            client.settimeout(10)
+            return b"".join(iter(lambda: client.recv(65536), b""))
+
+    first, *others, silent = asyncio.run(run())
+    assert statuses(first) == [200, 200] and first.count(b"connection: close") == 1
+    assert [statuses(found) for found in others] == [[200]] * 20 and silent == b""
 
 
 def test_a_port_in_use_is_one_clear_error(one, caplog):

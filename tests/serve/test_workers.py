@@ -57,6 +57,55 @@ def test_counts_are_summed_and_never_fall(tmp_path, trees):
     assert found['plackett_reloads_total{result="loaded",worker="2"}'] == 2
 
 
+def test_a_successor_has_what_the_others_have(tmp_path, trees, linear, data):
+    """Where the file is damaged by now, or gone, it takes the copy that the others keep."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    paths = [tmp_path / "named.plackett", tmp_path / "models" / "shop.plackett", tmp_path / "models" / "web.plackett"]
+    (tmp_path / "models").mkdir()
+    for path in paths:
+        trees.save(path)
+    arguments = [paths[0], tmp_path / "models"]
+
+    def worker(number):
+        app = application(arguments, worker=Worker(number, 2, shared))
+        app.refresh()
+        return app
+
+    def scores(app, name):
+        return post(app, f"/score/{name}", data.X.tobytes(), content_type=RAW).body
+
+    first = worker(1)
+    linear.save(paths[1])  # replaced while it runs
+    first.refresh()
+    paths[0].unlink()
+    paths[1].write_bytes(paths[1].read_bytes()[:-5])
+    paths[2].unlink()
+    first.refresh()
+    second = worker(2)
+    assert second.models.lacking == []
+    for app in (first, second):
+        assert scores(app, "named") == trees.predict(data).tobytes()
+        assert scores(app, "shop") == linear.predict(data).tobytes()
+        assert get(app, "/v2/models/web/ready").status == 404
+        assert "truncated" in get(app, "/v2/models/shop").json["parameters"]["failed"]["1"]
+    (shared / "shop@1.plackett").write_bytes(b"damaged, too")
+    assert worker(2).models.lacking == ["shop@1"]  # it would not take part
+    trees.save(paths[1])
+    second.refresh()
+    assert scores(second, "shop") == trees.predict(data).tobytes()
+    assert worker(2).models.lacking == []
+
+
+def test_what_cannot_be_kept_is_served_and_logged(tmp_path, trees, caplog):
+    trees.save(tmp_path / "m.plackett")
+    app = application([tmp_path / "m.plackett"], worker=Worker(1, 2, tmp_path))
+    app.models.kept = tmp_path / "not there"
+    with caplog.at_level("ERROR", "plackett.serve"):
+        app.refresh()
+    assert "no copy can be kept" in caplog.records[0].fields["reason"] and app.models.ready
+
+
 @contextlib.contextmanager
 def running(*arguments):
     """The command in a process of its own; yields it, the port and the lines of its log."""
@@ -125,6 +174,26 @@ def test_workers_serve_reload_survive_and_stop(tmp_path, trees, linear, data):
         assert ask(port, "POST", "/score", X.tobytes())[0] == 200
         assert process.wait(20) == 0
     assert log[-1]["message"] == "stopped"
+
+
+@pytest.mark.full
+def test_a_damaged_file_does_not_reach_a_worker_that_is_replaced(tmp_path, trees, data):
+    """Every request to any of the models is answered while a worker is killed and comes back."""
+    for name in ("good", "other"):
+        trees.save(tmp_path / f"{name}.plackett")
+    body = data.X[:10].tobytes()
+    with running(str(tmp_path), "--workers", "2", "--drain", "0.1") as (process, port, log):
+        until(lambda: ask(port, "GET", "/ping")[0] == 200)
+        (tmp_path / "other.plackett").write_bytes(b"damaged")
+        pids = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True).stdout
+        time.sleep(5)  # a worker that lived longer is replaced at once
+        os.kill(int(pids.split()[0]), signal.SIGKILL)
+        until(lambda: sum(line["message"] == "ready" for line in log) == 3)
+        for name in ("good", "other") * 20:
+            assert ask(port, "POST", f"/score/{name}", body)[0] == 200
+        assert ask(port, "GET", "/v2/health/ready")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
 
 
 @pytest.mark.full

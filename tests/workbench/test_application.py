@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from urllib.parse import urlencode
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import plackett as pk
 from plackett.workbench.application import ACTIONS, application
+from plackett.workbench.store import Store
 from workbench.conftest import QUERIES, Client, documents, index_bench, judged
 
 
@@ -320,6 +322,13 @@ def test_page_names_only_files_that_there_are(client):
         ({"content_type": "text/plain"}, 415),
         ({"content_type": "application/x-www-form-urlencoded"}, 415),
         ({"host": "evil.example:8765"}, 421),
+        ({"host": "[::1].evil.example"}, 421),
+        ({"host": "[::1"}, 421),
+        ({"host": "[::1]8765"}, 421),
+        ({"host": "127.0.0.1:evil.example"}, 421),
+        ({"host": "127.0.0.1:8765@evil.example"}, 421),
+        ({"host": "127.0.0.1:"}, 421),
+        ({"host": "localhost\n"}, 421),
         ({"host": "localhost:8765"}, 200),
         ({"host": "[::1]:8765"}, 200),
     ],
@@ -360,6 +369,24 @@ def test_empty_token_is_none(bench):
     client = Client(application(bench, token=""))
     assert client.get("/api/state", authorization="Bearer ", host="bench.example:80").status == 421
     assert client.get("/api/state").status == 200
+
+
+def test_a_store_that_is_damaged_while_it_runs_is_an_answer(bench, tmp_path):
+    """Not a stack trace for each request."""
+    path = tmp_path / "store.sqlite"
+    with closing(Store(path)) as store:
+        store.judge_all((("ann", "q0", f"d{i}", 1.0, "x" * 100) for i in range(2_000)), "ann")
+    bench.store = Store(path)
+    bench.store._connection.execute("PRAGMA shrink_memory")  # what was read is not kept
+    client = Client(application(bench))
+    with path.open("r+b") as file:
+        file.seek(2 * 4096)
+        file.write(b"\xff" * (path.stat().st_size - 2 * 4096))
+    judged = client.post("/api/judge", {"rater": "ann", "docid": "d5", "qid": "q0", "grade": 1})
+    for answer in (client.get("/api/state"), judged):
+        assert answer.status == 422 and re.search(r"store\.sqlite: damaged \(.*\.recover", answer.json["error"])
+    with pytest.raises(pk.DataError, match="damaged .*; nothing was saved"):
+        bench.store.judge("ann", "q0", "d5", 1)
 
 
 def test_description_names_every_action(client):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -87,6 +88,26 @@ def test_file_of_something_else_is_refused(tmp_path):
         connection.execute("PRAGMA user_version=99")
     with pytest.raises(pk.DataError, match="format 99"):
         Store(newer)
+
+
+def test_damaged_file_is_refused_at_the_start(tmp_path):
+    path = tmp_path / "x.sqlite"
+    with closing(Store(path)) as store:
+        store.judge_all((("ann", "q", f"d{i}", 1.0, "x" * 100) for i in range(2_000)), "ann")
+        store.add_snapshot("s", "BM25", "mine", 10, {})
+    sound = path.read_bytes()
+    for damaged in (sound[: 4096 * 4] + b"\xff" * 4096 + sound[4096 * 5 :], sound[:-8192]):
+        path.write_bytes(damaged)
+        with pytest.raises(pk.DataError, match=r"x\.sqlite: damaged \(.*restore the file from a copy"):
+            Store(path)
+    path.write_bytes(sound)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE snapshots SET run = x'00'")
+    with pytest.raises(pk.DataError, match=r"damaged \(snapshot 's'"):
+        Store(path).snapshot_run("s")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(pk.DataError, match="is a pipe"):
+        Store(tmp_path / "pipe")
 
 
 def test_acknowledged_judgement_survives_kill(tmp_path):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,6 +20,22 @@ from plackett.data.dataset import RankingDataset
 from plackett.text.analysis import Analyzer
 
 __all__ = ["AnswerFeatures", "read_answers", "same_order"]
+
+_NAMES = (
+    "overlap",
+    "overlap share",
+    "idf overlap",
+    "idf overlap share",
+    "bm25",
+    "translation",
+    "same order",
+    "span",
+    "new words",
+    "length",
+    "position",
+    "number",
+    "number asked",
+)
 
 
 def read_answers(path: str | os.PathLike[str]) -> CandidateLists:
@@ -62,7 +78,7 @@ class AnswerFeatures(Features):
     ``span``                  words of the answer from the first to the last word of the question
     ``new words``             distinct words of the answer that are not in the question
     ``length``                words of the answer
-    ``position``              position of the answer among the candidates as given, from 0
+    ``position``              with ``position=True``: position of the answer among the candidates as given, from 0
     ``number``                whether the answer has a digit
     ``number asked``          the same if the question begins with when, or with how many or the like; otherwise 0
     ========================  ======================================================================================
@@ -76,6 +92,10 @@ class AnswerFeatures(Features):
         How texts become words.
     translation
         The translation model to train.
+    position
+        Also use the position of the answer among its candidates. Only for candidates whose order means something and is
+        known when a new question is asked, such as the sentences of a page from its top: files of judged answers often
+        list the right ones first, and a ranker then learns nothing but that.
 
     Examples
     --------
@@ -89,24 +109,14 @@ class AnswerFeatures(Features):
     Surdeanu, Ciaramita, Zaragoza: Learning to rank answers on large online QA collections. ACL 2008.
     """
 
-    names: ClassVar[tuple[str, ...]] = (
-        "overlap",
-        "overlap share",
-        "idf overlap",
-        "idf overlap share",
-        "bm25",
-        "translation",
-        "same order",
-        "span",
-        "new words",
-        "length",
-        "position",
-        "number",
-        "number asked",
-    )
-
     analyzer: Analyzer = field(default_factory=Analyzer)
     translation: TranslationModel = field(default_factory=TranslationModel)
+    position: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the columns."""
+        return tuple(name for name in _NAMES if name != "position" or self.position)
 
     def fit(self, lists: CandidateLists) -> Self:
         """Count words in the answers, and train the translation model on those with a label above 0."""
@@ -159,6 +169,7 @@ class AnswerFeatures(Features):
             raise DataError("the features are not trained; call fit first")
         return {
             "analyzer": self.analyzer.to_json(),
+            "position": self.position,
             **self._terms.state(),
             **{f"translation {name}": value for name, value in self.translation.state().items()},
         }
@@ -167,7 +178,11 @@ class AnswerFeatures(Features):
     def restore(cls, state: Mapping[str, Any]) -> Self:
         """Trained features from their state."""
         own = {name.removeprefix("translation "): v for name, v in state.items() if name.startswith("translation ")}
-        made = cls(analyzer=Analyzer.from_json(state["analyzer"]), translation=TranslationModel.restore(own))
+        made = cls(
+            analyzer=Analyzer.from_json(state["analyzer"]),
+            translation=TranslationModel.restore(own),
+            position=bool(state.get("position", True)),  # folders of earlier versions always have it
+        )
         made._terms = TermStatistics.restore(state)
         return made
 

@@ -18,7 +18,7 @@ from plackett import _storage
 from plackett._atomic import replacing
 from plackett._errors import DataError, reading
 from plackett._estimator import clone
-from plackett._files import check_regular
+from plackett._files import open_regular
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
@@ -284,8 +284,7 @@ def _text(name: str, content: Mapping[str, Any]) -> bytes:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        check_regular(path)
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             content = json.loads(file.read(_LARGEST).decode("utf-8", "surrogatepass"))
     except (FileNotFoundError, NotADirectoryError):
         raise DataError(f"{path.parent} does not hold an application (there is no {path.name})") from None

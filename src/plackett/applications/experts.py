@@ -57,7 +57,7 @@ class SupportedCandidates:
         if self.offsets.ndim != 1 or not self.offsets.size or self.offsets.dtype.kind not in "iu":
             raise DataError("offsets must be whole numbers: the first document of each candidate, and their number")
         n, documents = self.offsets.size - 1, int(self.offsets[-1])
-        if self.offsets[0] != 0 or (np.diff(self.offsets) < 1).any():
+        if self.offsets[0] != 0 or (self.offsets[1:] <= self.offsets[:-1]).any():
             raise DataError("every candidate needs a document: offsets must start at 0 and rise")
         for name, values, size in (
             ("relevance", self.relevance, documents),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett._names import plural
 
 __all__ = ["CandidateLists"]
@@ -51,10 +52,11 @@ class CandidateLists:
 
     def __post_init__(self) -> None:
         n = len(self.queries)
-        if self.offsets.shape != (n + 1,) or self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-            raise DataError(f"offsets must start at 0, never fall and have {n + 1} entries, one more than queries")
-        if self.offsets[-1] != len(self.items):
-            raise DataError(f"offsets end at {self.offsets[-1]}, but there are {plural(len(self.items), 'item')}")
+        if not offsets_fit(self.offsets, len(self.items), n):
+            raise DataError(
+                f"offsets must start at 0, never fall, end at {len(self.items)} (the number of items) and have {n + 1} "
+                "entries, one more than queries"
+            )
         if self.labels is not None and self.labels.shape != (len(self.items),):
             raise DataError(f"labels have shape {self.labels.shape}, but there are {plural(len(self.items), 'item')}")
         if self.qids.shape == (n,) and np.unique(self.qids).size < n:

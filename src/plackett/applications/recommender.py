@@ -13,6 +13,7 @@ import numpy as np
 
 from plackett import _storage
 from plackett._errors import DataError, reading
+from plackett._files import offsets_fit
 from plackett._kernel import kernel
 from plackett.applications.ratings import Ratings, numbers_of
 from plackett.data.dataset import RankingDataset
@@ -181,8 +182,8 @@ def _check(recommender: Recommender) -> None:
         if array.dtype != np.float64 or not np.isfinite(array).all() or (array.ndim == 2 and array.shape[1] != k):
             raise DataError(f"{name.strip('_')} is damaged")
     offsets, items = recommender._seen_offsets, recommender._seen_items
-    whole = offsets.shape == (n + 1,) and items.ndim == 1 and {offsets.dtype, items.dtype} == {np.dtype(np.int64)}
-    if not whole or offsets[0] != 0 or offsets[-1] != items.size or (np.diff(offsets) < 0).any():
+    whole = items.ndim == 1 and {offsets.dtype, items.dtype} == {np.dtype(np.int64)}
+    if not whole or not offsets_fit(offsets, items.size, n):
         raise DataError("seen_offsets is damaged")
     if items.size and not 0 <= items.min() <= items.max() < m:
         raise DataError("seen_items is damaged")

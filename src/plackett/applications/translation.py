@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett._kernel import kernel
 
 __all__ = ["TranslationModel"]
@@ -228,11 +229,10 @@ class TranslationModel:
         made._background, made._table = (np.array(state[name], np.float64) for name in ("background", "table"))
         made._first, made._target = (np.array(state[name], np.int64) for name in ("first", "target"))
         made.log_likelihoods_ = [float(value) for value in state["log_likelihoods"]]
-        whole = made._first.shape == (n + 1,) and made._background.shape == (n + 1,)
-        if not whole or made._target.shape != made._table.shape or made._first[0] != 0:
+        if made._background.shape != (n + 1,) or made._target.shape != made._table.shape:
             raise DataError("the translation table is damaged: its parts do not fit together")
         inside = made._target.size == 0 or 0 <= made._target.min() <= made._target.max() < n
-        if (np.diff(made._first) < 0).any() or made._first[-1] != made._target.size or not inside:
+        if not offsets_fit(made._first, made._target.size, n) or not inside:
             raise DataError("the translation table is damaged: it refers to words that it does not have")
         return made
 

@@ -46,6 +46,8 @@ SHELL_OPTIONS = {
     "sample_weight": "--weight COLUMN",
     "features": "--features COLUMNS",
     "drop": "--drop {}",
+    "categories": "--categories {}",
+    "time": "--time {}",
     "eval_set": "--valid FILE",
     "imputer": "--impute median",
     "random_state": "--seed NUMBER",
@@ -142,6 +144,8 @@ class TableColumns:
     weight: str | None = None
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    time: str | None = None
     query_features: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     separator: str | None = None
@@ -160,8 +164,9 @@ class TableColumns:
             "docid": self.docid,
             "sample_weight": self.weight,
             "separator": "\t" if self.separator == "tab" else self.separator,
+            "time": self.time,
         }
-        named |= {"features": list(self.features), "drop": list(self.drop)}
+        named |= {name: list(getattr(self, name)) for name in ("features", "drop", "categories")}
         named["query_features"] = [] if self.query_features_file else list(self.query_features)
         return {name: value for name, value in named.items() if value}
 
@@ -180,6 +185,10 @@ _COLUMNS: dict[str, Any] = {
         list[str] | None, _option("features", "Features, separated by commas. Default: all other columns.")
     ],
     "drop": Annotated[list[str] | None, _option("drop", "Columns to leave out, separated by commas.")],
+    "categories": Annotated[
+        list[str] | None, _option("categories", "Features that hold categories, such as a brand, separated by commas.")
+    ],
+    "time": Annotated[str | None, _option("time", "When the query was asked: dates or numbers.")],
     "separator": Separator,
 }
 
@@ -229,7 +238,7 @@ def _with_options(command: Callable[..., None], options: dict[str, Any]) -> Call
     def run(**arguments: Any) -> None:
         named = {name: arguments.pop(name, None) for name in (*_COLUMNS, *_SIDE_DATA)}
         named["relations"] = tuple(named.pop("relation") or ())
-        named |= {name: _names(named[name]) for name in ("features", "drop", "query_features")}
+        named |= {name: _names(named[name]) for name in ("features", "drop", "categories", "query_features")}
         command(**arguments, columns=TableColumns(**named))
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -40,6 +40,10 @@ def auto(
         list[str] | None,
         typer.Option("--candidate", "-a", help="Ranker to try; may be repeated. Default: chosen to suit the data."),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="RANKER", help="Say how far the result is ahead of this one, such as column:bm25."),
+    ] = None,
     valid: Annotated[
         Path | None, typer.Option(help="Compare rankers on this data instead of by cross-validation.")
     ] = None,
@@ -75,6 +79,9 @@ def auto(
     if candidate:
         with option("--candidate / -a"):
             contestants(candidate)
+    if baseline is not None:
+        with option("--baseline"):
+            contestants(baseline)
     ranker = AutoRanker(
         time_budget=budget,
         n_trials=trials,
@@ -82,11 +89,13 @@ def auto(
         candidates=tuple(candidate) if candidate else None,
         folder=None if folder is None else str(folder),
         max_score_time=None if max_score_time is None else max_score_time * 1e-6,
+        baseline=baseline,
         list_features=list_features,
         random_state=seed,
     )
     dataset = read_data(data, columns)
-    watched = None if valid is None else read_like(valid, columns, dataset.n_features, dataset.feature_names)
+    like = dataset.n_features, dataset.feature_names, dataset.categories
+    watched = None if valid is None else read_like(valid, columns, *like)
     model = ranker if imputer is None else after_imputer(imputer, ranker)
     with waiting("searching (Ctrl-C stops and keeps the best so far)"):
         interrupted = fit_and_keep(model, dataset, watched, out)

@@ -27,7 +27,9 @@ clicks = typer.Typer(
     add_completion=False,
 )
 
-Log = Annotated[Path, typer.Argument(metavar="LOG", help="Click log: .plackett, .csv, .parquet, .jsonl, Yandex, UBI.")]
+Log = Annotated[
+    Path, typer.Argument(metavar="LOG", help="Click log or events: .plackett, .csv, .parquet, .jsonl, Yandex, UBI.")
+]
 Format = Annotated[
     str | None,
     typer.Option("--format", help="native, table, yandex, clara2, pages, ubi or events; detected if left out."),
@@ -36,7 +38,11 @@ Format = Annotated[
 _SHOWN = 20
 Column = Annotated[
     list[str] | None,
-    typer.Option("--column", "-c", help="role=COLUMN (or field of events), such as document=sku; may be repeated."),
+    typer.Option(
+        "--column",
+        "-c",
+        help="role=COLUMN, such as document=sku, or an option of events, such as click=select_item; may be repeated.",
+    ),
 ]
 Application = Annotated[str | None, typer.Option(help="Application to read from a UBI log.")]
 Top = Annotated[int | None, typer.Option("--top", min=1, help="Use the ranks 1 to TOP of each page only.")]
@@ -391,7 +397,7 @@ def evaluate(
         list[Path],
         typer.Argument(
             metavar="RUN…",
-            help="Runs of the rankers to compare: TREC, or tables (.csv, .parquet) with query, document, score.",
+            help="Runs of the rankers to compare: TREC, or tables (.csv, .parquet) with qid, docid, score.",
         ),
     ],
     method: Annotated[
@@ -400,7 +406,7 @@ def evaluate(
     model: Annotated[str, typer.Option("--model", "-m", help="Click model, where the method has one.")] = "PBM",
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="Ranks that count.")] = 10,
     normalise: Annotated[bool, typer.Option(help="Self-normalised weights (methods without a model).")] = False,
-    reward: Annotated[str, typer.Option(help="clicks or actions.")] = "clicks",
+    reward: Annotated[str, typer.Option(help="clicks, or actions such as purchases.")] = "clicks",
     bootstrap: Annotated[
         int,
         typer.Option(
@@ -413,7 +419,7 @@ def evaluate(
     top: Top = None,
     as_json: Json = False,
 ) -> None:
-    """Estimate the clicks per page of new rankers from a log of another one."""
+    """Estimate the clicks (or purchases) per page of new rankers from a log of another one."""
     from plackett.clicks.loading import make_model
     from plackett.clicks.off_policy.evaluate import compare_off_policy
 

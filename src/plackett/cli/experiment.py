@@ -34,7 +34,10 @@ def experiment(
     algorithm: Annotated[
         list[str],
         typer.Option(
-            "--algorithm", "-a", help="LambdaMART, 'ListNet(alpha=0.1)', lightgbm.LGBMRanker, …; may be repeated."
+            "--algorithm",
+            "-a",
+            help="LambdaMART, 'ListNet(alpha=0.1)', lightgbm.LGBMRanker, column:NAME for the order of a feature, …; "
+            "may be repeated.",
         ),
     ],
     measure: Annotated[
@@ -42,7 +45,13 @@ def experiment(
     ] = None,
     valid: Annotated[Path | None, typer.Option(help="Validation data, with a single training dataset.")] = None,
     test: Annotated[Path | None, typer.Option(help="Test data, with a single training dataset.")] = None,
-    folds: Annotated[int, typer.Option(help="Number of folds for cross-validation, unless --test is given.")] = 5,
+    folds: Annotated[
+        str,
+        typer.Option(
+            help="Number of folds for cross-validation, unless --test is given; or 'time': trained on the earliest "
+            "queries and tested on the latest, by the column of --time."
+        ),
+    ] = "5",
     select: Annotated[
         str | None, typer.Option(help="Measure to select settings by, on validation data. Default: the first one.")
     ] = None,
@@ -83,6 +92,7 @@ def experiment(
     from plackett.experiments.search.grid import check_trials
     from plackett.experiments.tracking import load_mlflow, log_to_mlflow
 
+    _folds(folds)
     form = check_form("json" if as_json else form)
     imputer = None if impute is None else imputer_named(impute)
     measures = measure or ["nDCG@10", "AP", "P@10"]
@@ -113,7 +123,7 @@ def experiment(
             measures,
             select=select,
             preset=preset,
-            folds=folds,
+            folds=_folds(folds),
             search=kind,
             n_trials=trials,
             time_budget=time_budget,
@@ -141,6 +151,12 @@ def experiment(
         raise typer.Exit(1)  # the table names them
 
 
+def _folds(text: str) -> int | str:
+    if text != "time" and not (text.isascii() and text.isdigit()):
+        raise typer.BadParameter(f"{text!r}; give a number of folds, or 'time'", param_hint="--folds")
+    return text if text == "time" else int(text)
+
+
 def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, test: Path | None = None) -> Any:
     """What `plackett.experiment` takes: one split, or datasets by name."""
     from plackett.cli.reading import read_data, read_like
@@ -161,7 +177,7 @@ def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, 
             "--valid and --test need exactly one training dataset, and --valid needs --test", param_hint="--test"
         )
     train = read_data(Path(names[0]), columns)
-    like = train.n_features, train.feature_names
+    like = train.n_features, train.feature_names, train.categories
     parts = [None if path is None else read_like(path, columns, *like) for path in (valid, test)]
     return {_name(names[0]): Fold(train, *parts)}
 

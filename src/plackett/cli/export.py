@@ -24,7 +24,13 @@ _READ = [known.name for known in formats() if known.first_line]
 @reads_lists
 def export(
     model: Annotated[Path, typer.Argument(help="Model saved by `plackett train` or `save`, or of another tool.")],
-    to: Annotated[str, typer.Option(help=f"Format: {', '.join(_WRITTEN)}.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            help=f"Format: {', '.join(_WRITTEN)}. With a version (opensearch-ltr@3.1) where the queries of your own "
+            "features do not match all documents."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="File to write; search engines get a second one with their features.")],
     verify: Annotated[
         Path | None, typer.Option(help="Data on which the export is scored and compared with the model.")
@@ -50,15 +56,17 @@ def export(
     """
     from plackett._load import load
     from plackett.cli.reading import load_with
+    from plackett.export.verify import versioned
 
-    written = {known.name: known for known in formats() if known.writes}
-    if to not in written:
-        raise typer.BadParameter(f"{to!r}; give one of {', '.join(_WRITTEN)}", param_hint="--to")
-    if missing is not None and (to not in _WITH_FEATURES or missing not in ("keep", "zero")):
+    try:
+        target, options = versioned(to)
+    except DataError as error:
+        raise typer.BadParameter(str(error), param_hint="--to") from None
+    if missing is not None and (target.kind not in _WITH_FEATURES or missing not in ("keep", "zero")):
         accepted = f"give keep or zero, with --to {' or '.join(_WITH_FEATURES)}"
         raise typer.BadParameter(f"{missing!r} for {to}; {accepted}", param_hint="--missing")
     check_out(out, force)
-    if to in _WITH_FEATURES:
+    if target.kind in _WITH_FEATURES:
         check_out(out.with_name(f"{out.name.split('.')[0]}.features.json"), force)
     names = None if feature_names is None else _lines(feature_names)
     data: RankingDataset | None = None
@@ -66,9 +74,10 @@ def export(
         ranker = load(model)
     else:
         ranker, data = load_with(model, verify, columns)
-    target = written[to].load()
-    options: dict[str, Any] = {"feature_names": names, "missing": missing}
-    target.write(ranker, out, **{name: value for name, value in options.items() if value is not None})
+    if hasattr(target, "reads"):  # the documents show which features are below 0
+        options["data"] = data
+    options |= {} if missing is None else {"missing": missing}
+    target.write(ranker, out, **options, **({} if names is None else {"feature_names": names}))
     print(f"{out}: {type(ranker).__name__} as {to}")
     if data is not None:
         _prove(ranker, out, data, to, names)

@@ -165,9 +165,14 @@ def _rows(facts: Profile) -> list[tuple[str, str]]:
     rows.append(("constant features", _some([str(name) for name in facts.constant])))
     different = f" ({facts.conflicting_rows:,} with different labels)" if facts.conflicting_rows else ""
     rows.append(("documents with the same features in a query", f"{facts.duplicate_rows:,}{different}"))
+    if facts.categories:
+        kinds = [f"{name} ({count:,} values)" for name, count in facts.categories.items()]
+        rows.append(("features with categories", _some(kinds)))
     for name, span in (("sample weights", facts.sample_weight), ("query weights", facts.query_weight)):
         if span is not None:
             rows.append((name, f"{span[0]:g} to {span[1]:g}"))
+    if facts.query_time is not None:
+        rows.append(("times of queries", f"{facts.query_time[0]:.10g} to {facts.query_time[1]:.10g}"))
     if facts.n_preferences is not None:
         rows.append(("preferences", f"{facts.n_preferences:,}"))
     extras = {"document ids": facts.has_docids, "positions": facts.has_positions, "comments": facts.has_comments}

@@ -34,7 +34,12 @@ interleave = typer.Typer(
 
 
 def lists(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs of two rankers or more.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN…", help="Runs of two rankers or more: TREC, or tables (.csv, .parquet) with qid, docid, score."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Where to write the lists to show (.jsonl).")],
     method: Annotated[str, typer.Option(help="team-draft, balanced, probabilistic or optimised.")] = "team-draft",
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="Documents to show.")] = 10,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +41,24 @@ def completed(data: RankingDataset, columns: TableColumns) -> RankingDataset:
 
 
 def read_like(
-    path: Path, columns: TableColumns, n_features: int, names: Sequence[str] | None, *, labels_needed: bool = True
+    path: Path,
+    columns: TableColumns,
+    n_features: int,
+    names: Sequence[str] | None,
+    categories: Iterable[str] | None = (),
+    *,
+    labels_needed: bool = True,
 ) -> RankingDataset:
     """Read a dataset with the same features as another dataset or a model.
 
     LETOR text lists only non-zero features, so their number has to be known. In a table, features are found by column
-    name, in any order.
+    name, in any order, and those that hold categories there hold categories here.
     """
     format = format_of(path)
     if format is LETOR:
         return completed(read(path, n_features=n_features, **columns.options()), columns)
+    if format in TABLES:
+        columns = replace(columns, categories=(*dict.fromkeys((*columns.categories, *(categories or ()))),))
     if format not in TABLES or names is None or columns.features:
         return read_data(path, columns, labels_needed=labels_needed)
     try:
@@ -90,7 +99,8 @@ def load_with(model: Path, data: Path, columns: TableColumns) -> tuple[Any, Rank
         ranker = load(model)
         first = ranker.steps[0][1] if hasattr(ranker, "steps") else ranker
         names = getattr(first, "feature_names_in_", None)
-        return ranker, read_like(data, columns, first.n_features_in_, names, labels_needed=False)
+        categories = getattr(first, "categories_", None)
+        return ranker, read_like(data, columns, first.n_features_in_, names, categories, labels_needed=False)
     used, dataset = foreign(model).n_features_in_, read_data(data, columns, labels_needed=False)
     if dataset.n_features < used:
         dataset = read_like(data, columns, used, None, labels_needed=False)

@@ -80,7 +80,7 @@ def search(
         return
     marks = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("**", "**")
     for rank, hit in enumerate(hits, 1):
-        title = _title(hit)
+        title = hit.title
         print(f"{rank}. {hit.id}  {hit.score:.4f}" + (f"  {title}" if title not in ("", hit.id) else ""))
         text = hit.snippet(marks=marks)
         if text:
@@ -121,49 +121,28 @@ def _pipeline(index: Path, ranker: Path | None, features: Path | None, model: An
 
 def _reasons(pipeline: Any, hits: list[Any]) -> list[list[tuple[str, float, str]]]:
     """What adds to the score of each document: features under a ranker, else query terms."""
+    from plackett.explanations.hits import explain_hits
+
     if pipeline.ranker is None:
-        if pipeline.model is not None:
-            raise typer.BadParameter("only BM25 and rankers can be explained", param_hint="--explain")
         return [
             [
                 (
-                    f"{part.field}:{part.term}",
-                    part.weight,
-                    f"{part.count} × here, in {part.document_frequency} documents",
+                    f"{part['field']}:{part['term']}",
+                    part["contribution"],
+                    f"{part['count']} × here, in {part['document_frequency']} documents",
                 )
-                for part in hit.explain()
+                for part in parts
             ]
-            for hit in hits
+            for parts in explain_hits(pipeline, hits)
         ]
-    if not hits:
-        return []
-    import numpy as np
-
-    from plackett.data.dataset import RankingDataset
-    from plackett.explanations.explain import explain as explained
-
-    names = list(hits[0].features)
-    learned = getattr(pipeline.ranker, "feature_names_in_", None)
-    if learned is not None:
-        names = [str(name) for name in learned]
-    # all of them together: a contribution is relative to the other documents of the list
-    rows = np.array([[hit.features[name] for name in names] for hit in hits], np.float32)
-    ids = [hit.id for hit in hits]
-    data = RankingDataset.from_arrays(rows, np.zeros(len(ids)), qid=["q"] * len(ids), docids=ids, feature_names=names)
-    frames = [explained(pipeline.ranker, data, "q").document(name).to_dicts() for name in ids]
     return [
-        [(str(row["feature"]), float(row["contribution"]), f"value {row['value']:.4g}") for row in frame]
-        for frame in frames
+        [(str(part["feature"]), float(part["contribution"]), f"value {part['value']:.4g}") for part in parts]
+        for parts in explain_hits(pipeline, hits)
     ]
 
 
 def _record(hit: Any) -> dict[str, Any]:
-    record = {"id": hit.id, "score": hit.score, "title": _title(hit), "snippet": hit.snippet()}
+    record = {"id": hit.id, "score": hit.score, "title": hit.title, "snippet": hit.snippet()}
     if getattr(hit, "features", None):
         record |= {"retrieval_score": hit.retrieval_score, "features": dict(hit.features)}
     return record
-
-
-def _title(hit: Any) -> str:
-    title = hit.document.fields.get("title", "")
-    return " ".join(title.split())[:100] if isinstance(title, str) else ""

@@ -45,6 +45,12 @@ def serve(
     max_documents: Annotated[
         int, typer.Option(help="Most documents in a request.", min=1, rich_help_panel=_LIMITS)
     ] = 100_000,
+    max_list: Annotated[
+        int,
+        typer.Option(
+            help="Most documents in a list, for a model that looks at the whole list.", min=1, rich_help_panel=_LIMITS
+        ),
+    ] = 5_000,
     body_timeout: Annotated[
         float, typer.Option(help="Seconds for a body to arrive.", min=0.1, rich_help_panel=_LIMITS)
     ] = 10.0,
@@ -75,6 +81,7 @@ def serve(
     settings = Settings(
         max_body=int(max_body * 2**20),
         max_documents=max_documents,
+        max_list=max_list,
         body_timeout=body_timeout,
         score_timeout=score_timeout,
         api_keys=_keys(api_key_file),

@@ -61,6 +61,8 @@ def train(
     """Train a ranker and save it. Ctrl-C stops the training and saves the model so far (exit code 130)."""
     from plackett.cli.first_use import rehearse_training
     from plackett.cli.reading import read_data, read_like
+    from plackett.data.added import without_added
+    from plackett.evaluation.giveaways import giveaways, warn_of_giveaways
     from plackett.rankers.storage import save
 
     check_out(out, force)
@@ -74,9 +76,10 @@ def train(
         lightgbm_alone()
     with rehearse_training(ranker, validate=valid is not None):
         dataset = read_data(data, columns)
-        like = dataset.n_features, dataset.feature_names
-        watched = None if valid is None else read_like(valid, columns, *like)
+        like = dataset.n_features, dataset.feature_names, dataset.categories
+        watched = None if valid is None else without_added(read_like(valid, columns, *like))
         domains = {name: read_like(path, columns, *like) for name, path in _sources(source or []).items()}
+    warn_of_giveaways(giveaways(dataset), str(data))
     more: dict[str, Any] = {"source": domains} if domains else {}
     if domain is not None:
         from plackett.data.side_files import read_query_names

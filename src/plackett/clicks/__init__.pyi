@@ -56,7 +56,7 @@ from plackett.clicks.unbiased.agreement import rank_agreement as rank_agreement
 from plackett.clicks.reading import read_clicks as read_clicks
 from plackett.clicks.readers.events import read_events as read_events
 from plackett.clicks.readers.page_lines import read_pages as read_pages
-from plackett.clicks.readers.events import read_ubi as read_ubi
+from plackett.clicks.readers.ubi import read_ubi as read_ubi
 from plackett.clicks.readers.query_click_lines import read_yandex as read_yandex
 from plackett.clicks.off_policy.evaluate import safe_choices as safe_choices
 from plackett.clicks.unbiased.selection_bias import selection_weights as selection_weights

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plackett._errors import PlackettWarning
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["BadLines"]
 
@@ -36,6 +39,8 @@ class BadLines:
         For tables: the other columns.
     hint
         What to do about it, if there is something.
+    unit
+        What is numbered: ``"line"`` of a text, from 1, or ``"row"`` of a table without lines, from 0.
 
     Examples
     --------
@@ -54,6 +59,12 @@ class BadLines:
     columns: dict[str, str] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
     hint: str = ""
+    unit: str = "line"
+
+    @property
+    def first(self) -> int:
+        """Number of the first row of a table: rows count from 0, lines from 2, below the names of the columns."""
+        return 0 if self.unit == "row" else 2
 
     def add(self, reason: str, line: int, text: Any, times: int = 1) -> None:
         """Count a line that is left out."""
@@ -64,6 +75,20 @@ class BadLines:
         """Count a line that is used in part."""
         self.notes[reason] = self.notes.get(reason, 0) + times
         self._keep(reason, line, text)
+
+    def add_all(self, reason: str, rows: pl.DataFrame) -> None:
+        """Count rows that are left out: a frame with their lines and what to show of them."""
+        for line, text in rows.head(EXAMPLES).rows():
+            self.add(reason, line, text, 0)
+        if rows.height:
+            self.counts[reason] += rows.height
+
+    def note_all(self, reason: str, rows: pl.DataFrame) -> None:
+        """Count rows that are used in part, as in `add_all`."""
+        for line, text in rows.head(EXAMPLES).rows():
+            self.note(reason, line, text, 0)
+        if rows.height:
+            self.notes[reason] += rows.height
 
     def _keep(self, reason: str, line: int, text: Any) -> None:
         kept = self.examples.setdefault(reason, [])
@@ -77,11 +102,11 @@ class BadLines:
         return sum(self.counts.values())
 
     def __str__(self) -> str:
-        lines = [f"{self.source}: {self.left_out} of {self.total} lines left out"]
+        lines = [f"{self.source}: {self.left_out} of {self.total} {self.unit}s left out"]
         for times_by_reason in (self.counts, self.notes):
             for reason, times in times_by_reason.items():
                 line, text = self.examples[reason][0]
-                lines.append(f"  {times} × {reason}, such as line {line}: {text!r}")
+                lines.append(f"  {times} × {reason}, such as {self.unit} {line}: {text!r}")
         if self.hint:
             lines.append(f"  {self.hint}")
         return "\n".join(lines)

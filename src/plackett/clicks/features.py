@@ -12,7 +12,7 @@ from plackett.clicks.models.base import ClickModel, clipped
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.logistic_rates import LogisticRates, sigmoid
 
-__all__ = ["FeatureAttraction", "likelihood_slope"]
+__all__ = ["FeatureAttraction", "check_finite", "dataset_rows", "dense", "likelihood_slope"]
 
 
 class FeatureAttraction:
@@ -66,8 +66,10 @@ class FeatureAttraction:
             raise DataError("no pair of the log is in the dataset: do query and document ids agree?")
         self.lost_pairs_ = int(lost.sum())
         kept = ~lost
-        X = _dense(data, rows[kept])
+        X = dense(data, rows[kept])
         learner = self.learner if self.learner is not None else LogisticRates()
+        if isinstance(learner, LogisticRates):
+            check_finite(data, rows[kept])
         model, mean = self.model, float(log.clicked.mean())
 
         def attract(examined: np.ndarray) -> None:
@@ -94,7 +96,8 @@ class FeatureAttraction:
         if not hasattr(self, "learner_"):
             raise DataError("FeatureAttraction is not fitted yet: call fit(log, data)")
         if isinstance(self.learner_, LogisticRates):
-            return self.learner_.rates(_dense(data, np.arange(data.n_rows)))
+            check_finite(data, np.arange(data.n_rows))
+            return self.learner_.rates(dense(data, np.arange(data.n_rows)))
         return sigmoid(self.learner_.predict(data))
 
 
@@ -133,7 +136,32 @@ def _fit_rates(
     return sigmoid(single.to_input_order(learner.predict(single)))
 
 
-def _dense(data: RankingDataset, rows: np.ndarray) -> np.ndarray:
+def check_finite(
+    data: RankingDataset,
+    rows: np.ndarray,
+    name: str = "data",
+    advice: str = "fill them in first: pk.Imputer().fit_transform(data)",
+) -> None:
+    """Name the first of some rows with a missing feature, and the feature."""
+    values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+    if np.isfinite(values.sum(dtype=np.float64)):
+        return
+    X = dense(data, rows)
+    holes = np.argwhere(~np.isfinite(X))
+    if holes.size:
+        at, column = (int(i) for i in holes[0])
+        row = int(rows[at])
+        feature = column if data.feature_names is None else repr(data.feature_names[column])
+        query = data.qids[data.query_of_row[row]]
+        document = "" if data.docids is None else f", document {data.docids[row]}"
+        raise DataError(
+            f"{name} has missing values (NaN): feature {feature} of row {row} is {X[at, column]} "
+            f"(query {query}{document}); {advice}"
+        )
+
+
+def dense(data: RankingDataset, rows: np.ndarray) -> np.ndarray:
+    """Features of some rows as an array."""
     X = data.X[rows]
     return np.asarray(X if isinstance(X, np.ndarray) else X.toarray())
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett._kernel import kernel, over_queries
 from plackett._sort import order_of_groups
 from plackett.clicks._codes import codes, number_pairs
@@ -234,8 +235,7 @@ class ClickLog:
     def checked(self) -> Self:
         """The log itself, after checks of what kernels rely on; `DataError` names what is wrong."""
         n_pages, n_rows = self.query.size, self.document.size
-        starts = self.offsets
-        if starts.size != n_pages + 1 or starts[0] != 0 or starts[-1] != n_rows or (np.diff(starts) < 0).any():
+        if not offsets_fit(self.offsets, n_rows, n_pages):
             raise DataError("offsets must begin at 0, increase, and end at the number of rows")
         for name, size, within in (("query", n_pages, self.queries.size), ("document", n_rows, self.documents.size)):
             column = getattr(self, name)
@@ -243,7 +243,7 @@ class ClickLog:
                 raise DataError(f"{name} has a code that is not one of its {within} ids")
         if self.clicks.size != n_rows or self.clicks.min(initial=0) < 0:
             raise DataError("clicks must be a number of clicks per row, 0 or more")
-        deepest = int(np.diff(starts).max(initial=0) if self.ranks is None else self.ranks.max(initial=0))
+        deepest = int(np.diff(self.offsets).max(initial=0) if self.ranks is None else self.ranks.max(initial=0))
         if deepest > MAX_RANK:
             raise DataError(
                 f"the largest rank is {deepest}; ranks go up to {MAX_RANK}. If this is a rank, leave out what is below"

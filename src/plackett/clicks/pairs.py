@@ -10,8 +10,8 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.clicks._codes import codes, find_codes
 from plackett.clicks.log import ClickLog
-from plackett.clicks.storage import pack_ids, unpack_ids
 from plackett.data.grouping import ids_array
+from plackett.data.strings import pack_ids, unpack_ids
 
 __all__ = ["PairTable"]
 

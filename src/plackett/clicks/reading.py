@@ -16,10 +16,12 @@ from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import lines
 from plackett.clicks.readers.columns import is_table_file, iter_table, read_table
-from plackett.clicks.readers.events import iter_events, iter_ubi, read_events, read_ubi
+from plackett.clicks.readers.events import iter_events, read_events
 from plackett.clicks.readers.page_lines import iter_pages, read_pages
 from plackett.clicks.readers.query_click_lines import iter_yandex, read_yandex
+from plackett.clicks.readers.ubi import iter_ubi, read_ubi
 from plackett.clicks.storage import open_log
+from plackett.data._tables import is_table
 
 __all__ = ["FORMATS", "iter_clicks", "read_clicks"]
 
@@ -36,15 +38,18 @@ FORMATS: dict[str, Callable[..., ClickLog]] = {
 
 
 @fulfils()
-def read_clicks(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> ClickLog:
+def read_clicks(path: Any, format: str | None = None, **options: Any) -> ClickLog:
     r"""Read a click log.
 
     Parameters
     ----------
+    path
+        The file, or a table of pandas, polars or Arrow (format ``"table"`` or ``"events"``).
     format
         ``"native"`` (`ClickLog.save`), ``"table"`` (CSV, TSV, parquet, JSON lines), ``"yandex"`` or ``"clara2"`` (lines
         of queries and clicks), ``"pages"`` (a record per page), ``"ubi"`` (OpenSearch), ``"events"`` (other logs of
-        events, whose fields are named as in `read_events`). None detects it from the name and the first lines.
+        events, a row or JSON object per impression, click or action, whose fields are named as in `read_events`). None
+        detects it from the name and the first lines; a table is not taken for events unasked.
     options
         For tables, the columns: ``page``, ``query``, ``document``, ``rank``, ``clicks``, ``click_order``, ``dwell``,
         ``actions``, ``user``, ``time``, ``ranker``, ``propensity``, ``conditional_propensity``, ``weight``; usual names
@@ -76,14 +81,12 @@ def read_clicks(path: str | os.PathLike[str], format: str | None = None, **optio
 
 def _fitting(readers: dict[str, Callable[..., Any]], path: Any, format: str | None, options: dict[str, Any]) -> Any:
     """The reader of a format, which takes the options: those of the reader of a whole file."""
-    chosen = format or detect(path)
+    chosen = format or ("table" if is_table(path) else detect(path))
     if chosen not in readers:
         raise DataError(f"unknown format {chosen!r} of a click log; {hint(chosen, readers)}")
+    if is_table(path) and chosen not in ("table", "events"):
+        raise DataError(f"format={chosen!r} is for files; a table in memory is 'table' or 'events'")
     known = inspect.signature(FORMATS[chosen]).parameters
-    missing = [name for name, each in known.items() if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
-    missing = [name for name in missing if name not in options]
-    if missing:
-        raise DataError(f"the format {chosen!r} needs {', '.join(missing)}: name the field ({missing[0]}=FIELD, -c …)")
     unknown = {*options} - {*known}
     if unknown and not any(each.kind is each.VAR_KEYWORD for each in known.values()):
         name = sorted(unknown)[0]
@@ -119,8 +122,7 @@ def iter_clicks(
     """Read a log larger than memory in parts, with whole pages in each.
 
     Rows of a page must be next to each other in a table; events of a page may be anywhere. ``bad_lines`` of a part
-    counts from the beginning of the file (for events: those of the part). Click models learn from parts by
-    ``partial_fit``.
+    counts from the beginning of the file. Click models learn from parts by ``partial_fit``.
 
     Parameters
     ----------

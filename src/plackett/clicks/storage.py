@@ -14,37 +14,13 @@ from plackett._errors import DataError, reading
 from plackett._provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import PAGES, ROWS, ClickLog
-from plackett.data.strings import Strings
+from plackett.data.strings import pack_ids, unpack_ids
 
-__all__ = ["open_log", "pack_ids", "save_log", "unpack_ids"]
+__all__ = ["open_log", "save_log"]
 
 _TYPES: dict[str, Any] = {"offsets": np.int64, "query": np.int32, "document": np.int32, "clicks": np.int32}
 _TYPES |= ROWS | PAGES
 _IDS = ("queries", "documents", "rankers")
-
-
-def pack_ids(name: str, ids: np.ndarray) -> dict[str, np.ndarray]:
-    """Arrays that store ids."""
-    if ids.dtype.kind == "i":
-        return {name: ids}
-    strings = Strings.from_values(ids)
-    return {f"{name}.bytes": strings.data, f"{name}.offsets": strings.offsets}
-
-
-def unpack_ids(arrays: dict[str, np.ndarray], name: str) -> np.ndarray | None:
-    """Ids from the arrays of a file, checked; None if they are not there."""
-    if name in arrays:
-        if arrays[name].dtype != np.int64 or arrays[name].ndim != 1:
-            raise DataError(f"{name} are not whole numbers")
-        return arrays[name]
-    if f"{name}.bytes" not in arrays:
-        return None
-    data, offsets = arrays[f"{name}.bytes"], arrays[f"{name}.offsets"]
-    if data.dtype != np.uint8 or offsets.dtype != np.int64 or data.ndim != 1 or offsets.ndim != 1:
-        raise DataError(f"{name} are not texts")
-    if offsets.size == 0 or offsets[0] != 0 or offsets[-1] != data.size or (np.diff(offsets) < 0).any():
-        raise DataError(f"offsets of {name} do not begin at 0, increase, and end with the bytes")
-    return Strings(data, offsets).to_numpy()
 
 
 def save_log(log: ClickLog, path: str | os.PathLike[str]) -> None:

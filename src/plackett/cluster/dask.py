@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import subprocess
@@ -9,9 +10,11 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from plackett._errors import ClusterError
 from plackett._optional import optional
@@ -52,13 +55,19 @@ class DaskShards(Shards):
         self.futures = [
             client.submit(open_shard, part, key=f"{name}-{i}", retries=_RETRIES) for i, part in enumerate(parts)
         ]
+        self._places: list[str] = []
 
     def gather(self, function: Function, argument: Any = None) -> list[Any]:
         """Call the function on every shard, where it is."""
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
-        tasks = [self.client.submit(function, shard, argument, pure=False, retries=_RETRIES) for shard in self.futures]
+        tasks = [
+            self.client.submit(
+                function, shard, argument, pure=False, retries=_RETRIES, allow_other_workers=bool(place), workers=place
+            )
+            for shard, place in itertools.zip_longest(self.futures, self._places)
+        ]
         try:
             return self.client.gather(tasks)
         except (KilledWorker, FutureCancelledError) as error:
@@ -67,25 +76,26 @@ class DaskShards(Shards):
                 f"a shard could not be computed, as its workers died while they ran {name}: {error}"
             ) from None
 
+    def settle(self) -> None:
+        """Give each shard a thread of a worker: that of one that has it, if possible, else of an idle one."""
+        from distributed import wait as wait_for
+
+        wait_for(self.futures)
+        holders = self.client.who_has(self.futures)
+        threads = self.client.nthreads()
+        if set(self._places) <= set(threads) and len(self._places) == len(self.futures):
+            return  # all are there still
+        self._places = placed([holders[future.key] for future in self.futures], threads)
+
     def together(self, function: Function, arguments: Sequence[Any]) -> list[Any]:
         """Call the function on all shards at the same time, each in a process of its own next to the worker.
 
         If one of the others is lost, such a process can be ended; a thread of a worker cannot.
         """
         from distributed import Event
-        from distributed import wait as wait_for
 
-        wait_for(self.futures)
-        holders = self.client.who_has(self.futures)
-        addresses = [next(iter(holders[future.key]), "") for future in self.futures]
-        threads = self.client.nthreads()
-        for address in set(addresses):
-            if addresses.count(address) > threads.get(address, 0):
-                raise ClusterError(
-                    f"worker {address or 'unknown'} holds {addresses.count(address)} shards but has "
-                    f"{threads.get(address, 0)} threads; all shards must be worked on at the same time: give no more "
-                    "shards than there are workers"
-                )
+        self.settle()
+        addresses = self._places
         stop = f"plackett-stop-{uuid.uuid4().hex}"
         event = Event(stop, client=self.client)
         tasks = [
@@ -116,6 +126,25 @@ class DaskShards(Shards):
         for future in self.futures:
             future.release()
         self.futures.clear()
+
+
+def placed(holders: Sequence[Sequence[str]], threads: Mapping[str, int]) -> list[str]:
+    """A worker for each shard, of which a worker takes as many as it has threads; Dask moves those that are elsewhere.
+
+    >>> placed([["a", "b"], ["a"]], {"a": 1, "b": 1}), placed([["a"], ["a"]], {"a": 1, "b": 1})
+    (['b', 'a'], ['a', 'b'])
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    seats = [(worker, i) for worker, n in sorted(threads.items()) for i in range(n)]
+    if len(seats) < len(holders):
+        raise ClusterError(
+            f"{len(holders)} shards, but {len(threads)} workers with {len(seats)} threads are left; all shards must be "
+            "worked on at the same time: give no more shards than there are workers"
+        )
+    # a shard that has to be moved costs more than any number of threads of one worker
+    cost = np.array([[i + len(seats) * len(holders) * (worker not in own) for worker, i in seats] for own in holders])
+    return [seats[seat][0] for seat in linear_sum_assignment(cost)[1]]
 
 
 def in_child(shard: RankingDataset, function: Function, argument: Any, stop: str) -> Any:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett import __version__
 from plackett._errors import LossError
 from plackett._provenance import fulfils
+from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import deviation, merged_moments, moments, weight_of_rows
 from plackett.losses.base import BoundLoss, Loss
@@ -71,17 +72,8 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
     monitor = ranker._monitor(None)
     weights = lbfgs(problem, np.zeros(problem.shape), monitor)
     ranker.scorer_ = problem.scorer(weights)
-    ranker.n_features_in_, ranker.history_ = problem.n_features, []
     sizes = {"queries": problem.n_queries, "rows": problem.n_rows, "features": problem.n_features}
-    shards_used = len(problem.sizes)
-    ranker.card_ = {
-        "algorithm": type(ranker).__name__,
-        "plackett": __version__,
-        "data": sizes | {"shards": shards_used},
-    }
-    ranker.__dict__.pop("feature_names_in_", None)
-    if problem.names is not None:
-        ranker.feature_names_in_ = np.array(problem.names, dtype=object)
+    note_training(ranker, shards, sizes | {"shards": len(problem.sizes)}, problem.names)
     return ranker
 
 
@@ -145,6 +137,7 @@ class _Problem:
 
 
 def _about(shard: RankingDataset, _: Any) -> tuple[np.ndarray, np.ndarray, int, Any]:
+    refuse_categories(shard.categories, "a linear model")
     return shard.group, np.asarray(shard.labels), shard.n_features, shard.feature_names
 
 

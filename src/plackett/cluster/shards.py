@@ -55,6 +55,9 @@ class Shards(ABC):
         If one of them fails or dies, the others are ended, and there is an error: none can be repeated alone.
         """
 
+    def settle(self) -> None:  # noqa: B027
+        """Decide which worker has which shard in `together`, and from now on in `gather` as long as it lives."""
+
     def close(self) -> None:  # noqa: B027
         """Let the workers go."""
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett import __version__
 from plackett._errors import ClusterError, LossError
 from plackett._provenance import fulfils
 from plackett.cluster.linear import check_separable
+from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
 from plackett.data.canonical import row_keys
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.models.trees import Trees, boosted_gradients, lightgbm_dataset
@@ -90,6 +91,7 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
         setattr(model, name, value)
     model.gradient_bins = None
     common = (ranker, model, loss.settle(whole), _sample(shards))
+    shards.settle()
     addresses = shards.gather(_address)
     machines = ",".join(f"{host}:{port}" for host, port in addresses)
     if len(set(addresses)) < len(addresses):
@@ -98,14 +100,8 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
     grown = shards.together(_grow, orders)
     text = _agreed(grown, labels.size)
     ranker.scorer_ = TreeScorer(text)
-    ranker.n_features_in_, ranker.history_ = about[0][2], []
     sizes = {"queries": int(groups.size), "rows": int(labels.size), "features": about[0][2], "shards": len(about)}
-    ranker.card_ = {"algorithm": type(ranker).__name__, "plackett": __version__, "data": sizes}
-    if chosen:
-        ranker.card_["chosen"] = chosen
-    ranker.__dict__.pop("feature_names_in_", None)
-    if names is not None:
-        ranker.feature_names_in_ = np.array(names, dtype=object)
+    note_training(ranker, shards, sizes, names, **({"chosen": chosen} if chosen else {}))
     return ranker
 
 
@@ -143,6 +139,7 @@ def _about(shard: RankingDataset, ranker: Any) -> tuple[np.ndarray, np.ndarray, 
 def _prepared(shard: RankingDataset, ranker: Any) -> RankingDataset:
     """The shard as `fit` would see it, made once in each worker."""
     if "prepared" not in shard.memo:
+        refuse_categories(shard.categories, "training over shards")
         shard.memo["prepared"] = ranker._prepared(shard)
     return shard.memo["prepared"]
 

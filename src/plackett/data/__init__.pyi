@@ -35,10 +35,12 @@ from plackett.data.side_files import read_relation as read_relation
 from plackett.data.trec import read_run as read_run
 from plackett.data.trec import run_frame as run_frame
 from plackett.data.permutations import sample_order as sample_order
+from plackett.data.splits import split_by_time as split_by_time
 from plackett.data.splits import split_queries as split_queries
 from plackett.data.judgements import to_order as to_order
 from plackett.data.judgements import to_pairwise as to_pairwise
 from plackett.data.judgements import to_pointwise as to_pointwise
+from plackett.data.added import without_added as without_added
 from plackett.data.files import write as write
 from plackett.data.trec_diversity import write_diversity_qrels as write_diversity_qrels
 from plackett.data.letor import write_letor as write_letor

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plackett._files import check_regular
+from plackett._files import open_regular
 from plackett.data._compression import CODECS, codec_of, pieces
 
 __all__ = ["bare_suffix", "read_bytes"]
@@ -18,10 +18,11 @@ def read_bytes(path: str | os.PathLike[str]) -> np.ndarray:
 
     The file is read, not mapped: truncating a mapped file would kill the process.
     """
-    check_regular(path)
-    with open(path, "rb") as file:
-        plain = codec_of(str(path), file.read(16)) is None
-    return np.fromfile(path, np.uint8) if plain else np.frombuffer(b"".join(pieces(str(path))), np.uint8)
+    with open_regular(path) as file:
+        if codec_of(str(path), file.read(16)) is None:
+            file.seek(0)
+            return np.fromfile(file, np.uint8)
+    return np.frombuffer(b"".join(pieces(str(path))), np.uint8)
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:

@@ -1,22 +1,18 @@
-"""Judgements whose lines are not in TREC's order: tables with a header, and files whose columns the user names."""
+"""Judgements whose lines are not in TREC's order: the user names the columns."""
 
 from __future__ import annotations
 
-import csv
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plackett._errors import DataError
 from plackett.data._bytes import read_bytes
-from plackett.data._compression import pieces
-from plackett.data._tables import find_column
 from plackett.data._trec_lines import refuse_repeats
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_columns", "read_named"]
+__all__ = ["read_columns"]
 
 _SKIPPED = "-"
 _ROLES = {"query": "qid", "document": "docid", "label": "label"}
@@ -50,26 +46,3 @@ def read_columns(path: str | os.PathLike[str], columns: str) -> pl.DataFrame:
         raise DataError(f"{path}, line {line}: the label is not a number in {content[:80]!r}")
     refuse_repeats(frame, ("qid", "docid"), lambda row: f"{path}, line {frame['line'][row]}")
     return frame.drop("line")
-
-
-def read_named(path: str | os.PathLike[str]) -> pl.DataFrame | None:
-    """The table in a file whose first line names the query, the document and the label; None for any other file."""
-    import polars as pl
-
-    if not Path(path).is_file():  # a pipe can be read only once
-        return None
-    first = next(pieces(str(path)), b"").split(b"\n", 1)[0].decode("utf-8-sig", "replace").strip("\r")
-    separator = "\t" if "\t" in first else ","
-    header = pl.DataFrame(schema=list(dict.fromkeys(next(csv.reader([first], delimiter=separator), []))))
-    ids = [find_column(header, role, needed=False) for role in ("qid", "docid")]
-    if None in ids or not any(find_column(header, role, needed=False) for role in ("label", "score")):
-        return None
-    try:
-        return pl.read_csv(
-            read_bytes(path).tobytes(),
-            separator=separator,
-            quote_char=None if separator == "\t" else '"',
-            schema_overrides={str(name): pl.String for name in ids},
-        )
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: not a table of judgements: {str(error).partition(chr(10))[0]}") from None

@@ -27,7 +27,9 @@ __all__ = [
     "id_series",
     "id_strings",
     "is_alias",
+    "is_pandas",
     "is_table",
+    "is_weak_label",
     "look",
     "missing_ids",
 ]
@@ -59,7 +61,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 def is_table(value: Any) -> bool:
     """Whether this is a table of pandas, polars, Arrow or another library that exports columns."""
     marks = ("__arrow_c_stream__", "__dataframe__", "collect_schema")
-    return _is_pandas(value) or any(hasattr(value, mark) for mark in marks)
+    return is_pandas(value) or any(hasattr(value, mark) for mark in marks)
 
 
 def as_polars(table: Any) -> pl.DataFrame:
@@ -74,7 +76,7 @@ def as_polars(table: Any) -> pl.DataFrame:
         return table
     if isinstance(table, pl.LazyFrame):
         return table.collect()
-    if _is_pandas(table):
+    if is_pandas(table):
         return _from_pandas(table)
     if hasattr(table, "__arrow_c_stream__"):
         return pl.DataFrame(table)
@@ -90,7 +92,8 @@ def as_polars(table: Any) -> pl.DataFrame:
     )
 
 
-def _is_pandas(table: Any) -> bool:
+def is_pandas(table: Any) -> bool:
+    """Whether this is a frame of pandas."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(table, pandas.DataFrame)
 
@@ -174,6 +177,15 @@ def is_alias(column: str, role: str) -> bool:
     (True, False)
     """
     return any(_same(column, alias) for alias in ALIASES[role])
+
+
+def is_weak_label(column: str) -> bool:
+    """Whether a column has a name that is a label's only if no other column looks like one.
+
+    >>> is_weak_label("Rating"), is_weak_label("grade")
+    (True, False)
+    """
+    return any(_same(column, alias) for alias in WEAK_LABELS)
 
 
 def _same(column: str, alias: str) -> bool:

@@ -10,10 +10,12 @@ import numpy as np
 
 from plackett._kernel import kernel, over_queries
 from plackett._random import mix
+from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import NUMBERS
 from plackett.data.mapped import copy_rows, query_blocks, row_array, rows_of_queries, take_rows
 
-__all__ = ["canonical_order", "row_keys"]
+__all__ = ["canonical_order", "query_keys", "row_keys"]
 
 
 def canonical_order(data: RankingDataset) -> RankingDataset:
@@ -25,11 +27,7 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
     the order with them is one of those without them, and a ranker that does not look at relations is the same with
     and without them.
     """
-    extra = row_array(data.X, (data.n_rows, 2))
-    if data.y is not None:
-        extra[:, 0] = data.y
-    if data.positions is not None:
-        extra.view(np.uint64)[:, 1] ^= data.positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    extra = _labels_and_positions(data)
     if not isinstance(data.X, np.ndarray) and not data.X.has_sorted_indices:
         data = data.replace(X=data.X.sorted_indices())  # a copy: the caller's matrix stays as it is
     keys = row_keys(data.X, data.offsets, extra)
@@ -47,6 +45,20 @@ def canonical_order(data: RankingDataset) -> RankingDataset:
         query_ties.insert(0, data.query_weight)
     queries = np.lexsort(query_ties)
     return _taken(data, _sorted_rows(data, queries, row_ties), queries)
+
+
+def query_keys(data: RankingDataset) -> np.ndarray:
+    """The hash of the content of each query by which `canonical_order` sorts them."""
+    return _query_keys(row_keys(data.X, data.offsets, _labels_and_positions(data)), data)
+
+
+def _labels_and_positions(data: RankingDataset) -> np.ndarray:
+    extra = row_array(data.X, (data.n_rows, 2))
+    if data.y is not None:
+        extra[:, 0] = data.y
+    if data.positions is not None:
+        extra.view(np.uint64)[:, 1] ^= data.positions.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return extra
 
 
 def _sorted_rows(data: RankingDataset, queries: np.ndarray, row_ties: list[np.ndarray]) -> np.ndarray:
@@ -103,11 +115,10 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
         preferences = replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
         preferences = preferences.regrouped(None, offsets)
     relations = data.relations and {name: relation.moved(rows) for name, relation in data.relations.items()}
-    per_row = ("y", "sample_weight", "positions", "subtopics")
-    per_query = ("qids", "query_weight", "subtopic_weight", "query_features")
-    taken = {name: getattr(data, name) for name in (*per_row, *per_query)}
-    for name, value in taken.items():
-        if value is not None and name in per_row:
+    taken: dict[str, Any] = {"y": None, "qids": data.qids[queries]}
+    for name, field in NUMBERS.items():
+        value = getattr(data, name)
+        if value is not None and field.per == "row":
             taken[name] = copy_rows(value, rows, row_array(data.X, value.shape, value.dtype))
         elif value is not None:
             taken[name] = value[queries]
@@ -119,6 +130,8 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
         preferences=preferences,
         relations=relations and MappingProxyType(relations),
         feature_names=data.feature_names,
+        comments=data.comments.take(rows) if data.comments is not None and added_rows(data).size else None,
+        categories=data.categories,
     )
 
 

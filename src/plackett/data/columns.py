@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._names import hint
-from plackett.data._tables import ALIASES, WEAK_LABELS, find_column, is_alias, look
+from plackett.data._tables import ALIASES, find_column, is_alias, is_weak_label, look
+from plackett.data.categories import is_category
+from plackett.data.fields import FIELDS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,23 +32,16 @@ TABLE_OPTIONS = (
     "query_weight",
     "position",
     "query_features",
+    "categories",
+    "time",
     "labels_needed",
     "sparse",
 )
 
 #: Columns that `plackett.RankingDataset.to_polars` writes and that are not features.
-OWN = (
-    "qid",
-    "docid",
-    "label",
-    "sample_weight",
-    "query_weight",
-    "position",
-    "query_features",
-    "subtopics",
-    "subtopic_weight",
-    "comment",
-)
+OWN = ("qid", *(field.column for field in FIELDS.values()))
+#: Those of them that have no role of their own: they mean what `plackett.RankingDataset.to_polars` wrote.
+_WRITTEN = ("query_features", "subtopics", "subtopic_weight", "comment")
 #: Names of integer columns that identify things rather than measure them.
 _ID = re.compile(r"(?i:(^|[_\-. ])(id|uuid|index|idx)|^unnamed: \d+|^)$|[a-z](Id|ID)$")
 #: Number of rows from which a column that counts 0, 1, 2, … is considered a row number.
@@ -63,13 +58,16 @@ class Columns:
     features: tuple[str, ...]
     left_out: tuple[str, ...]
     query_features: tuple[str, ...] = ()
+    #: Features that hold categories.
+    categories: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         roles = ", ".join(f"{role} = {column}" for role, column in self.roles.items())
         left_out = f"; left out: {_some(self.left_out)}" if self.left_out else ""
         count = f"{len(self.features)} feature{'' if len(self.features) == 1 else 's'}"
         queries = f"; of queries: {_some(self.query_features)}" if self.query_features else ""
-        return f"{roles}; {count}{': ' * bool(self.features)}{_some(self.features)}{queries}{left_out}"
+        kinds = f"; categories: {_some(self.categories)}" if self.categories else ""
+        return f"{roles}; {count}{': ' * bool(self.features)}{_some(self.features)}{kinds}{queries}{left_out}"
 
 
 def _some(names: Sequence[str], most: int = 6) -> str:
@@ -88,6 +86,8 @@ def choose_columns(
     features: Any = None,
     drop: str | Sequence[str] = (),
     query_features: str | Sequence[str] = (),
+    categories: str | Sequence[str] = (),
+    time: str | None = "query_time",
     drop_text: bool = False,
     labels_needed: bool | str = True,
     **names: str | None,
@@ -102,14 +102,20 @@ def choose_columns(
     _check_there(table, dropped, "drop")
     query_columns = (query_features,) if isinstance(query_features, str) else tuple(query_features)
     _check_there(table, list(query_columns), "query_features")
+    kinds = [categories] if isinstance(categories, str) else list(categories)
+    names["query_time"] = time
     whole, table = table, table.drop([*dropped, *query_columns])
     named = _checked_features(table, features)
+    _check_there(table, kinds, "categories")
     # a column named as a feature is not guessed to be something else
     free = table if named is None else table.drop([name for name in named if name not in names.values()])
     roles: dict[str, str] = {}
-    for role in ("qid", "label", "docid", "sample_weight", "query_weight", "position"):
+    for role in ("qid", "label", "docid", "sample_weight", "query_weight", "query_time", "position"):
         name = names.pop(role, role)
         column = None if name is None else find_column(free, role, name, needed=role == "qid")
+        if role == "label" and name == role and column is not None and is_weak_label(column):
+            column = column if labels_needed else None  # a feature like any other
+            _warn_of_guess(column)
         if column is not None:
             roles[role] = column
         if role == "label" and name is not None:
@@ -123,18 +129,22 @@ def choose_columns(
     if named is None:
         never = {*roles.values(), *unusable, *OWN}
         if not labels_needed:
-            never |= {name for name in table.columns if is_alias(name, "label") and name not in WEAK_LABELS}
+            never |= {name for name in table.columns if is_alias(name, "label") and not is_weak_label(name)}
         named = [
             name
             for name in table.columns
             if name not in never and not is_alias(name, "qid") and not is_alias(name, "docid")
         ]
         if drop_text:
-            named = [name for name in named if is_feature(table.schema[name])]
-        _warn_of_ids(table, named)
-    used = {*named, *roles.values(), *OWN[-4:], *query_columns}
+            named = [name for name in named if name in kinds or is_feature(table.schema[name])]
+        _warn_of_ids(table, [name for name in named if name not in kinds])
+    used = {*named, *roles.values(), *_WRITTEN, *query_columns}
     left_out = tuple(name for name in whole.columns if name not in used)
-    return Columns(roles, tuple(named), left_out, query_columns)
+    unnamed = [name for name in kinds if name not in named]
+    if unnamed:
+        raise DataError(f"categories: column {unnamed[0]!r} is not a feature; it has another role, or is left out")
+    of_categories = tuple(name for name in named if name in kinds or is_category(table.schema[name]))
+    return Columns(roles, tuple(named), left_out, query_columns, of_categories)
 
 
 def _check_label(table: pl.DataFrame, column: str | None, name: str, needed: bool) -> None:
@@ -147,9 +157,7 @@ def _check_label(table: pl.DataFrame, column: str | None, name: str, needed: boo
             )
         return
     others = [
-        other
-        for other in table.columns
-        if other != column and is_alias(other, "label") and other.lower() not in WEAK_LABELS
+        other for other in table.columns if other != column and is_alias(other, "label") and not is_weak_label(other)
     ]
     if name == "label" and column != "label" and others:
         raise DataError(
@@ -188,12 +196,24 @@ def is_feature(dtype: Any) -> bool:
     import polars as pl
 
     nested = isinstance(dtype, (pl.List, pl.Array)) and dtype.inner is not None
-    return is_number(dtype.inner if nested else dtype)
+    return is_category(dtype) or is_number(dtype.inner if nested else dtype)
 
 
 def _usable(labels: pl.Series) -> bool:
     """Whether a column can be the labels of data that do not need any."""
     return is_number(labels.dtype) and not labels.null_count() and bool(labels.is_finite().all())
+
+
+def _warn_of_guess(label: str | None) -> None:
+    """Say that a column is the label only because no other column looks like one."""
+    if label is not None:
+        warnings.warn(
+            f"column {label!r} is taken as the label, as no column is called label, relevance, grade, … If it is the "
+            f"label, name it with {parameter('label', label if in_shell() else repr(label))}; if it is a feature, name "
+            f"the features with {parameter('features')}{'' if in_shell() else ', or pass label=None'}",
+            PlackettWarning,
+            stacklevel=4,
+        )
 
 
 def _warn_of_ids(table: pl.DataFrame, features: list[str]) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.categories import with_same_codes
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import FIELDS, Field
 from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
@@ -40,6 +43,7 @@ def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
         raise DataError(f"the datasets have different numbers of features: {', '.join(map(str, widths))}")
     if len({part.feature_names for part in parts}) > 1:
         raise DataError("the datasets have different feature names")
+    parts = with_same_codes(parts)
     kinds = {part.qids.dtype.kind for part in parts}
     qids = np.concatenate(
         [part.qids if len(kinds) == 1 else part.qids.astype(np.dtypes.StringDType()) for part in parts]
@@ -53,17 +57,23 @@ def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:
         offsets=np.concatenate([[0], *(part.offsets[1:] + a for part, a in zip(parts, first_row, strict=False))]),
         qids=qids,
         feature_names=parts[0].feature_names,
-        **{
-            name: _joined(parts, name, np.concatenate)
-            for name in ("y", "docids", "sample_weight", "query_weight", "positions")
-        },
-        # a query without some of the subtopics has NaN there, of no weight
-        subtopics=_joined(parts, "subtopics", lambda tables: _widened(tables, np.nan)),
-        subtopic_weight=_joined(parts, "subtopic_weight", lambda tables: _widened(tables, 0.0)),
+        categories=parts[0].categories,
         relations=_joined(parts, "relations", lambda maps: _relations(maps, first_row)),
-        query_features=_joined(parts, "query_features", _tables),
         preferences=_joined(parts, "preferences", lambda pairs: _pairs(pairs, first_row)),
-        comments=_joined(parts, "comments", _strings),
+        **{name: _joined(parts, name, partial(_column, field)) for name, field in FIELDS.items()},
+    )
+
+
+def _column(field: Field, values: list[Any]) -> Any:
+    if field.dtype is str:
+        return _strings(values)
+    if field.width is None:
+        return np.concatenate(values)
+    widths = sorted({table.shape[1] for table in values})
+    if field.fill is None and len(widths) > 1:
+        raise DataError(f"the datasets have different numbers of {field.width}: {', '.join(map(str, widths))}")
+    return np.concatenate(
+        [np.pad(t, ((0, 0), (0, widths[-1] - t.shape[1])), constant_values=field.fill or 0.0) for t in values]
     )
 
 
@@ -75,13 +85,6 @@ def _joined(parts: list[RankingDataset], name: str, join: Any) -> Any:
     if missing:
         raise DataError(f"dataset {missing[0]} has no {name}, but others do")
     return join(values)
-
-
-def _widened(tables: list[np.ndarray], fill: float) -> np.ndarray:
-    width = max(table.shape[1] for table in tables)
-    return np.concatenate(
-        [np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=fill) for table in tables]
-    )
 
 
 def _stack(matrices: list[Any]) -> Any:
@@ -118,13 +121,6 @@ def _relations(maps: list[Mapping[str, Relation]], first_row: np.ndarray) -> Map
         plain = all(part.weight is None for part in parts)
         joined[name] = Relation(row, other, None if plain else np.concatenate([part.weights for part in parts]))
     return MappingProxyType(joined)
-
-
-def _tables(tables: list[np.ndarray]) -> np.ndarray:
-    widths = sorted({table.shape[1] for table in tables})
-    if len(widths) > 1:
-        raise DataError(f"the datasets have different numbers of query features: {', '.join(map(str, widths))}")
-    return np.concatenate(tables)
 
 
 def _strings(parts: list[Strings]) -> Strings:

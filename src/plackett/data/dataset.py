@@ -13,12 +13,14 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError
-from plackett._names import plural
+from plackett._names import hint, plural
 from plackett._optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
+from plackett.data.fields import FIELDS, NUMBERS
 from plackett.data.grouping import ids_array
 from plackett.data.mapped import is_mapped, rows_of_queries, take_rows
+from plackett.data.times import times
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,8 +73,14 @@ class RankingDataset:
         (`plackett.Relation`), or None.
     query_features
         Features of the queries, float32 ``(n_queries, m)``, or None.
+    query_time
+        When each query was asked, float64: seconds since 1970 (UTC) if it was a date, or None. For
+        `plackett.split_by_time`; rankers do not learn from it.
     feature_names
         Name of each feature, or None.
+    categories
+        The values of each feature that holds categories, by its name; the feature is the number of a value in its
+        list. None if all features are numbers.
     comments
         The comment at the end of each line of a LETOR file, or None.
     input_rows
@@ -100,17 +108,21 @@ class RankingDataset:
     subtopic_weight: np.ndarray | None = None
     relations: Mapping[str, Relation] | None = None
     query_features: np.ndarray | None = None
+    query_time: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
+    categories: Mapping[str, tuple[Any, ...]] | None = None
     comments: Strings | None = None
     input_rows: np.ndarray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied; a read-only view of a mapping is not accepted there."""
-        return self.__dict__ | {"relations": None if self.relations is None else dict(self.relations)}
+        maps = {name: getattr(self, name) for name in _MAPS}
+        return self.__dict__ | {name: None if value is None else dict(value) for name, value in maps.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        relations = state["relations"]
-        self.__dict__.update(state | {"relations": None if relations is None else MappingProxyType(relations)})
+        maps = {name: state.get(name) for name in _MAPS}
+        views = {name: None if value is None else MappingProxyType(value) for name, value in maps.items()}
+        self.__dict__.update(state | views)
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -118,6 +130,8 @@ class RankingDataset:
         if isinstance(X, np.ndarray) and not X.flags.c_contiguous and (X.flags.f_contiguous or not is_mapped(X)):
             # selected columns: kernels would be compiled again, and round differently
             object.__setattr__(self, "X", np.ascontiguousarray(X))
+        if self.categories and not isinstance(self.X, np.ndarray):
+            raise DataError("sparse features cannot hold categories; give a dense table")
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray) and value.flags.writeable:
@@ -144,7 +158,9 @@ class RankingDataset:
         subtopic_weight: Any = None,
         relations: Mapping[str, Any] | None = None,
         query_features: Any = None,
+        query_time: Any = None,
         feature_names: Sequence[str] | None = None,
+        categories: Mapping[str, Sequence[Any]] | None = None,
         comments: Strings | None = None,
     ) -> RankingDataset:
         """Make a dataset from arrays, whose rows may be in any order.
@@ -160,7 +176,7 @@ class RankingDataset:
             one query.
         group
             Instead of ``qid``: number of rows of each query, rows already grouped (LightGBM's form).
-        query_weight, subtopic_weight, query_features
+        query_weight, subtopic_weight, query_features, query_time
             One entry (row) per query, in the order in which the queries first appear.
         relations
             For each name a `plackett.Relation` over the row numbers of the input, or a square SciPy matrix over its
@@ -171,6 +187,9 @@ class RankingDataset:
             Whole numbers from 1; several documents of a query may share one.
         feature_names
             One name per column of ``X``.
+        categories
+            For each feature that holds categories, by its name, their values: the feature is the number of the value
+            in this list, from 0.
         """
         features = validation.features(X)
         labels = None if y is None else validation.column(y, "y", np.float64)
@@ -186,28 +205,27 @@ class RankingDataset:
                 )
         offsets, qids, rows = validation.queries(qid, group, n_rows)
 
-        def per_row(values: Any, name: str, dtype: Any) -> np.ndarray | None:
+        given: dict[str, Any] = {
+            "docids": docids,
+            "sample_weight": validation.weights(sample_weight, "sample_weight", None),
+            "query_weight": validation.weights(query_weight, "query_weight"),
+            "query_time": None if query_time is None else times(query_time, "query_time"),
+            "positions": None if positions is None else validation.positions(positions),
+            "query_features": None if query_features is None else validation.query_features(query_features),
+            "subtopics": subtopics,
+            "subtopic_weight": subtopic_weight,
+        }
+        columns: dict[str, Any] = {}
+        for name, values in given.items():
             if values is None:
-                return None
+                continue
+            per, dtype = FIELDS[name].per, FIELDS[name].dtype
+            ndim = 1 + (FIELDS[name].width is not None) if per == "query" else None
             column = (
-                ids_array(values, name, blank=True)
-                if dtype is None
-                else validation.column(values, name, dtype, ndim=None)
+                ids_array(values, name, blank=True) if dtype is None else validation.column(values, name, dtype, ndim)
             )
-            if len(column) != n_rows:
-                raise DataError(f"{name} has {len(column)} entries, but the data have {plural(n_rows, 'row')}")
-            return column if rows is None else column[rows]
-
-        def per_query(values: Any, name: str, ndim: int) -> np.ndarray | None:
-            if values is None:
-                return None
-            column = validation.column(values, name, np.float64, ndim=ndim)
-            if len(column) != qids.size:
-                raise DataError(
-                    f"{name} has {len(column)} entries, but the data have {plural(qids.size, 'query', 'queries')}"
-                )
-            return column
-
+            _check_length(name, len(column), n_rows, qids.size)
+            columns[name] = column if rows is None or per == "query" else column[rows]
         if feature_names is not None:
             feature_names = tuple(str(name) for name in feature_names)
             if len(feature_names) != features.shape[1]:
@@ -216,25 +234,18 @@ class RankingDataset:
             comments = comments.take(rows)
         if preferences is not None:
             preferences = preferences.regrouped(rows, offsets)
-        weight = per_row(validation.weights(sample_weight, "sample_weight", None), "sample_weight", np.float64)
-        query_weight = per_query(validation.weights(query_weight, "query_weight"), "query_weight", 1)
         return cls(
             X=features if rows is None else features[rows],
             y=labels if rows is None or labels is None else labels[rows],
             offsets=offsets,
             qids=qids,
-            docids=per_row(docids, "docids", None),
-            sample_weight=weight,
-            query_weight=query_weight,
             preferences=preferences,
-            positions=None if positions is None else per_row(validation.positions(positions), "positions", np.int32),
-            subtopics=per_row(subtopics, "subtopics", np.float32),
-            subtopic_weight=per_query(subtopic_weight, "subtopic_weight", 2),
             relations=_relations(relations, rows, offsets),
-            query_features=_query_features(query_features, qids.size),
             feature_names=feature_names,
+            categories=_categories(categories, feature_names, features),
             comments=comments,
             input_rows=rows,
+            **columns,
         )
 
     @classmethod
@@ -252,7 +263,10 @@ class RankingDataset:
         query_weight: str | None = "query_weight",
         position: str | None = "position",
         query_features: str | Sequence[str] = (),
+        categories: str | Sequence[str] = (),
+        time: str | None = "query_time",
         labels_needed: bool | str = True,
+        **unknown: Any,
     ) -> RankingDataset:
         """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
 
@@ -264,18 +278,26 @@ class RankingDataset:
             Names of columns. By default the usual names are recognised: ``query_id`` or ``query`` for
             ``qid``; ``relevance``, ``grade``, ``judgement``, ``rating``, … for ``label``; ``docno``, ``doc_id``,
             ``product``, … for ``docid``. Only ``qid`` and ``label`` are required; pass ``label=None`` for a table
-            without labels.
+            without labels. ``rating`` and ``target`` are taken as the label only if nothing else looks like one, with a
+            warning.
         features
             Names of the feature columns, or a polars selector; by default all columns without another role.
         drop
             Columns to leave out.
         query_features
             Names of the columns that describe the query, such as its length; they must not vary within a query.
+        categories
+            Columns of text or numbers that hold categories; those of pandas' ``category`` and polars' `Categorical`
+            or `Enum` are known by their type.
+        time
+            Column that says when the query was asked, as dates or numbers: it becomes ``query_time``.
         drop_text
-            Leave out all columns that do not hold numbers, instead of raising an error.
+            Leave out all columns that hold neither numbers nor categories, instead of raising an error.
         labels_needed
-            False for data that will only be scored: labels are used if there are any. ``"if there"`` accepts a table
-            without labels, but not missing labels.
+            False for data that will only be scored: labels are used if there are any, but ``rating`` and ``target`` are
+            features. ``"if there"`` accepts a table without labels, but not missing labels.
+        unknown
+            Anything else is an error, which names the parameter that is probably meant.
 
         Notes
         -----
@@ -287,8 +309,14 @@ class RankingDataset:
         >>> RankingDataset.from_frame(frame, drop="row").feature_names
         ('bm25',)
         """
+        from plackett.data._tables import is_alias
         from plackett.data.frames import from_frame
 
+        for name, value in unknown.items():
+            role = next((role for role in ("qid", "docid", "label") if is_alias(name, role)), None)
+            known = from_frame.__kwdefaults__
+            advice = f"the column is named by {role}={value!r}" if role else hint(name, known, "it has")
+            raise TypeError(f"from_frame has no parameter {name!r}; {advice}")
         return from_frame(
             frame,
             qid=qid,
@@ -301,6 +329,8 @@ class RankingDataset:
             query_weight=query_weight,
             position=position,
             query_features=query_features,
+            categories=categories,
+            time=time,
             labels_needed=labels_needed,
         )
 
@@ -470,18 +500,21 @@ class RankingDataset:
         else:
             rows = rows_of_queries(self.X, self.offsets, index, offsets)
         taken: dict[str, Any] = {"offsets": offsets, "qids": self.qids[index], "input_rows": None}
-        for name in ("X", "y", "docids", "sample_weight", "positions", "subtopics"):
+        taken["X"] = self.X[rows] if contiguous else take_rows(self.X, rows)
+        for name, field in FIELDS.items():
             value = getattr(self, name)
-            taken[name] = value if value is None else value[rows] if contiguous else take_rows(value, rows)
-        for name in ("query_weight", "subtopic_weight", "query_features"):
-            value = getattr(self, name)
-            taken[name] = None if value is None else value[index]
+            if value is None:
+                continue
+            if field.per == "query":
+                taken[name] = value[index]
+            elif field.dtype is str:
+                taken[name] = value.take(np.arange(self.n_rows)[rows])
+            else:
+                taken[name] = value[rows] if contiguous else take_rows(value, rows)
         if self.relations is not None:
             taken["relations"] = MappingProxyType(
                 {name: relation.select(index, self.offsets, offsets) for name, relation in self.relations.items()}
             )
-        if self.comments is not None:
-            taken["comments"] = self.comments.take(np.arange(self.n_rows)[rows])
         if self.preferences is not None:
             taken["preferences"] = self.preferences.select(index, self.offsets, offsets)
         return dataclass_replace(self, **taken)
@@ -491,8 +524,9 @@ class RankingDataset:
         for name, value in changes.items():
             if name in ("offsets", "qids", "input_rows"):
                 raise DataError(f"{name} cannot be replaced; make a new dataset")
-            if name in ("X", "y", "sample_weight", "docids") and value is not None and value.shape[0] != self.n_rows:
-                raise DataError(f"{name} has {value.shape[0]} rows, the dataset {self.n_rows}")
+            if value is None or (name != "X" and name not in FIELDS):
+                continue
+            _check_length(name, value.shape[0] if name == "X" else len(value), self.n_rows, self.n_queries)
         for name in ("sample_weight", "query_weight"):
             validation.weights(changes.get(name), name)
         if changes.get("positions") is not None:
@@ -507,11 +541,21 @@ class RankingDataset:
             if len(names) != width:
                 raise DataError(f"{len(names)} feature names for {plural(width, 'feature')}")
         if changes.get("query_features") is not None:
-            changes["query_features"] = _query_features(changes["query_features"], self.n_queries)
+            changes["query_features"] = validation.query_features(changes["query_features"])
+        if changes.get("query_time") is not None:
+            changes["query_time"] = times(changes["query_time"], "query_time")
+        if "categories" in changes or "feature_names" in changes:
+            known = changes.get("feature_names", self.feature_names)
+            left = {name: values for name, values in (self.categories or {}).items() if name in (known or ())}
+            changes["categories"] = _categories(changes.get("categories", left), known, changes.get("X", self.X))
         return dataclass_replace(self, **changes)
 
     def fingerprint(self) -> str:
-        """Short hash of the content: features, labels, queries, weights, positions, relations. Equal for equal data."""
+        """Short hash of the content; equal for equal data.
+
+        The content is all that a ranker can learn from or a measure can use. Names of documents and features,
+        comments and the order of the input are left out.
+        """
         digest = hashlib.sha256()  # most processors have instructions for it
         X = self.X
         parts: list[Any] = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
@@ -529,7 +573,34 @@ class RankingDataset:
             digest.update(name.encode())
             for part in (relation.row, relation.other, relation.weights):
                 digest.update(np.ascontiguousarray(part).data)
+        # what joined later is hashed with its name, and only if it is there: other datasets keep their fingerprints
+        pairs = self.preferences
+        later = {name: getattr(self, name) for name in NUMBERS if name not in _HASHED_FIRST}
+        later |= {} if pairs is None else {f"preferences.{f.name}": getattr(pairs, f.name) for f in fields(pairs)}
+        if self.categories is not None:
+            assert self.feature_names is not None
+            each = [(self.feature_names.index(name), values) for name, values in self.categories.items()]
+            later["categories"] = np.frombuffer(repr(sorted(each)).encode(), np.uint8)
+        if not isinstance(X, np.ndarray) and self.n_features > X.indices.max(initial=-1) + 1:
+            later["n_features"] = np.array(self.n_features)  # columns without an entry
+        for name, value in later.items():
+            if value is not None:
+                digest.update(f"\0{name} {value.shape}".encode())
+                digest.update(np.ascontiguousarray(value).data)
         return digest.hexdigest()[:24]
+
+
+#: The fields whose place in the fingerprint is fixed.
+_HASHED_FIRST = ("y", "sample_weight", "query_weight", "positions", "query_features")
+#: The fields that are read-only views of mappings, which are neither pickled nor copied.
+_MAPS = ("relations", "categories")
+
+
+def _check_length(name: str, length: int, n_rows: int, n_queries: int) -> None:
+    per_query = name in FIELDS and FIELDS[name].per == "query"
+    if length != (n_queries if per_query else n_rows):
+        size = plural(n_queries, "query", "queries") if per_query else plural(n_rows, "row")
+        raise DataError(f"{name} has {length} entries, but the data have {size}")
 
 
 def _relations(given: Any, rows: np.ndarray | None, offsets: np.ndarray) -> Mapping[str, Relation] | None:
@@ -540,12 +611,12 @@ def _relations(given: Any, rows: np.ndarray | None, offsets: np.ndarray) -> Mapp
     return relation_map(given, rows, offsets)
 
 
-def _query_features(given: Any, n_queries: int) -> np.ndarray | None:
-    if given is None:
+def _categories(given: Any, names: Sequence[str] | None, X: Any) -> Mapping[str, tuple[Any, ...]] | None:
+    if not given:
         return None
-    table = validation.column(given, "query_features", np.float32, ndim=2)
-    if len(table) != n_queries:
-        raise DataError(f"query_features has {len(table)} rows, but there are {n_queries} queries")
-    if np.isinf(table).any():
-        raise DataError("query_features has infinite values")
-    return table
+    from plackett.data.categories import check_codes, checked_categories
+
+    checked = checked_categories(given, names)
+    if isinstance(X, np.ndarray):  # sparse features are refused later
+        check_codes(X, names or (), checked)
+    return MappingProxyType(checked)

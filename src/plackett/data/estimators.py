@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 from plackett.data.validation import unmasked
@@ -77,6 +78,7 @@ def fit(
     if target is ranker and takes_dataset(ranker):
         arguments = {} if valid is None else {"eval_set": valid}
         return ranker.fit(data, **arguments, **(parameters or {}))
+    refuse_categories(data.categories, type(ranker).__name__)
     arguments.update([(name, make(data)) for name, make in QUERY_ARGUMENTS.items() if name in known][:1])
     if data.sample_weight is not None and "sample_weight" in known:
         arguments["sample_weight"] = data.sample_weight

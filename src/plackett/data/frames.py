@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._errors import CellError, DataError, in_shell, parameter
-from plackett.data._tables import as_polars, id_array, id_series
+from plackett.data._tables import as_polars, id_array, id_series, is_pandas
+from plackett.data.categories import category_codes, category_columns
 from plackett.data.columns import OWN, Columns, choose_columns, is_number, log_columns
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import FIELDS
 from plackett.data.strings import Strings
+from plackett.data.times import seconds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,6 +40,8 @@ def from_frame(
     query_weight: str | None = "query_weight",
     position: str | None = "position",
     query_features: str | Sequence[str] = (),
+    categories: str | Sequence[str] = (),
+    time: str | None = "query_time",
     labels_needed: bool | str = True,
     sparse: bool = False,
 ) -> RankingDataset:
@@ -51,25 +56,35 @@ def from_frame(
     qid, label, docid, sample_weight, query_weight, position
         Names of columns. By default the usual names are recognised, whatever their case, hyphens and
         underscores: ``query_id``, ``search_id``, ``topic`` or ``query`` for ``qid``; ``relevance``, ``grade``,
-        ``judgement``, ``rel``, ``y`` or, failing these, ``rating`` for ``label``; ``docno``, ``doc_id``,
-        ``product_id``, ``item_id`` or ``product`` for ``docid``. Only ``qid`` and ``label`` are required;
-        pass ``label=None`` for a table without labels. ``query_weight`` must not vary within a query.
+        ``judgement``, ``rel``, ``y`` or, failing these and with a warning, ``rating`` or ``target`` for ``label``;
+        ``docno``, ``doc_id``, ``product_id``, ``item_id`` or ``product`` for ``docid``. Only ``qid`` and ``label`` are
+        required; pass ``label=None`` for a table without labels. ``query_weight`` must not vary within a query.
     features
         Names of the feature columns (or a polars selector); by default all columns without another role. Numbers and
         booleans are features, and so are lists of numbers of one length, which become one feature per entry
         (PyTerrier's ``features``). Missing values become NaN. Columns with a usual name of the query's or the
         document's id are never features unless named here. A column of whole numbers that looks like an id or a row
-        number is a feature, with a warning.
+        number is a feature, with a warning. Columns of categories (pandas' ``category``, polars' `Categorical` and
+        `Enum`) are features too: the dataset has the number of each value, and the values in ``categories``.
     drop
         Columns to leave out.
     query_features
         Names of the columns that describe the query (its length, its type as a number): they become
         ``query_features`` instead of features of the documents, and must not vary within a query.
+    categories
+        Columns of text or numbers that hold categories, in addition to those that say so by their type.
+    time
+        Column that says when the query was asked: dates, dates with times, text such as ``2024-05-31`` or
+        ``2024-05-31T12:00:00``, or numbers. It becomes ``query_time`` and no feature; if it varies within a query, the
+        earliest time counts. Dates without a time zone are in UTC. A column of dates that is not named is an error,
+        as it is neither a number nor a category; ``drop`` leaves it out.
     drop_text
-        Leave out all columns of text, dates and other values that are not numbers, instead of raising an error.
+        Leave out all columns of text, dates and other values that are neither numbers nor categories, instead of
+        raising an error.
     labels_needed
-        False for data that will only be scored: a table without labels is accepted, and labels that are missing or
-        not numeric are left out. ``"if there"`` accepts a table without labels, but not missing labels.
+        False for data that will only be scored: a table without labels is accepted, labels that are missing or
+        not numeric are left out, and ``rating`` and ``target`` are features. ``"if there"`` accepts a table without
+        labels, but not missing labels.
     sparse
         Store the features as a SciPy CSR matrix, without their zeros. A table does not record whether its data were
         sparse.
@@ -95,16 +110,19 @@ def from_frame(
         query_weight=query_weight,
         position=position,
         query_features=query_features,
+        categories=categories,
+        time=time,
         labels_needed=labels_needed,
     )
-    data = dataset_of(table, chosen, sparse)
+    data = dataset_of(table, chosen, sparse, frame if is_pandas(frame) else None)
     log_columns(chosen, "the table")
     return data
 
 
-def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> RankingDataset:
-    """Build the dataset once the roles of the columns are known."""
+def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False, pandas: Any = None) -> RankingDataset:
+    """Build the dataset once the roles of the columns are known. ``pandas`` is the frame that the table was made of."""
     roles = chosen.roles
+    table, categories = _coded(table, chosen.categories, pandas)
     X, names = _features(table, list(chosen.features), sparse)
 
     def numbers(role: str) -> np.ndarray | None:
@@ -120,8 +138,12 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> Ra
         subtopics=_nested(table["subtopics"]) if "subtopics" in table.columns else None,
         comments=_comments(table["comment"]) if "comment" in table.columns else None,
         feature_names=names or None,
+        categories=categories,
     )
     per_query: dict[str, Any] = {}
+    if "query_time" in roles:
+        times = data.from_input_order(seconds(table[roles["query_time"]]))
+        per_query["query_time"] = np.minimum.reduceat(times, data.offsets[:-1]) if times.size else times
     if "query_weight" in roles:
         per_query["query_weight"] = _of_queries(data, numbers("query_weight"), "query_weight")
     if "subtopic_weight" in table.columns:
@@ -135,6 +157,21 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False) -> Ra
         values = _of_queries(data, _nested(table["query_features"]), "query_features")
         per_query["query_features"] = values.astype(np.float32)
     return replace(data, **per_query) if per_query else data
+
+
+def _coded(table: pl.DataFrame, names: Sequence[str], pandas: Any) -> tuple[pl.DataFrame, dict[str, list[Any]]]:
+    """The table with the number of each category instead of the category, and the categories.
+
+    Those of a pandas frame are of any type and in an order of their own, which polars does not keep.
+    """
+    if not names:
+        return table, {}
+    import polars as pl
+
+    frame = table if pandas is None else pandas.set_axis([str(name) for name in pandas.columns], axis=1)
+    values = category_columns(frame[list(names)], names)
+    codes = [pl.Series(name, category_codes(frame[name], known)) for name, known in values.items()]
+    return table.with_columns(codes), values
 
 
 def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any, list[str]]:
@@ -167,16 +204,16 @@ def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any,
 
 def _refuse_text(series: pl.Series) -> None:
     """Say what is wrong with a feature of another type, and where: one bad cell makes a whole column text."""
-    import polars as pl
-
     what = f"column {series.name!r} is {series.dtype}, but features must be numbers"
     leave = parameter("drop", repr(series.name) if in_shell() else f"[{series.name!r}]")
+    name = repr(series.name)
+    if series.dtype.is_temporal():
+        raise DataError(f"{what}: leave it out with {leave}, or say that it is the time with {parameter('time', name)}")
     advice = f"encode it (one-hot or as numbers), or leave it out with {leave}"
-    # a dataset holds numbers only; tree rankers take a frame with categories as it is
-    trees = "" if in_shell() else "; tree rankers take columns of categories: fit(frame, y, qid=…)"
+    trees = f"; for tree rankers, it may hold categories: {parameter('categories', name)}"
     odd = _odd_cells(series)
     if odd is None:
-        raise DataError(f"{what}: {advice}{trees if isinstance(series.dtype, pl.Categorical | pl.Enum) else ''}")
+        raise DataError(f"{what}: {advice}")
     row, count = odd
     problem = f"{series[row]!r:.60} is not a number"
     if 2 * count > series.len():  # a column of text
@@ -286,9 +323,10 @@ def to_polars(data: RankingDataset) -> pl.DataFrame:
     """One row per document, in the grouped order: ids, label, weights and the features.
 
     The columns are ``qid`` and, where the dataset has them, ``docid``, ``label``, ``sample_weight``,
-    ``query_weight``, ``position``, ``query_features``, ``subtopics``, ``subtopic_weight`` and ``comment``; then the
-    features by their names, or ``f1``, ``f2``, … `from_frame` restores the same dataset, except for preferences and
-    relations, which do not fit into rows.
+    ``query_weight``, ``query_time``, ``position``, ``query_features``, ``subtopics``, ``subtopic_weight`` and
+    ``comment``; then the features by their names, or ``f1``, ``f2``, … Features that hold categories are columns of
+    text of the type `Enum`. `from_frame` restores the same dataset, except for preferences and relations, which do not
+    fit into rows, and for the type of categories that are not text.
 
     >>> to_polars(RankingDataset.from_arrays([[0.5]], [1], qid=["a"])).columns
     ['qid', 'label', 'f1']
@@ -297,32 +335,35 @@ def to_polars(data: RankingDataset) -> pl.DataFrame:
 
     rows = pl.Series(data.query_of_row)
     columns = [id_series("qid", data.qids).gather(rows)]
-    if data.docids is not None:
-        columns.append(id_series("docid", data.docids))
-    for name, values in (("label", data.y), ("sample_weight", data.sample_weight)):
-        if values is not None:
-            columns.append(pl.Series(name, values))
-    if data.query_weight is not None:
-        columns.append(pl.Series("query_weight", data.query_weight[data.query_of_row]))
-    if data.positions is not None:
-        columns.append(pl.Series("position", data.positions))
-    if data.query_features is not None:
-        columns.append(_arrays("query_features", data.query_features[data.query_of_row]))
-    if data.subtopics is not None:
-        columns.append(_arrays("subtopics", data.subtopics))
-    if data.subtopic_weight is not None:
-        columns.append(_arrays("subtopic_weight", data.subtopic_weight[data.query_of_row]))
-    if data.comments is not None:
-        columns.append(id_series("comment", data.comments.to_numpy()))
+    for name, field in FIELDS.items():
+        values = getattr(data, name)
+        if values is None:
+            continue
+        if field.dtype in (None, str):
+            columns.append(id_series(field.column, values if field.dtype is None else values.to_numpy()))
+            continue
+        values = values if field.per == "row" else values[data.query_of_row]
+        columns.append(_arrays(field.column, values) if field.width else pl.Series(field.column, values))
     names = data.feature_names or [f"f{j + 1}" for j in range(data.n_features)]
+    kinds = data.categories or {}
     clash = {series.name for series in columns}.intersection(names)
     if clash or len(set(names)) < len(names):
         raise DataError(f"feature names must be unique and not {', '.join(OWN)}; found {sorted(clash) or 'duplicates'}")
     table = pl.DataFrame(columns)
     if not names:
         return table
-    X = data.dense()
-    return table.hstack(pl.from_numpy(X, schema=list(names), orient="row"))
+    features = pl.from_numpy(data.dense(), schema=list(names), orient="row")
+    return table.hstack(features.with_columns(_named_values(features[name], kinds[name]) for name in kinds))
+
+
+def _named_values(codes: pl.Series, values: Sequence[Any]) -> pl.Series:
+    """Codes of categories as their values, in text: a column of categories of pandas and polars alike."""
+    import polars as pl
+
+    texts = [str(value) for value in values]
+    place = codes.fill_nan(None)
+    place = place.set((place < 0) | (place >= len(texts)), None).cast(pl.UInt32)
+    return pl.Series(codes.name, texts, dtype=pl.Enum(texts)).gather(place).alias(codes.name)
 
 
 def _arrays(name: str, values: np.ndarray) -> pl.Series:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
 from dataclasses import fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett import _storage
 from plackett._errors import DataError, reading
+from plackett._files import offsets_fit
+from plackett.data.categories import checked_categories
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import NUMBERS
 from plackett.data.mapped import note_source
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation, relation_map
-from plackett.data.strings import Strings
+from plackett.data.strings import Strings, pack_ids, pack_strings, unpack_ids, unpack_strings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -22,16 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["open_dataset", "save_dataset"]
 
 #: Plain arrays: type and shape, where "rows", "queries" and "T" stand for numbers that must agree.
+_LENGTH = {"row": "rows", "query": "queries"}
 _PLAIN: dict[str, tuple[type, tuple[str, ...]]] = {
-    "y": (np.float64, ("rows",)),
-    "sample_weight": (np.float64, ("rows",)),
-    "query_weight": (np.float64, ("queries",)),
-    "positions": (np.int32, ("rows",)),
-    "subtopics": (np.float32, ("rows", "T")),
-    "subtopic_weight": (np.float64, ("queries", "T")),
-    "query_features": (np.float32, ("queries", "query features")),
-    "input_rows": (np.int64, ("rows",)),
-}
+    name: (field.dtype, tuple(filter(None, (_LENGTH[field.per], field.width)))) for name, field in NUMBERS.items()
+} | {"input_rows": (np.int64, ("rows",))}
 #: Ids: whole numbers, or strings as bytes and offsets.
 _IDS = {"qids": "queries", "docids": "rows"}
 
@@ -66,26 +66,28 @@ def save_dataset(
     for name in _IDS:
         ids = getattr(data, name)
         if ids is not None:
-            arrays |= {name: ids} if ids.dtype.kind == "i" else _pack(name, Strings.from_values(ids))
+            arrays |= pack_ids(name, ids)
     if data.feature_names is not None:
-        arrays |= _pack("feature_names", Strings.from_values(data.feature_names))
+        arrays |= pack_strings("feature_names", Strings.from_values(data.feature_names))
     if data.comments is not None:
-        arrays |= _pack("comments", data.comments)
+        arrays |= pack_strings("comments", data.comments)
     if data.preferences is not None:
         for field in fields(Preferences):
             value = getattr(data.preferences, field.name)
             if value is not None:
                 arrays[f"preferences.{field.name}"] = value
     metadata = {"kind": "dataset", "n_features": str(data.n_features)}
+    if data.categories:
+        metadata["categories"] = json.dumps(dict(data.categories), ensure_ascii=False)
     if data.relations:
-        arrays |= _pack("relations", Strings.from_values(list(data.relations)))
+        arrays |= pack_strings("relations", Strings.from_values(list(data.relations)))
         for number, relation in enumerate(data.relations.values()):
             for field in fields(Relation):
                 value = getattr(relation, field.name)
                 if value is not None:
                     arrays[f"relation.{number}.{field.name}"] = value
     for name, values in (strings or {}).items():
-        arrays |= _pack(name, values)
+        arrays |= pack_strings(name, values)
     _storage.write(path, arrays, metadata)
 
 
@@ -108,10 +110,6 @@ def _all_finite(values: np.ndarray) -> bool:
     return all(bool(np.isfinite(values[start : start + 65_536]).all()) for start in range(0, values.size, 65_536))
 
 
-def _pack(name: str, strings: Strings) -> dict[str, np.ndarray]:
-    return {f"{name}.bytes": strings.data, f"{name}.offsets": strings.offsets}
-
-
 class _Opener:
     """Makes a dataset from arrays that may be damaged. Kernels trust offsets and row numbers, so all are checked."""
 
@@ -130,14 +128,19 @@ class _Opener:
         known |= {name: self.ids(name, length) for name, length in _IDS.items()}
         if known["qids"] is None:
             raise self.damaged("qids are missing")
-        if known["y"] is not None and not _all_finite(known["y"]):
-            raise self.damaged("a label is not finite")
+        for name, what in (("y", "a label"), ("query_time", "the time of a query")):
+            if known[name] is not None and not _all_finite(known[name]):
+                raise self.damaged(f"{what} is not finite")
         rows = known["input_rows"]
         if rows is not None and not np.array_equal(np.bincount(self.within(rows, "rows")), np.ones(rows.size)):
             raise self.damaged("input_rows do not name every row once")
         names = self.strings("feature_names", "features")
         if names is not None:
             known["feature_names"] = tuple(names.to_numpy().tolist())
+        if "categories" in self.metadata:
+            known["categories"] = MappingProxyType(
+                checked_categories(json.loads(self.metadata["categories"]), known.get("feature_names"))
+            )
         known["comments"] = self.strings("comments", "rows")
         if "preferences.winner" in self.arrays:
             known["preferences"] = self.preferences(offsets)
@@ -166,10 +169,11 @@ class _Opener:
         return self.required(name, dtype, shape) if name in self.arrays else None
 
     def check_offsets(self, name: str, offsets: np.ndarray, end: int | None = None) -> None:
-        if offsets.size == 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
+        last = int(offsets[-1]) if offsets.size else 0
+        if not offsets_fit(offsets, last):
             raise self.damaged(f"{name} do not begin at 0 and increase")
-        if end is not None and offsets[-1] != end:
-            raise self.damaged(f"{name} end at {offsets[-1]} instead of {end}")
+        if end is not None and last != end:
+            raise self.damaged(f"{name} end at {last} instead of {end}")
 
     def within(self, numbers: np.ndarray, length: str) -> np.ndarray:
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.sizes[length]:
@@ -199,20 +203,19 @@ class _Opener:
         return csr_matrix((values, indices, indptr), shape=(self.sizes["rows"], self.sizes["features"]), copy=False)
 
     def strings(self, name: str, length: str) -> Strings | None:
-        if f"{name}.bytes" not in self.arrays:
-            return None
-        data = self.required(f"{name}.bytes", np.uint8, (f"bytes of {name}",))
-        offsets = self.required(f"{name}.offsets", np.int64, (f"{name} + 1",))
-        self.check_offsets(f"{name}.offsets", offsets, data.size)
-        if offsets.size != self.sizes[length] + 1:
-            raise self.damaged(f"{offsets.size - 1} {name} for {self.sizes[length]} {length}")
-        return Strings(data, offsets)
+        return self.unpacked(unpack_strings, name, length)
 
     def ids(self, name: str, length: str) -> np.ndarray | None:
-        if name in self.arrays:
-            return self.required(name, np.int64, (length,))
-        strings = self.strings(name, length)
-        return None if strings is None else strings.to_numpy()
+        return self.unpacked(unpack_ids, name, length)
+
+    def unpacked(self, unpack: Callable[[dict[str, np.ndarray], str], Any], name: str, length: str) -> Any:
+        try:
+            values = unpack(self.arrays, name)
+        except DataError as error:
+            raise self.damaged(str(error)) from None
+        if values is not None and len(values) != self.sizes[length]:
+            raise self.damaged(f"{len(values)} {name} for {self.sizes[length]} {length}")
+        return values
 
     def preferences(self, offsets: np.ndarray) -> Preferences:
         columns: dict[str, Any] = {}

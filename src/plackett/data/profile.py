@@ -47,8 +47,10 @@ class Profile:
         Rows whose features equal those of an earlier row of the same query.
     conflicting_rows
         Those of them whose label differs from that earlier row's.
-    sample_weight, query_weight
-        Smallest and largest weight, or None.
+    categories
+        Number of different values of each feature that holds categories, by name.
+    sample_weight, query_weight, query_time
+        Smallest and largest weight or time, or None.
     n_preferences
         Number of explicit preferences, or None.
     has_docids, has_positions, has_comments
@@ -71,8 +73,10 @@ class Profile:
     constant: tuple[str | int, ...]
     duplicate_rows: int
     conflicting_rows: int
+    categories: dict[str, int]
     sample_weight: tuple[float, float] | None
     query_weight: tuple[float, float] | None
+    query_time: tuple[float, float] | None
     n_preferences: int | None
     has_docids: bool
     has_positions: bool
@@ -109,8 +113,10 @@ def profile(data: RankingDataset) -> Profile:
         constant=tuple(names[j] for j in np.flatnonzero(features.constant).tolist()),
         duplicate_rows=repeated.size,
         conflicting_rows=0 if data.y is None else int((data.y[repeated] != data.y[first[repeated]]).sum()),
+        categories={name: len(values) for name, values in (data.categories or {}).items()},
         sample_weight=_span(data.sample_weight),
         query_weight=_span(data.query_weight),
+        query_time=_span(data.query_time),
         n_preferences=None if data.preferences is None else len(data.preferences),
         has_docids=data.docids is not None,
         has_positions=data.positions is not None,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import FIELDS
 from plackett.data.preferences import Preferences
 
 __all__ = ["some_rows"]
@@ -21,10 +22,11 @@ def some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
     """
     if rows.size == data.n_rows:
         return data
-    parts: dict[str, Any] = {"offsets": np.searchsorted(rows, data.offsets), "input_rows": None, "comments": None}
-    for name in ("X", "y", "docids", "sample_weight", "positions", "subtopics"):
+    parts: dict[str, Any] = {"offsets": np.searchsorted(rows, data.offsets), "input_rows": None, "X": data.X[rows]}
+    for name, field in FIELDS.items():
         value = getattr(data, name)
-        parts[name] = None if value is None else value[rows]
+        if value is not None and field.per == "row":
+            parts[name] = value.take(rows) if field.dtype is str else value[rows]
     pairs = data.preferences
     if pairs is not None:
         new_row = np.full(data.n_rows, -1)

@@ -1,4 +1,4 @@
-"""Splits that keep queries whole: LETOR's five folds, and stratified parts."""
+"""Splits that keep queries whole: LETOR's five folds, stratified parts, and parts by time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, parameter
 from plackett._provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import order_of
 from plackett.data.mapped import query_blocks
+from plackett.data.times import duration, times
 
-__all__ = ["Fold", "letor_folds", "split_queries"]
-__public__ = ["Fold", "letor_folds", "split_queries"]
+__all__ = ["Fold", "letor_folds", "split_by_time", "split_queries"]
+__public__ = ["Fold", "letor_folds", "split_by_time", "split_queries"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +124,8 @@ def split_queries(
     >>> len(set(train) | set(test)), len(set(train) & set(test))
     (5, 0)
     """
-    shares = np.asarray(sizes, np.float64)
-    if shares.ndim != 1 or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
-        raise DataError(f"sizes must be positive shares that add up to 1, such as (0.7, 0.3), got {sizes!r}")
     queries = _Queries(data)
-    edges = np.rint(np.cumsum([0, *shares]) * queries.n).astype(np.int64)
+    edges = _edges(sizes, queries.n)
     counts = np.diff(edges)
     if (counts == 0).any():
         raise DataError(f"{queries.n} queries are too few for parts of the sizes {tuple(sizes)}")
@@ -141,6 +139,74 @@ def split_queries(
     part = np.repeat(np.arange(counts.size), counts)[np.argsort(position)]
     part = np.roll(part, rng.integers(queries.n))
     return tuple(queries.take(np.sort(order[part == p])) for p in range(counts.size))
+
+
+def split_by_time(
+    data: RankingDataset | Any,
+    sizes: Sequence[float] = (0.6, 0.2, 0.2),
+    *,
+    cutoffs: Any = None,
+    time: Any = None,
+    embargo: Any = 0.0,
+) -> tuple[Any, ...]:
+    """Split whole queries by time: the earliest into the first part, the latest into the last one.
+
+    Train on the past and test on the future, as a ranker is used. Queries of the same time are in the same part.
+
+    Parameters
+    ----------
+    data
+        A dataset (returns datasets), or the query id of each row (returns arrays of row numbers).
+    sizes
+        Share of the queries of each part, adding up to 1; approximate if many queries have the same time.
+    cutoffs
+        Instead of ``sizes``: ascending times at which the second part begins, the third, …; dates, text such as
+        ``"2024-05-31"``, or numbers.
+    time
+        When each query was asked: dates or numbers, one for each query, or one for each row; then the earliest of
+        its rows is the time of a query. By default ``data.query_time``.
+    embargo
+        Leave out queries that are less than this before the beginning of a later part: their labels may have been
+        collected when it had begun. A ``timedelta``, or a number in the unit of the times (seconds for dates).
+
+    Examples
+    --------
+    >>> train, test = split_by_time(["a", "a", "b", "c"], cutoffs=["2024-05-31"],
+    ...                             time=["2024-05-30", "2024-06-02", "2024-06-01", "2024-05-01"])
+    >>> train.tolist(), test.tolist()
+    ([0, 1, 3], [2])
+    """
+    queries = _Queries(data)
+    if queries.n == 0:
+        raise DataError("there are no queries to split")
+    when, gap = queries.times(time), duration(embargo, "embargo")
+    if cutoffs is None:
+        edges = _edges(sizes, queries.n)[1:-1]
+        cuts = np.sort(when)[np.minimum(edges, queries.n - 1)]
+    else:
+        one = isinstance(cutoffs, str) or not np.iterable(cutoffs)
+        cuts = times([cutoffs] if one else cutoffs, "cutoffs")
+    if cuts.size == 0 or (cutoffs is not None and not (cuts[1:] > cuts[:-1]).all()):
+        raise DataError("cutoffs must ascend, and a split has two parts or more")
+    part = np.searchsorted(cuts, when, side="right")
+    until = np.append(cuts - gap, np.inf)[part]
+    parts = [np.flatnonzero((part == p) & (when < until)) for p in range(cuts.size + 1)]
+    for number, own in enumerate(parts, 1):
+        if own.size == 0:
+            raise DataError(
+                f"part {number} of {len(parts)} has no queries: the times are from {when.min():.10g} to "
+                f"{when.max():.10g}, later parts begin at {', '.join(f'{cut:.10g}' for cut in cuts)}, and the embargo "
+                f"is {gap:.10g}"
+            )
+    return tuple(queries.take(own) for own in parts)
+
+
+def _edges(sizes: Sequence[float], n: int) -> np.ndarray:
+    """The number of the first of n queries of each part, and n."""
+    shares = np.asarray(sizes, np.float64)
+    if shares.ndim != 1 or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
+        raise DataError(f"sizes must be positive shares that add up to 1, such as (0.7, 0.3), got {sizes!r}")
+    return np.rint(np.cumsum([0, *shares]) * n).astype(np.int64)
 
 
 class _Queries:
@@ -164,6 +230,23 @@ class _Queries:
         chosen[queries] = True
         assert self.rows is not None
         return np.sort(self.rows[np.repeat(chosen, np.diff(self.offsets))])
+
+    def times(self, given: Any) -> np.ndarray:
+        """When each query was asked."""
+        if given is None:
+            if self.data is None or self.data.query_time is None:
+                raise DataError(
+                    f"the data have no times: give {parameter('time')}"
+                    + ("" if self.data is None else ", or name the column of the table when it is read")
+                )
+            return self.data.query_time
+        when = times(given, "time")
+        if when.size == self.n and self.rows is None:
+            return when
+        if when.size != self.offsets[-1]:
+            raise DataError(f"time has {when.size} entries for {self.n} queries and {self.offsets[-1]} rows")
+        when = when[self.rows] if self.rows is not None else when
+        return np.minimum.reduceat(when, self.offsets[:-1]) if when.size else when
 
     def strata(self, y: Any) -> np.ndarray:
         """Keys to sort the queries by, the last one first: length within class of mean gain."""

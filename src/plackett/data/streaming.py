@@ -17,6 +17,7 @@ from plackett._atomic import naming
 from plackett._errors import DataError, PartsError, reading
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import FIELDS, NUMBERS
 from plackett.data.letor.read import read_letor_chunks
 from plackett.data.native import save_dataset
 from plackett.data.strings import Strings
@@ -97,9 +98,7 @@ def _to_native(source: Any, chunks: Iterable[RankingDataset], target: str | os.P
         offsets = np.zeros(whole.n_queries + 1, np.int64)
         assert whole.sample_weight is not None
         offsets[1:] = np.cumsum(whole.sample_weight)
-        per_row: dict[str, Any] = (
-            dict.fromkeys(("X", "y", "sample_weight", "positions", "subtopics", "docids")) | arrays
-        )
+        per_row: dict[str, Any] = {name: None for name, field in FIELDS.items() if field.per == "row"} | arrays
         save_dataset(replace(whole, **per_row, offsets=offsets), target, strings=strings)
     return open_dataset(target)
 
@@ -112,11 +111,9 @@ def _queries_only(chunk: RankingDataset) -> RankingDataset:
         y=None,
         offsets=np.arange(n + 1),
         qids=chunk.qids,
-        query_weight=chunk.query_weight,
-        query_features=chunk.query_features,
-        subtopic_weight=chunk.subtopic_weight,
         feature_names=chunk.feature_names,
         sample_weight=chunk.group.astype(np.float64),
+        **{name: getattr(chunk, name) for name, field in FIELDS.items() if field.per == "query"},
     )
 
 
@@ -131,9 +128,12 @@ class _Spools:
         self.fields: set[str] | None = None
 
     def add(self, chunk: RankingDataset) -> None:
-        if not isinstance(chunk.X, np.ndarray) or chunk.preferences is not None or chunk.relations is not None:
-            raise PartsError(f"{self.source}: sparse features, preferences and relations are converted in memory")
-        plain = {name: getattr(chunk, name) for name in ("X", "y", "sample_weight", "positions", "subtopics")}
+        whole = (chunk.preferences, chunk.relations, chunk.categories)
+        if not isinstance(chunk.X, np.ndarray) or any(value is not None for value in whole):
+            kinds = "sparse features, categories, preferences and relations"
+            raise PartsError(f"{self.source}: {kinds} are converted in memory")
+        per_row = [name for name, field in NUMBERS.items() if field.per == "row"]
+        plain = {name: getattr(chunk, name) for name in ("X", *per_row)}
         plain = {name: value for name, value in plain.items() if value is not None}
         if self.fields not in (None, set(plain)):
             some = ", ".join(sorted(set(plain) ^ self.fields))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.dtypes import StringDType
 
+from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett._kernel import kernel
 
-__all__ = ["Strings"]
+__all__ = ["Strings", "pack_ids", "pack_strings", "unpack_ids", "unpack_strings"]
 
 
 class Strings:
@@ -95,6 +97,42 @@ class Strings:
             return np.strings.decode(entries, "utf-8").astype(StringDType())
         except UnicodeDecodeError:
             return np.strings.decode(entries, "utf-8", "replace").astype(StringDType())
+
+
+def pack_strings(name: str, strings: Strings) -> dict[str, np.ndarray]:
+    """Arrays that store strings in a file."""
+    return {f"{name}.bytes": strings.data, f"{name}.offsets": strings.offsets}
+
+
+def unpack_strings(arrays: Mapping[str, np.ndarray], name: str) -> Strings | None:
+    """Strings from the arrays of a file, checked; None if they are not there.
+
+    >>> unpack_strings(pack_strings("ids", Strings.from_values(["a", "b"])), "ids").to_numpy().tolist()
+    ['a', 'b']
+    """
+    if f"{name}.bytes" not in arrays:
+        return None
+    data, offsets = arrays[f"{name}.bytes"], arrays.get(f"{name}.offsets")
+    if offsets is None or data.dtype != np.uint8 or offsets.dtype != np.int64 or data.ndim != 1:
+        raise DataError(f"{name} are not texts")
+    if not offsets_fit(offsets, data.size):
+        raise DataError(f"the offsets of {name} do not begin at 0, increase, and end with the {data.size} bytes")
+    return Strings(data, offsets)
+
+
+def pack_ids(name: str, ids: np.ndarray) -> dict[str, np.ndarray]:
+    """Arrays that store ids, whole numbers or strings, in a file."""
+    return {name: ids} if ids.dtype.kind == "i" else pack_strings(name, Strings.from_values(ids))
+
+
+def unpack_ids(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray | None:
+    """Ids from the arrays of a file, checked; None if they are not there."""
+    if name not in arrays:
+        strings = unpack_strings(arrays, name)
+        return None if strings is None else strings.to_numpy()
+    if arrays[name].dtype != np.int64 or arrays[name].ndim != 1:
+        raise DataError(f"{name} are not whole numbers")
+    return arrays[name]
 
 
 @kernel

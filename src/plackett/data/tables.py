@@ -31,7 +31,7 @@ _HEADER = 1 << 24
 #: An id that is written as a whole number.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 #: Words for a missing value, and the empty field in quotes; polars itself knows the one without quotes.
-_MISSING = ["", "NA", "N/A", "NULL", "null", "None", "?"]
+MISSING = ["", "NA", "N/A", "NULL", "null", "None", "?"]
 
 
 def read_parquet(path: str | os.PathLike[str], **columns: Any) -> RankingDataset:
@@ -229,7 +229,7 @@ def _with_quotes(raw: bytes, separator: str, names: list[str]) -> dict[str, str]
 def without_words(column: pl.Series) -> pl.Series:
     """A column of text without blanks around the values, and null for the words for a missing value."""
     text = column.str.strip_chars()
-    return text.set(text.is_in(_MISSING), None)
+    return text.set(text.is_in(MISSING), None)
 
 
 def without_missing(column: pl.Series) -> pl.Series:

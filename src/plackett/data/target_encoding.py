@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._estimator import Transformer, not_fitted
 from plackett._kernel import kernel
+from plackett.data.categories import recoded
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import distinct
@@ -41,7 +42,8 @@ class OrderedTargetEncoder(Transformer):
     Parameters
     ----------
     features
-        Indices of the columns that hold category codes; None means all columns.
+        Indices of the columns that hold category codes; None means those that a dataset declares as categories, or
+        all columns if there are none.
     smoothing
         a, the number of documents that the prior m counts as.
     relative
@@ -112,6 +114,10 @@ class OrderedTargetEncoder(Transformer):
         table = self._table(X)
         if table.shape[1] != self.n_features_in_:
             raise DataError(f"X has {table.shape[1]} features, but this encoder is expecting {self.n_features_in_}")
+        if isinstance(X, RankingDataset) and X.categories:
+            for j, values in getattr(self, "categories_", ()):
+                codes = recoded(table[:, j], X.categories[(X.feature_names or ())[j]], values)
+                table[:, j] = np.where(np.isnan(codes) & ~np.isnan(table[:, j]), -1.0, codes)  # never seen, not missing
         encoded = np.array(table, np.float64)
         learned = np.asarray(self.statistics_, np.float64)
         for j in self._columns(table.shape[1]):
@@ -134,6 +140,8 @@ class OrderedTargetEncoder(Transformer):
         table = self._table(X)
         labels, query = _labels(X, y, qid, table.shape[0])
         self.n_features_in_ = table.shape[1]
+        declared = (X.categories if isinstance(X, RankingDataset) else None) or {}
+        self.categories_ = [[X.feature_names.index(name), list(values)] for name, values in declared.items()]
         target = np.where(labels >= 0, labels, np.nan)
         judged = ~np.isnan(target)
         if self.relative:
@@ -161,7 +169,8 @@ class OrderedTargetEncoder(Transformer):
         return (total + self.smoothing * prior) / (count + self.smoothing)
 
     def _columns(self, n_features: int) -> list[int]:
-        chosen = range(n_features) if self.features is None else self.features
+        declared = [j for j, _ in getattr(self, "categories_", ())]
+        chosen = (declared or range(n_features)) if self.features is None else self.features
         for j in chosen:
             if not 0 <= j < n_features:
                 raise DataError(f"features: there is no feature {j}; there are {n_features}")
@@ -177,9 +186,12 @@ class OrderedTargetEncoder(Transformer):
             raise DataError("X must be a table of numbers; give codes for categories that are text")
         return table.astype(np.float64)
 
-    @staticmethod
-    def _as_given(X: Any, encoded: np.ndarray) -> Any:
-        return X.replace(X=encoded.astype(np.float32)) if isinstance(X, RankingDataset) else encoded
+    def _as_given(self, X: Any, encoded: np.ndarray) -> Any:
+        if not isinstance(X, RankingDataset):
+            return encoded
+        names = [(X.feature_names or ())[j] for j in self._columns(X.n_features)] if X.categories else []
+        left = {name: values for name, values in (X.categories or {}).items() if name not in names}
+        return X.replace(X=encoded.astype(np.float32), categories=left)
 
 
 def _labels(X: Any, y: Any, qid: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett._estimator import Transformer, not_fitted
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 
@@ -105,6 +106,7 @@ class QueryTransformer(Transformer):
         """Features of ``X`` as a float array or CSR matrix, after scikit-learn's usual checks."""
         features = X
         if isinstance(X, RankingDataset):
+            refuse_categories(X.categories, type(self).__name__)
             features = X.X
         elif has_qid(X):
             features = X.drop(columns="qid") if hasattr(X, "iloc") else X.drop("qid")

@@ -8,18 +8,20 @@ column names of ir-measures, PyTerrier or BEIR, a dict of dicts, or triples.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import CellError, DataError
+from plackett.data._bytes import bare_suffix
 from plackett.data._compression import replacing_compressed
-from plackett.data._qrels_columns import read_columns, read_named
+from plackett.data._qrels_columns import read_columns
 from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table, missing_ids
 from plackett.data._trec_lines import read_lines, refuse_repeats
 from plackett.data.estimators import scores_of
 from plackett.data.grouping import is_missing
+from plackett.data.trec_tables import TABLES, is_table_file, name_ids, read_table_file, write_table_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,9 +38,8 @@ def read_qrels(path: str | os.PathLike[str], *, columns: str | None = None) -> p
     r"""Read judgements from a qrels file, lines ``query iteration document label``, as columns ``qid, docid, label``.
 
     Fields are separated by any white space; blank lines and lines that begin with ``#`` are skipped; ``.gz``,
-    ``.xz`` and ``.zst`` are decompressed. If a document is judged twice for a query, the error names the line. A file
-    whose first line names its columns, such as BEIR's ``query-id``, ``corpus-id``, ``score``, is read as a table,
-    separated by tabs or commas.
+    ``.xz`` and ``.zst`` are decompressed. If a document is judged twice for a query, the error names the line. Tables
+    (``.csv``, ``.tsv``, ``.parquet``, ``.jsonl``) have the columns that `as_qrels` takes, and ids may contain blanks.
 
     Parameters
     ----------
@@ -55,8 +56,8 @@ def read_qrels(path: str | os.PathLike[str], *, columns: str | None = None) -> p
     """
     if columns is not None:
         return read_columns(path, columns)
-    if (table := read_named(path)) is not None:
-        return as_qrels(table)
+    if is_table_file(path):
+        return _of_table_file(path, "label", instead="score")
     return read_lines(
         path,
         "query iteration document label",
@@ -71,7 +72,7 @@ def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
     r"""Read a run from a TREC file, lines ``query Q0 document rank score tag``, as columns ``qid, docid, score``.
 
     The rank is ignored, as trec_eval does: documents are ordered by score. The tag may be missing, and anything may
-    follow it. For the rest see `read_qrels`.
+    follow it. Queries with blanks need a table with a score per query and document. For the rest see `read_qrels`.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "run")
@@ -79,7 +80,20 @@ def read_run(path: str | os.PathLike[str]) -> pl.DataFrame:
     >>> read_run(path).rows()
     [('301', 'FT-1', 2.5)]
     """
+    if is_table_file(path):
+        return _of_table_file(path, "score")
     return read_lines(path, "query Q0 document rank score tag", {"qid": 0, "docid": 2, "score": 4}, _KEY, more=True)
+
+
+def _of_table_file(path: str | os.PathLike[str], value: str, instead: str | None = None) -> pl.DataFrame:
+    """Runs or judgements of a file with named columns."""
+    table, locate = read_table_file(path, value, instead)
+    try:
+        return _as_frame(name_ids(table), value, None, instead, locate)
+    except CellError as error:
+        raise DataError(f"{path}: {locate(error.row)}, column {error.column!r}: {error.problem}") from None
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def as_qrels(source: Any) -> pl.DataFrame:
@@ -88,9 +102,9 @@ def as_qrels(source: Any) -> pl.DataFrame:
     Parameters
     ----------
     source
-        Path of a qrels file; table (pandas, polars, Arrow) with the columns of ir-measures (``query_id, doc_id,
-        relevance``), PyTerrier (``qid, docno, label``) or BEIR (``query-id, corpus-id, score``); dict of dicts
-        ``{qid: {docid: label}}``; or triples ``(query_id, doc_id, relevance)``.
+        Path of a qrels file or of a table; table in memory (pandas, polars, Arrow); dict of dicts
+        ``{qid: {docid: label}}``; or triples ``(query_id, doc_id, relevance)``. Tables have the columns of ir-measures
+        (``query_id, doc_id, relevance``), PyTerrier (``qid, docno, label``) or BEIR (``query-id, corpus-id, score``).
 
     Examples
     --------
@@ -109,7 +123,9 @@ def as_run(source: Any) -> pl.DataFrame:
     return _as_frame(source, "score", read_run)
 
 
-def _as_frame(source: Any, value: str, reader: Any, instead: str | None = None) -> pl.DataFrame:
+def _as_frame(
+    source: Any, value: str, reader: Any, instead: str | None = None, locate: Callable[[int], str] = "row {}".format
+) -> pl.DataFrame:
     import polars as pl
 
     if isinstance(source, (str, os.PathLike)):
@@ -125,7 +141,7 @@ def _as_frame(source: Any, value: str, reader: Any, instead: str | None = None) 
         table = _of_triples(source, value)
     else:
         raise DataError(f"a path, table, dict of dicts or triples were expected, not {type(source).__name__}")
-    return checked(table, value, _KEY)
+    return checked(table, value, _KEY, locate)
 
 
 def _of_dicts(source: Mapping[Any, Any], value: str) -> pl.DataFrame:
@@ -162,7 +178,9 @@ def _of_triples(source: Iterable[Any], value: str) -> pl.DataFrame:
     return pl.DataFrame(columns, schema={"qid": pl.String, "docid": pl.String, value: pl.Float64}, strict=False)
 
 
-def checked(table: pl.DataFrame, value: str, key: tuple[str, ...]) -> pl.DataFrame:
+def checked(
+    table: pl.DataFrame, value: str, key: tuple[str, ...], locate: Callable[[int], str] = "row {}".format
+) -> pl.DataFrame:
     """Table with ids as strings and numbers as float64; nothing missing, no key twice."""
     import polars as pl
 
@@ -173,8 +191,8 @@ def checked(table: pl.DataFrame, value: str, key: tuple[str, ...]) -> pl.DataFra
     if missing.any():
         row = missing.arg_max() or 0
         key_text = ", ".join(f"{name} {table[name][row]!r}" for name in key)
-        raise DataError(f"row {row} ({key_text}): the {value} is missing or not a number")
-    refuse_repeats(table, key, lambda row: f"row {row}")
+        raise DataError(f"{locate(row)} ({key_text}): the {value} is missing or not a number")
+    refuse_repeats(table, key, locate)
     return table
 
 
@@ -211,16 +229,21 @@ def _rows_of(data: RankingDataset, value: str, numbers: np.ndarray) -> pl.DataFr
 
 
 def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
-    """Write judgements (any form that `as_qrels` takes) to a qrels file, compressed if the suffix says so."""
+    """Write judgements (any form that `as_qrels` takes) to a qrels file or a table; the suffix may ask to compress."""
     import polars as pl
 
     frame = as_qrels(qrels)
+    if bare_suffix(path) in TABLES:
+        write_table_file(frame, path)
+        return
     write_lines(frame.select("qid", pl.lit("0").alias("iteration"), "docid", number_text("label")), path)
 
 
 def write_run(run: Any, path: str | os.PathLike[str], *, tag: str = "plackett") -> None:
     """Write a run (any form that `as_run` takes; see `run_frame`) to a TREC file, compressed if the suffix says so.
 
+    Ids with blanks do not fit into a TREC file: ``.csv``, ``.parquet`` and ``.jsonl`` are tables with the columns
+    ``qid, docid, score``, which `read_run` reads too.
     Queries keep their order; the documents of each are written by descending score, ties by descending
     document id, the order in which trec_eval ranks them. Scores are read back exactly.
     """
@@ -230,6 +253,9 @@ def write_run(run: Any, path: str | os.PathLike[str], *, tag: str = "plackett") 
     queries = frame.select(pl.col("qid").unique(maintain_order=True)).with_row_index("query")
     frame = frame.join(queries, on="qid", how="left", maintain_order="left")
     frame = frame.sort("query", "score", "docid", descending=[False, True, True])
+    if bare_suffix(path) in TABLES:
+        write_table_file(frame.select("qid", "docid", "score"), path)
+        return
     rank = pl.int_range(pl.len()).over("query") + 1
     frame = frame.with_columns(Q0=pl.lit("Q0"), rank=rank, tag=pl.lit(tag))
     write_lines(frame.select("qid", "Q0", "docid", "rank", "score", "tag"), path)
@@ -253,7 +279,7 @@ def write_lines(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
         if bad.any():
             raise DataError(
                 f"{path}: {name} {frame[name][bad.arg_max() or 0]!r} has white space in it, is empty or would be read "
-                "as a missing one"
+                "as a missing one; write a table instead (.csv, .parquet)"
             )
     if frame.height and frame[frame.columns[0]].str.starts_with("#").any():
         raise DataError(f"{path}: a {frame.columns[0]} begins with '#', which would make its lines comments")

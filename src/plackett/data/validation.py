@@ -12,7 +12,16 @@ from plackett.data.grouping import group_rows, ids_array
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["column", "count_rows", "features", "positions", "queries", "unmasked", "weights"]
+__all__ = [
+    "column",
+    "count_rows",
+    "features",
+    "positions",
+    "queries",
+    "query_features",
+    "unmasked",
+    "weights",
+]
 
 
 def features(X: Any) -> np.ndarray | csr_matrix | None:
@@ -83,6 +92,14 @@ def positions(values: Any) -> np.ndarray:
             f"positions[{bad[0]}] is {numbers[bad[0]]:g}; a position is a whole number, and 1 is the top of the list"
         )
     return numbers.astype(np.int32)
+
+
+def query_features(values: Any) -> np.ndarray:
+    """Features of queries: a table of numbers, NaN where they are missing."""
+    table = column(values, "query_features", np.float32, ndim=2)
+    if np.isinf(table).any():
+        raise DataError("query_features has infinite values")
+    return table
 
 
 def weights(values: Any, name: str, ndim: int | None = 1) -> np.ndarray | None:

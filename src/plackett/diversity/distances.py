@@ -10,7 +10,7 @@ from plackett._kernel import kernel
 from plackett.diversity.candidates import Candidates, the_rest
 from plackett.diversity.reranker import Reranker
 
-__all__ = ["WithDistance", "distance_weight", "relevance_first"]
+__all__ = ["WithDistance", "relevance_first"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +20,7 @@ class WithDistance(Reranker):
     Parameters
     ----------
     trade_off
-        Share of relevance, above 0 up to 1: the weight of the distances is λ = (1 − trade_off) / trade_off, so that 1
-        keeps the most relevant documents.
+        λ: 1 keeps the order of the scores, 0 looks at distances alone.
     """
 
     needs_similarity: ClassVar[bool] = True
@@ -30,17 +29,12 @@ class WithDistance(Reranker):
 
     def _check(self) -> None:
         super()._check()
-        if not 0.0 < self.trade_off <= 1.0:
-            raise DataError(f"trade_off={self.trade_off}; give a number above 0 (distance) up to 1 (relevance)")
+        if not 0.0 <= self.trade_off <= 1.0:
+            raise DataError(f"trade_off={self.trade_off}; give a number from 0 (novelty) to 1 (relevance)")
 
     def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
         near = (pool.vectors, pool.pointers, pool.other, pool.weight)
-        return pool.relevance, pool.chosen, pool.candidates, *near, distance_weight(self.trade_off)
-
-
-def distance_weight(trade_off: float) -> float:
-    """λ, the weight of the distances next to relevance."""
-    return (1.0 - trade_off) / trade_off
+        return pool.relevance, pool.chosen, pool.candidates, *near, self.trade_off
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel
 from plackett.diversity.candidates import similar_to
-from plackett.diversity.distances import WithDistance, distance_weight, relevance_first
+from plackett.diversity.distances import WithDistance, relevance_first
 
 __all__ = ["MaxMin"]
 
@@ -23,12 +23,14 @@ _MOST_SETS = 2_000_000
 class MaxMin(WithDistance):
     r"""Max-min: no document of the list is irrelevant, and no two are alike,
 
-    .. math:: \max_{|S| = k}\; \min_{u \in S} f(u) + \lambda \min_{u \ne v \in S} d(u, v), \qquad d = 1 - \mathrm{sim}.
+    .. math:: \max_{|S| = k}\; \lambda \min_{u \in S} f(u) + (1 - \lambda) \min_{u \ne v \in S} d(u, v),
+              \qquad d = 1 - \mathrm{sim}.
 
-    The usual method maximises a surrogate: the smallest :math:`d'(u, v) = \tfrac12 (f(u) + f(v)) + \lambda d(u, v)`. It
-    starts with the best pair and adds the document that is farthest from those chosen, which gives at least half of
-    the best surrogate value if d' is a metric. The two objectives often have different best sets; `value` and
-    `surrogate` give both, `best` finds the exact optimum of a few candidates.
+    The paper weighs the distances by :math:`(1 - \lambda) / \lambda` and relevance by 1. The usual method maximises a
+    surrogate: the smallest :math:`d'(u, v) = \tfrac{\lambda}2 (f(u) + f(v)) + (1 - \lambda) d(u, v)`. It starts with
+    the best pair and adds the document that is farthest from those chosen, which gives at least half of the best
+    surrogate value if d' is a metric. The two objectives often have different best sets; `value` and `surrogate` give
+    both, `best` finds the exact optimum of a few candidates.
 
     Examples
     --------
@@ -53,14 +55,14 @@ class MaxMin(WithDistance):
     def value(relevance: Any, distances: Any, trade_off: float) -> float:
         """The objective of a set of two or more, with a matrix of distances."""
         f, d = np.asarray(relevance, np.float64), np.asarray(distances, np.float64)
-        return float(f.min() + distance_weight(trade_off) * d[np.triu_indices(f.size, 1)].min())
+        return float(trade_off * f.min() + (1.0 - trade_off) * d[np.triu_indices(f.size, 1)].min())
 
     @staticmethod
     def surrogate(relevance: Any, distances: Any, trade_off: float) -> float:
         """The smallest d' of a set of two or more: what the greedy method maximises."""
         f, d = np.asarray(relevance, np.float64), np.asarray(distances, np.float64)
         a, b = np.triu_indices(f.size, 1)
-        return float((0.5 * (f[a] + f[b]) + distance_weight(trade_off) * d[a, b]).min())
+        return float((0.5 * trade_off * (f[a] + f[b]) + (1.0 - trade_off) * d[a, b]).min())
 
     @classmethod
     def best(cls, relevance: Any, distances: Any, k: int, trade_off: float = 0.5) -> list[int]:
@@ -79,13 +81,13 @@ class MaxMin(WithDistance):
         f, d = np.asarray(relevance, np.float64), np.asarray(distances, np.float64)
         sets = np.array(list(combinations(range(n), k)))
         a, b = np.triu_indices(k, 1)
-        values = f[sets].min(axis=1) + distance_weight(trade_off) * d[sets[:, a], sets[:, b]].min(axis=1)
+        values = trade_off * f[sets].min(axis=1) + (1.0 - trade_off) * d[sets[:, a], sets[:, b]].min(axis=1)
         return sets[int(values.argmax())].tolist()
 
 
 @kernel
 def _choose(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, scale, order
+    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, trade_off, order
 ):
     for q in range(lo, hi):
         first, last, n, k = offsets[q], offsets[q + 1], candidates[q], chosen[q]
@@ -97,7 +99,8 @@ def _choose(  # type: ignore[no-untyped-def]
         for i in range(n):
             similar_to(rows[i], first, last, vectors, pointers, other, weight, row)
             for j in range(i + 1, n):
-                apart = 0.5 * (relevance[rows[i]] + relevance[rows[j]]) + scale * (1.0 - row[rows[j] - first])
+                both = 0.5 * (relevance[rows[i]] + relevance[rows[j]])
+                apart = trade_off * both + (1.0 - trade_off) * (1.0 - row[rows[j] - first])
                 if apart > widest:
                     one, two, widest = i, j, apart
         nearest = np.full(n, np.inf)
@@ -106,7 +109,8 @@ def _choose(  # type: ignore[no-untyped-def]
             taken[added] = True
             similar_to(rows[added], first, last, vectors, pointers, other, weight, row)
             for j in range(n):
-                apart = 0.5 * (relevance[rows[added]] + relevance[rows[j]]) + scale * (1.0 - row[rows[j] - first])
+                both = 0.5 * (relevance[rows[added]] + relevance[rows[j]])
+                apart = trade_off * both + (1.0 - trade_off) * (1.0 - row[rows[j] - first])
                 nearest[j] = min(nearest[j], apart)
             if r == k:
                 break

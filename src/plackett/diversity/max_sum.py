@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._kernel import kernel
 from plackett.diversity.candidates import similar_to
-from plackett.diversity.distances import WithDistance, distance_weight, relevance_first
+from plackett.diversity.distances import WithDistance, relevance_first
 
 __all__ = ["MaxSum"]
 
@@ -18,12 +18,13 @@ __all__ = ["MaxSum"]
 class MaxSum(WithDistance):
     r"""Max-sum: relevant documents that are far apart on average,
 
-    .. math:: \max_{|S| = k}\; (k - 1) \sum_{u \in S} f(u) + 2 \lambda \sum_{\{u, v\} \subset S} d(u, v),
+    .. math:: \max_{|S| = k}\; \lambda (k - 1) \sum_{u \in S} f(u) + 2 (1 - \lambda) \sum_{\{u, v\} \subset S} d(u, v),
               \qquad d = 1 - \mathrm{sim}.
 
-    This is a sum over pairs of :math:`d'(u, v) = f(u) + f(v) + 2 \lambda d(u, v)`. The best pair of the remaining
-    candidates is taken repeatedly, which gives at least half of the optimum if d' is a metric; with odd k the best
-    remaining document is added. The set is shown in order of decreasing relevance.
+    This is a sum over pairs of :math:`d'(u, v) = \lambda (f(u) + f(v)) + 2 (1 - \lambda) d(u, v)`; the paper weighs the
+    distances by :math:`(1 - \lambda) / \lambda` and relevance by 1. The best pair of the remaining candidates is taken
+    repeatedly, which gives at least half of the optimum if d' is a metric; with odd k the best remaining document is
+    added. The set is shown in order of decreasing relevance.
 
     Examples
     --------
@@ -49,12 +50,12 @@ class MaxSum(WithDistance):
         """The objective of a set, with a matrix of distances."""
         f, d = np.asarray(relevance, np.float64), np.asarray(distances, np.float64)
         pairs = np.triu(d, 1).sum()
-        return float((f.size - 1) * f.sum() + 2.0 * distance_weight(trade_off) * pairs)
+        return float(trade_off * (f.size - 1) * f.sum() + 2.0 * (1.0 - trade_off) * pairs)
 
 
 @kernel
 def _choose(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, scale, order
+    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, trade_off, order
 ):
     for q in range(lo, hi):
         first, last, n, k = offsets[q], offsets[q + 1], candidates[q], chosen[q]
@@ -70,7 +71,8 @@ def _choose(  # type: ignore[no-untyped-def]
                 similar_to(rows[i], first, last, vectors, pointers, other, weight, row)
                 for j in range(n):
                     if j != i and not taken[j]:
-                        value = relevance[rows[i]] + relevance[rows[j]] + 2.0 * scale * (1.0 - row[rows[j] - first])
+                        both = relevance[rows[i]] + relevance[rows[j]]
+                        value = trade_off * both + 2.0 * (1.0 - trade_off) * (1.0 - row[rows[j] - first])
                         if value > gain[i]:
                             partner[i], gain[i] = j, value
             best = -1
@@ -88,7 +90,7 @@ def _choose(  # type: ignore[no-untyped-def]
             best = -1
             for i in range(n):
                 if not taken[i]:
-                    far[i] = (k - 1) * relevance[rows[i]] + 2.0 * scale * far[i]
+                    far[i] = trade_off * (k - 1) * relevance[rows[i]] + 2.0 * (1.0 - trade_off) * far[i]
                     if best < 0 or far[i] > far[best]:
                         best = i
             taken[best] = True

@@ -7,27 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
 from plackett._kernel import kernel
-from plackett.diversity.candidates import Candidates, similar_to, the_rest
-from plackett.diversity.reranker import Reranker
+from plackett.diversity.candidates import similar_to, the_rest
+from plackett.diversity.distances import WithDistance
 
 __all__ = ["MMR"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MMR(Reranker):
+class MMR(WithDistance):
     r"""Maximal marginal relevance: the next document is relevant and unlike all chosen before,
 
     .. math:: \operatorname{arg\,max}_{d \notin S}\;
               \lambda\, \mathrm{rel}(d) - (1 - \lambda) \max_{s \in S} \mathrm{sim}(d, s).
 
     Each choice costs one pass over the candidates: the largest similarity so far is kept.
-
-    Parameters
-    ----------
-    trade_off
-        λ: 1 keeps the order of the scores, 0 looks at novelty alone.
 
     Examples
     --------
@@ -45,21 +39,11 @@ class MMR(Reranker):
     _ids: ClassVar[tuple[str, ...]] = ("conv.diversity",)
     paper: ClassVar[str] = "Carbonell, Goldstein 1998"
     name: ClassVar[str] = "MMR"
-    needs_similarity: ClassVar[bool] = True
 
     trade_off: float = 0.7
 
-    def _check(self) -> None:
-        super()._check()
-        if not 0.0 <= self.trade_off <= 1.0:
-            raise DataError(f"trade_off={self.trade_off}; give a number from 0 (novelty) to 1 (relevance)")
-
     def _kernel(self) -> Any:
         return _choose
-
-    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
-        near = (pool.vectors, pool.pointers, pool.other, pool.weight)
-        return pool.relevance, pool.chosen, pool.candidates, *near, self.trade_off
 
 
 @kernel

@@ -18,10 +18,10 @@ __all__ = ["MonoObjective"]
 class MonoObjective(WithDistance):
     r"""Mono-objective: each document has one value, its relevance plus its mean distance from all candidates U,
 
-    .. math:: f(u) + \frac{\lambda}{|U| - 1} \sum_{v \in U} d(u, v), \qquad d = 1 - \mathrm{sim},
+    .. math:: \lambda f(u) + \frac{1 - \lambda}{|U| - 1} \sum_{v \in U} d(u, v), \qquad d = 1 - \mathrm{sim},
 
     and the k documents with the largest values are the exact optimum of their sum. The best sets for different k are
-    nested.
+    nested. The paper weighs the distances by :math:`(1 - \lambda) / \lambda` and relevance by 1.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class MonoObjective(WithDistance):
 
 @kernel
 def _choose(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, scale, order
+    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, trade_off, order
 ):
     for q in range(lo, hi):
         first, last, n, k = offsets[q], offsets[q + 1], candidates[q], chosen[q]
@@ -59,7 +59,7 @@ def _choose(  # type: ignore[no-untyped-def]
             for j in range(n):
                 if j != i:
                     total += 1.0 - row[rows[j] - first]
-            value[i] = relevance[rows[i]] + scale * total / (n - 1)
+            value[i] = trade_off * relevance[rows[i]] + (1.0 - trade_off) * total / (n - 1)
         best = np.argsort(-value, kind="mergesort")
         taken = np.zeros(n, np.bool_)
         for r in range(k):

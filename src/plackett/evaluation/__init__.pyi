@@ -16,6 +16,7 @@ from plackett.evaluation.evaluate_run import evaluate_run as evaluate_run
 from plackett.evaluation.significance.fisher import fisher as fisher
 from plackett.evaluation.friedman import friedman as friedman
 from plackett.evaluation.risk import geo_risk as geo_risk
+from plackett.evaluation.giveaways import giveaways as giveaways
 from plackett.evaluation.significance.corrections import holm as holm
 from plackett.evaluation.friedman import mean_ranks as mean_ranks
 from plackett.evaluation.friedman import nemenyi as nemenyi

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._cached import cached_property
-from plackett._errors import DataError, PlackettWarning
+from plackett._errors import DataError, PlackettWarning, in_shell
 from plackett._names import plural
 from plackett._provenance import fulfils
+from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import predict, scores_of
 from plackett.data.validation import unmasked
@@ -186,7 +187,15 @@ def measure_scored(scored: Scored, measures: list[Measure], preset: str | None) 
 
 
 def warn_of_doubts(evaluation: Evaluation, data: RankingDataset) -> None:
-    """Warn about measures for which every document is relevant: the measure expects other labels."""
+    """Warn of labels that the measure does not expect, as every document is relevant, and of added documents."""
+    if (added := added_rows(data).size) > 0:
+        warnings.warn(
+            f"{plural(added, 'document was', 'documents were')} added to the candidates to learn from "
+            "(extract --add-judged): these figures are too good. Measure "
+            f"{'on data extracted without it' if in_shell() else 'on plackett.without_added(data)'}",
+            PlackettWarning,
+            stacklevel=3,
+        )
     for name, doubt in evaluation.doubts.items():
         if every_document_relevant(evaluation.measures[name], data):
             warnings.warn(doubt, PlackettWarning, stacklevel=3)

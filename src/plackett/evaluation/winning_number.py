@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.evaluation.significance.effects import TOLERANCE
 
 __all__ = ["normalised_winning_number", "results_matrix", "winning_number"]
 __public__ = ["winning_number"]
@@ -80,4 +81,4 @@ def _number(value: Any, dataset: str, algorithm: str) -> float:
 
 def _wins(values: np.ndarray, ascending: bool) -> np.ndarray:
     values = values if ascending else -values
-    return (values[:, :, None] > values[:, None, :]).sum(axis=(0, 2))
+    return (values[:, :, None] > values[:, None, :] + TOLERANCE).sum(axis=(0, 2))

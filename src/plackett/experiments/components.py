@@ -55,7 +55,7 @@ class Components:
 def components(ranker: Ranker) -> Components:
     """Approach, input space, output space, hypothesis space and loss of a ranker.
 
-    The approach comes from the ranker's folder in the package (the loss's folder, for `GradientRanker`), the hypothesis
+    The approach comes from the ranker's folder in the package (from the loss, for `GradientRanker`), the hypothesis
     space from the scorer it trains; if the ranker is not fitted, a copy is trained on a few documents to find out.
     Whether the loss is a sum over documents, over pairs or over whole lists is determined by computing it
     (`decomposition`): lambda gradients, for example, are pairwise in form but depend on whole lists.
@@ -68,8 +68,10 @@ def components(ranker: Ranker) -> Components:
     ('listwise', 'linear scoring functions', 'ListNet()', 'lists')
     """
     loss = ranker.make_loss() if isinstance(ranker, GradientTrained) else None
-    folder = type(ranker).__module__.split(".")[2]
-    approach = type(loss).__module__.split(".")[2] if folder not in SPACES and loss is not None else folder
+    # a class of the user's own is filed under the ranker of the package that it derives from
+    own = next(cls for cls in type(ranker).__mro__ if cls.__module__.startswith("plackett."))
+    folder = own.__module__.split(".")[2]
+    approach = loss.approach if folder not in SPACES and loss is not None else folder
     given, wanted = SPACES.get(approach, ("documents of a query", "an order of them"))
     scorer = getattr(ranker, "scorer_", None) or _trained(ranker).scorer_
     summary = (type(ranker).__doc__ or "").strip().partition("\n")[0]

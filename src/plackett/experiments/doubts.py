@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plackett.data.added import added_rows
+from plackett.evaluation.giveaways import giveaways
+from plackett.evaluation.significance.effects import TOLERANCE
 from plackett.measures.language import parse
 
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
-__all__ = ["doubts", "says_nothing"]
+__all__ = ["doubts", "left_out", "says_nothing"]
 
-#: Differences up to this size are rounding.
-TOLERANCE = 1e-9
 #: What it means if a part has no relevant document.
 _WITHOUT = {
     "train": "there is nothing to learn",
@@ -30,12 +31,21 @@ def doubts(experiment: Experiment) -> list[str]:
         sentence
         for dataset in experiment.datasets
         for sentence in (
+            *_giveaways(experiment, dataset),
             *_labels(experiment, dataset),
             *_constant_measures(experiment, dataset),
             *_equal_choice(experiment, dataset),
             *_equal_scores(experiment, dataset),
         )
     ]
+
+
+def left_out(experiment: Experiment) -> list[str]:
+    """Which datasets have documents to learn from only."""
+    some = [name for name, folds in experiment.folds.items() if any(added_rows(f.train).size for f in folds.values())]
+    if not some:
+        return []
+    return [f"Judged documents that were added to the candidates of {', '.join(some)} are in the training parts only."]
 
 
 def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
@@ -46,6 +56,18 @@ def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
     """
     first, *others = values.values()
     return all(np.allclose(first, other, rtol=0.0, atol=TOLERANCE, equal_nan=True) for other in others)
+
+
+def _giveaways(experiment: Experiment, dataset: str) -> list[str]:
+    """Features that give the labels away."""
+    found = giveaways(next(iter(experiment.folds[dataset].values())).train)
+    if not found:
+        return []
+    orders = "alone orders" if len(found) == 1 else "each alone order"
+    return [
+        f"Beware: {', '.join(found)} {orders} the documents of {dataset} almost as the labels do. Unless such values "
+        "are known at query time, the figures say nothing."
+    ]
 
 
 def _labels(experiment: Experiment, dataset: str) -> list[str]:

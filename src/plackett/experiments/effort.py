@@ -58,6 +58,7 @@ def settled(ranker: Any) -> dict[str, Any]:
     if getattr(ranker, "early_stopping_rounds", None) is None:
         return {}
     setting: dict[str, Any] = {"early_stopping_rounds": None}
-    best = BEST_ROUND.get(type(ranker).__module__.partition(".")[0], lambda ranker: None)(ranker)
+    libraries = [cls.__module__.partition(".")[0] for cls in type(ranker).__mro__]  # of a subclass too
+    best = next((BEST_ROUND[library](ranker) for library in libraries if library in BEST_ROUND), None)
     name = effort_of(ranker)
     return setting if not best or name is None else setting | {name: int(best)}

@@ -12,6 +12,7 @@ import numpy as np
 from plackett._kernel import n_threads
 from plackett._provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.evaluation.giveaways import giveaways, warn_of_giveaways
 from plackett.experiments.blending import BestBlended, blended_cells
 from plackett.experiments.cells.folder import CellFolder
 from plackett.experiments.cells.key import cell_key, data_digest, describe, versions
@@ -94,7 +95,8 @@ def experiment(
     preset
         Rules of another tool for all measures, including ``select``: ``"letor3"``, ``"letor4"``, ``"mslr"``, ….
     folds
-        For a single dataset: the number of parts for LETOR's rotation, or a splitter.
+        For a single dataset: the number of parts for LETOR's rotation, ``"time"`` (`plackett.split_by_time`: trained on
+        the earliest queries, tested on the latest), or a splitter.
     search
         ``"random"``, ``"grid"``, ``"bayes"`` (Optuna: ``pip install 'plackett[tune]'``), ``"halving"`` (successive
         halving), or None for the parameters as given. Every search except the grid also tries the parameters as given.
@@ -170,6 +172,8 @@ def experiment(
     ours = [entry.name for entry in entries if isinstance(entry.ranker, Ranker)]
     blended = None if blend is None else BestBlended.checked(blend, ours)
     splits = folds_by_dataset(data, folds, validation=search is not None or refit or blended is not None)
+    for name, named in splits.items():
+        warn_of_giveaways(giveaways(next(iter(named.values())).train), name)
     owner = tempfile.TemporaryDirectory(prefix="plackett-", ignore_cleanup_errors=True) if out is None else None
     folder = CellFolder(owner.name if owner is not None else out or "")
     folder.prepare()

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.data.added import without_added
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import common
-from plackett.data.splits import Fold, letor_folds
+from plackett.data.splits import Fold, letor_folds, split_by_time
 
 __all__ = ["named_folds"]
 
@@ -21,10 +22,12 @@ def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tu
     """Folds with their names (numbered from 1 if they have none), and how many there are, if known.
 
     Folds are read and checked when needed: every part is a dataset, no query has two roles, and with ``validation``
-    there is a validation part.
+    there is a validation part. Documents that were added to the candidates stay in the training parts only.
     """
-    if isinstance(data, RankingDataset):
-        splits: Any = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
+    if isinstance(data, RankingDataset) and folds == "time":
+        splits: Any = [Fold(*split_by_time(data))]
+    elif isinstance(data, RankingDataset):
+        splits = letor_folds(data, int(folds)) if isinstance(folds, (int, np.integer)) else _split(data, folds)
     else:
         splits = data
     named = splits.items() if isinstance(splits, Mapping) else enumerate(splits, 1)
@@ -35,7 +38,9 @@ def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tu
 def _split(data: RankingDataset, splitter: Any) -> Iterator[Fold]:
     """Folds without a validation part, from our splitters (whole datasets) or scikit-learn's (row numbers)."""
     if not hasattr(splitter, "get_n_splits"):
-        raise TypeError(f"folds={splitter!r}; give a number of parts or a splitter such as plackett.QueryKFold")
+        raise TypeError(
+            f"folds={splitter!r}; give a number of parts, 'time', or a splitter such as plackett.QueryKFold"
+        )
     if "qid" in inspect.signature(splitter.split).parameters:
         for train, test in splitter.split(data):
             yield Fold(train, None, test)
@@ -72,4 +77,7 @@ def _checked(name: Any, fold: Any, validation: bool) -> Any:
                 f"fold {name}: query {both[0]} is in {one} and in {other} ({both.size} queries are); "
                 "each query must have one role"
             )
-    return fold
+    measured = {role: without_added(part) for role, part in parts.items() if role != "train"}
+    if all(measured[role] is parts[role] for role in measured):
+        return fold
+    return Fold(parts["train"], measured.get("valid"), measured["test"])

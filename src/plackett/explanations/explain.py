@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,19 +10,22 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett._time_limit import check_time
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.estimators import last_step, of_own_steps
 from plackett.data.required import check_dataset
 from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
-from plackett.explanations.sampling import draw_orders, sampled_contributions, standard_error
+from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
 
 __all__ = ["explain"]
 __public__ = ["explain"]
 
 #: Maximum number of background documents for sampling, and of documents that provide values for `to_pass`.
 _BACKGROUND = 1000
+#: Documents that are explained at once where the form is exact.
+_AT_ONCE = 64
 #: The same for the values with a list-aware model, for which each value costs the scores of a whole list.
 _LIST_AWARE_VALUES = 100
 
@@ -33,6 +36,7 @@ def explain(
     data: RankingDataset,
     qid: Any = None,
     *,
+    documents: Sequence[Any] | None = None,
     background: RankingDataset | None = None,
     n_orders: int = 64,
     random_state: int = 0,
@@ -54,6 +58,9 @@ def explain(
         The dataset that has the query.
     qid
         Which query; None if there is only one.
+    documents
+        Which of its documents are explained, by their ids, or by their positions from 0 if the data have none; None
+        for all. The scores are those in the whole list.
     background
         Documents to compare with, for linear, additive and sampled contributions. None uses those of the query: a
         contribution then shows how the feature sets the document apart from the others in the list.
@@ -79,6 +86,8 @@ def explain(
             background = None if background is None else step.transform(background)
         ranker = last_step(ranker)
     ranker = _checked(ranker)
+    data = ranker._columns.aligned(data)
+    background = None if background is None else ranker._columns.aligned(background)
     if n_orders < 1:
         raise DataError(f"n_orders={n_orders}; give at least 1, or 2 for standard errors")
     query = _query(data, qid)
@@ -90,26 +99,33 @@ def explain(
     rng = np.random.default_rng(random_state)
     if around.shape[0] > _BACKGROUND:
         around = around[np.sort(rng.choice(around.shape[0], _BACKGROUND, replace=False))]
-    scores = ranker.predict(query)
+    names_of = list(range(query.n_rows)) if query.docids is None else query.docids.tolist()
+    chosen = _chosen(names_of, documents)
+    scores = ranker.predict(query)[chosen]
     most = min(data.n_rows, _LIST_AWARE_VALUES if ranker.scorer_.list_aware else _BACKGROUND)
     everything = _dense(data.X[np.sort(rng.choice(data.n_rows, most, replace=False))])
+    rows = dense[chosen]
     common: dict[str, Any] = {
         "qid": query.qids[0],
-        "documents": list(range(query.n_rows)) if query.docids is None else query.docids.tolist(),
+        "documents": [names_of[i] for i in chosen],
         "feature_names": names,
-        "X": dense,
+        "X": rows,
         "scores": scores,
-        "_score": score,
+        "_score": lambda i, versions, of: score(int(chosen[i]), versions, int(chosen[of])),
         "_seen": np.concatenate([everything, dense]),
     }
     kind = getattr(ranker.scorer_, "kind", "")
     if kind in EXACT:
-        parts, base = EXACT[kind](ranker.scorer_, dense, around)
+        exact = []
+        for begin in range(0, len(rows), _AT_ONCE):
+            check_time()
+            exact.append(EXACT[kind](ranker.scorer_, rows[begin : begin + _AT_ONCE], around))
+        parts, base = np.concatenate([part for part, _ in exact]), exact[0][1]
         # a ranker may do more with its model's scores (several outputs, a transformation): then they do not add up
-        if parts.shape == dense.shape and np.allclose(parts.sum(axis=1) + base, scores, rtol=1e-5, atol=1e-6):
+        if parts.shape == rows.shape and np.allclose(parts.sum(axis=1) + base, scores, rtol=1e-5, atol=1e-6):
             return Explanation(**common, contributions=parts, base=np.full(scores.size, base), method=kind)
     orders, starts = draw_orders(around, n_orders, rng)
-    draws = np.array([sampled_contributions(_of(score, i), x, orders, starts) for i, x in enumerate(dense)])
+    draws = np.array([sampled_contributions(_of(score, i), dense[i], orders, starts) for i in chosen.tolist()])
     parts = draws.mean(axis=1)
     return Explanation(
         **common,
@@ -152,14 +168,30 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(dense(X))
 
 
+def _chosen(documents: list[Any], wanted: Sequence[Any] | None) -> np.ndarray:
+    """Positions of documents."""
+    if wanted is None:
+        return np.arange(len(documents))
+    at = {document: i for i, document in enumerate(documents)}
+    unknown = [document for document in wanted if document not in at]
+    if unknown or not len(wanted):
+        raise DataError(
+            f"documents: {repr(unknown[0])[:60] + ' is none of the query' if unknown else 'give at least one'}; it has "
+            f"{len(documents)}, the first ones {documents[:3]}"
+        )
+    return np.array([at[document] for document in wanted])
+
+
 def _scorer(ranker: Any, query: RankingDataset) -> Score:
     """Scores with versions of the i-th document; in a list-aware model, each in its own copy of the list.
 
-    Copies keep the relations of the list, and the features of its query.
+    Copies keep the relations of the list, and the features of its query; so many are made at a time that they have
+    about as many rows as are scored at once otherwise.
     """
     bare = replace(query, X=np.zeros((query.n_rows, 0), np.float32), y=None, preferences=None, comments=None)
 
     def alone(i: int, rows: np.ndarray, of: int) -> np.ndarray:
+        check_time()
         if of != i:
             return np.full(len(rows), ranker._score_rows(query)[of])
         offsets, facts = np.array([0, len(rows)]), query.query_features
@@ -167,6 +199,11 @@ def _scorer(ranker: Any, query: RankingDataset) -> Score:
         return ranker._score_rows(versions)
 
     def in_list(i: int, rows: np.ndarray, of: int) -> np.ndarray:
+        some = max(1, BATCH_ROWS // query.n_rows)
+        return np.concatenate([together(i, rows[at : at + some], of) for at in range(0, len(rows), some)])
+
+    def together(i: int, rows: np.ndarray, of: int) -> np.ndarray:
+        check_time()
         n = query.n_rows
         lists = np.tile(_dense(query.X), (len(rows), 1))
         lists[np.arange(len(rows)) * n + i] = rows

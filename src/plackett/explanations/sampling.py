@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["draw_orders", "sampled_contributions", "standard_error"]
+__all__ = ["BATCH_ROWS", "draw_orders", "sampled_contributions", "standard_error"]
 
 #: Rows scored at once.
-_BATCH_ROWS = 200_000
+BATCH_ROWS = 200_000
 
 
 def draw_orders(background: np.ndarray, n_orders: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +44,7 @@ def sampled_contributions(
     orders = np.concatenate([orders, orders[:, ::-1]])
     starts = np.concatenate([starts, starts])
     estimates = np.empty((2 * n_orders, d))
-    per_batch = max(1, _BATCH_ROWS // (d + 1))
+    per_batch = max(1, BATCH_ROWS // (d + 1))
     for lo in range(0, 2 * n_orders, per_batch):
         some = orders[lo : lo + per_batch]
         turn = np.argsort(some, axis=1)  # when each feature is replaced

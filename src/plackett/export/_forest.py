@@ -24,7 +24,7 @@ from plackett.scorers.trees.arrays import (
     missing_type,
 )
 
-__all__ = ["Forest", "Tree", "above32", "above_double", "floor32", "largest_double"]
+__all__ = ["Forest", "Tree", "above32", "above32_finite", "above_double", "floor32", "largest_double"]
 
 #: Splits by category, or with zeros as missing, are written as several comparisons, with copies of the subtrees. More
 #: splits than this, and more than ten times as many as the model has, are refused.
@@ -52,6 +52,15 @@ def above32(values: np.ndarray) -> np.ndarray:
     """
     with np.errstate(over="ignore"):
         return np.nextafter(np.asarray(values, np.float32), np.float32(np.inf))
+
+
+def above32_finite(values: np.ndarray) -> np.ndarray:
+    """The next float32 above each, for JSON, which has no infinity: the largest float32 stands for it.
+
+    >>> above32_finite(np.float32([1.0, np.inf])).tolist()
+    [1.0000001192092896, 3.4028234663852886e+38]
+    """
+    return np.minimum(above32(values), np.finfo(np.float32).max)
 
 
 def largest_double(values: np.ndarray) -> np.ndarray:

@@ -11,13 +11,26 @@ import numpy as np
 
 from plackett._errors import DataError, parameter
 from plackett.data.dataset import RankingDataset
+from plackett.data.dense import dense
 from plackett.data.imputer import Imputer
 from plackett.data.query_normalizer import QueryNormalizer
 from plackett.export._forest import Forest, Tree
 from plackett.feature_selection.selector import FeatureSelector
 from plackett.rankers.base import Ranker
+from plackett.rankers.reference import below_zero
 
-__all__ = ["METHODS", "Form", "Layer", "Line", "Network", "check_names", "form_of", "names_of", "output_factor"]
+__all__ = [
+    "METHODS",
+    "Form",
+    "Layer",
+    "Line",
+    "Network",
+    "check_names",
+    "features_of",
+    "form_of",
+    "names_of",
+    "output_factor",
+]
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,8 @@ class Form:
         Factor and function of each part.
     algorithm
         The ranker it comes from.
+    signed
+        Features that may well be below 0, as far as is known from the training data.
     normalised
         Method of a `QueryNormalizer` before the ranker; empty if there is none.
     fills
@@ -85,6 +100,7 @@ class Form:
     names: tuple[str, ...]
     parts: tuple[tuple[float, Part], ...]
     algorithm: str
+    signed: np.ndarray
     normalised: str = ""
     fills: np.ndarray | None = None
     fills_first: bool = False
@@ -160,6 +176,15 @@ def check_names(names: Sequence[str]) -> None:
         raise DataError(f"the feature name {twice!r} occurs twice")
 
 
+def features_of(data: Any, form: Form) -> np.ndarray:
+    """The features of a dataset or table, which must be as many as those of the form."""
+    X = data.X if isinstance(data, RankingDataset) else np.asarray(data, np.float32)
+    X = np.asarray(dense(X), np.float32)
+    if X.ndim != 2 or X.shape[1] != len(form.names):
+        raise DataError(f"the data has {X.shape[-1]} features, and the ranker {len(form.names)}")
+    return X
+
+
 def form_of(
     model: Any, feature_names: Sequence[str] | None = None, *, lists: bool = False, fills: bool = False
 ) -> Form:
@@ -180,7 +205,8 @@ def form_of(
         raise DataError(f"a {type(model).__name__} cannot be exported; give a fitted ranker")
     model._check_fitted()
     parts = _parts(model)
-    return Form(names_of(model, feature_names), tuple(parts), type(model).__name__)
+    signed = below_zero(getattr(model, "reference_", None), int(model.n_features_in_))
+    return Form(names_of(model, feature_names), tuple(parts), type(model).__name__, signed)
 
 
 def _of_pipeline(steps: list[Any], feature_names: Sequence[str] | None, lists: bool, fills: bool) -> Form:
@@ -235,7 +261,7 @@ def _imputed(form: Form, imputer: Imputer) -> Form:
         (factor, part.imputed(fills, imputer._added) if isinstance(part, Forest) else part)
         for factor, part in form.parts
     )
-    return replace(form, parts=parts, fills=None if form.all_trees else fills)
+    return replace(form, parts=parts, signed=form.signed[: fills.size], fills=None if form.all_trees else fills)
 
 
 def _normalised(form: Form, step: QueryNormalizer) -> Form:
@@ -275,6 +301,7 @@ def _selected(form: Form, selector: FeatureSelector) -> Form:
         form,
         names=tuple(f"f{j + 1}" for j in range(size)),
         parts=tuple((factor, renamed(part)) for factor, part in form.parts),
+        signed=spread(form.signed),
         fills=None if fills is None else spread(fills),
     )
 

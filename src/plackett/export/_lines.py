@@ -12,7 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from plackett._errors import DataError
-from plackett._files import check_regular
+from plackett._files import open_regular
 
 __all__ = ["ModelText", "below32"]
 
@@ -33,11 +33,12 @@ class ModelText:
     def read(cls, path: str | os.PathLike[str]) -> ModelText:
         """The text of a file."""
         path = Path(path)
-        check_regular(path)
         try:
-            if path.stat().st_size > _MOST_BYTES:
+            with open_regular(path) as file:
+                content = file.read(_MOST_BYTES + 1)
+            if len(content) > _MOST_BYTES:
                 raise DataError(f"{path}: larger than {_MOST_BYTES >> 20} MiB; this is not a model")
-            return cls(path, path.read_bytes().decode("utf-8"))
+            return cls(path, content.decode("utf-8"))
         except OSError as error:
             raise DataError(f"{path}: {error.strerror or error}") from None
         except UnicodeDecodeError:

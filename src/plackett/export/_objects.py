@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from plackett._errors import DataError
-from plackett._files import check_regular
+from plackett._files import open_regular
 
 __all__ = ["Fields", "read_object"]
 
@@ -21,13 +21,13 @@ _NUMBERS = {"i": ">i1", "U": ">u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f
 
 def read_object(path: Path) -> Fields:
     """The object in a file of JSON or UBJSON."""
-    check_regular(path)
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise DataError(f"{path}: larger than {_MOST_BYTES >> 20} MiB; this is not a model")
-        content = path.read_bytes()
+        with open_regular(path) as file:
+            content = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
+    if len(content) > _MOST_BYTES:
+        raise DataError(f"{path}: larger than {_MOST_BYTES >> 20} MiB; this is not a model")
     try:
         if content[:1] == b"{" and content[1:2] in _KEYS:
             document = _Binary(content).read()

@@ -13,6 +13,7 @@ from plackett._provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, form_of
 from plackett.export._json_trees import read_json, write_json
+from plackett.export._readings import Reading, as_read, columns_of
 
 __all__ = ["ElasticsearchFormat", "write_elasticsearch"]
 __public__ = ["write_elasticsearch"]
@@ -30,6 +31,9 @@ def write_elasticsearch(
 
     Elasticsearch computes in double, and a missing value is NaN. Thresholds are written so that values need not be
     rounded to float32, as `predict` does. Elasticsearch shifts scores so that none is negative; orders stay the same.
+
+    Elasticsearch refuses queries that score below 0. So ``NAME`` is the part of a feature above 0, and where the model
+    has thresholds below 0, ``NAME_negative`` is the part below, without the sign; scores stay the same.
 
     Parameters
     ----------
@@ -51,7 +55,9 @@ def write_elasticsearch(
     3
     """
     form = form_of(ranker, feature_names)
-    forest, names = form.forest("Elasticsearch"), list(form.names)
+    form.only((Forest,), "Elasticsearch", "trees")
+    read, readings = as_read(form, "missing")
+    forest, names = read.forest("Elasticsearch"), list(read.names)
     trees = [
         {"tree": {"feature_names": names, "tree_structure": _nodes(tree), "target_type": "regression"}}
         for tree in forest
@@ -62,7 +68,7 @@ def write_elasticsearch(
         "aggregate_output": {"weighted_sum": {"weights": [1.0] * len(trees)}},
         "target_type": "regression",
     }
-    extractors = [{"query_extractor": {"feature_name": name, "query": _query(name)}} for name in names]
+    extractors = [{"query_extractor": {"feature_name": each.name, "query": each.query()}} for each in readings]
     content = {
         "description": f"{form.algorithm}, written by plackett",
         "input": {"field_names": names},
@@ -70,11 +76,6 @@ def write_elasticsearch(
         "definition": {"preprocessors": [], "trained_model": {"ensemble": ensemble}},
     }
     write_json(path, content, indent=None)
-
-
-def _query(name: str) -> dict[str, Any]:
-    script = {"source": "doc[params.field].value", "params": {"field": name}}
-    return {"script_score": {"query": {"exists": {"field": name}}, "script": script}}
 
 
 def _nodes(tree: Tree) -> list[dict[str, Any]]:
@@ -102,8 +103,10 @@ def _nodes(tree: Tree) -> list[dict[str, Any]]:
 
 def score_elasticsearch(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Scores by Elasticsearch's rule: the decision type in double, NaN by default_left, a weighted sum."""
-    model = read_json(path)["definition"]["trained_model"]["ensemble"]
-    values = X.astype(np.float64)[:, [names.index(name) for name in model["feature_names"]]]
+    content = read_json(path)
+    model = content["definition"]["trained_model"]["ensemble"]
+    column = columns_of(_readings(content), X, names)
+    values = np.stack([column[name] for name in model["feature_names"]], axis=1).astype(np.float64)
     compare = {"lte": np.less_equal, "lt": np.less, "gt": np.greater, "gte": np.greater_equal}
     total = np.zeros(len(X))
     for weight, part in zip(model["aggregate_output"]["weighted_sum"]["weights"], model["trained_models"], strict=True):
@@ -122,6 +125,13 @@ def score_elasticsearch(path: Path, X: np.ndarray, names: Sequence[str]) -> np.n
             at[here] = np.where(left, node["left_child"], node["right_child"])[here]
         total += weight * scores
     return total
+
+
+def _readings(content: dict[str, Any]) -> list[Reading]:
+    extractors = content["inference_config"]["learning_to_rank"]["feature_extractors"]
+    return [
+        Reading.of(each["query_extractor"]["feature_name"], each["query_extractor"]["query"]) for each in extractors
+    ]
 
 
 def exceptions(form: Form) -> dict[str, str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,8 +14,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
-from plackett.export._forest import Forest, Tree, above32
-from plackett.export._form import Form, Network, form_of
+from plackett.export._forest import Forest, Tree, above32_finite
+from plackett.export._form import Form, Network, features_of, form_of
 from plackett.export._json_trees import (
     ends_at_largest,
     features_path,
@@ -24,11 +26,13 @@ from plackett.export._json_trees import (
     scored,
     write_json,
 )
+from plackett.export._readings import Reading, as_read, columns_of, readable
 
 __all__ = ["ElasticsearchLTRFormat", "write_elasticsearch_ltr"]
 __public__ = ["write_elasticsearch_ltr"]
 
-_LARGEST = np.finfo(np.float32).max
+#: What a feature is whose query does not match, by the first version of the plugin (see `as_read`).
+RULES: Mapping[tuple[int, ...], str] = {(0,): "zero", (1, 5, 9): "missing"}
 
 
 @fulfils()
@@ -38,22 +42,30 @@ def write_elasticsearch_ltr(
     *,
     feature_names: Sequence[str] | None = None,
     missing: str | None = None,
+    version: str | None = None,
+    data: Any = None,
 ) -> None:
     """Write a fitted ranker for the Learning to Rank plugin of Elasticsearch (o19s), and its feature set.
 
     ``model.json`` is the body of ``POST _ltr/_featureset/model/_createmodel``, and ``model.features.json``, written
     next to it, that of ``PUT _ltr/_featureset/model``. The feature set reads each feature from a numeric field of its
     name; replace these templates by your queries. Trees become ``model/xgboost+json``, linear models ``model/linear``.
-    The same files work with OpenSearch's plugin.
 
     The plugin compares ``x < t`` and adds in float32: thresholds are moved to the next float32, and scores agree to
     about seven digits. JSON has no infinity, so a threshold beyond all finite numbers becomes the largest of them. The
     constant of a linear model is left out, as the plugin has none; orders do not depend on it.
 
-    A document without a field has no value for its feature. Where the trees were trained with missing values and give
-    them a branch of their own, the feature's query matches only documents that have the field, and the plugin takes
-    that branch (the o19s plugin since 2024, OpenSearch since 3.3; before, they read 0). Elsewhere the query gives 0,
-    or what an `Imputer` before the ranker fills in.
+    What a feature is whose query does not match depends on the version of the plugin: 0 before 1.5.9, and the branch
+    of a missing value since. So the queries of the feature set match every document, and a field that is missing is a
+    number that takes the branch of a missing value, in every version. Where the splits of a feature want two different
+    numbers, it is read twice, the second time as ``NAME_missing_high``. A query that replaces a template must match
+    every document, too. Where yours do not, name the version: the queries then match only documents that have the
+    field, and a model that is not right there is refused.
+
+    The engine refuses queries that score below 0. So ``NAME`` is the part of a feature above 0, and where the model
+    needs it, ``NAME_negative`` is the part below, without the sign; scores stay the same. A linear model has both parts
+    of the features that are below 0 in a tenth of its training data (of all, if this is not known) or somewhere in
+    ``data``; its other features must not be below 0.
 
     Parameters
     ----------
@@ -64,8 +76,12 @@ def write_elasticsearch_ltr(
     feature_names
         Names of the features in the engine; None means those of the training data, or ``f1``, ``f2``, …
     missing
-        ``"zero"`` reads 0 for every field that is missing, for plugins that do not support missing values; a warning
-        names the features for which the model has learned something else. None and ``"keep"`` are as above.
+        ``"zero"`` reads 0 for every field that is missing; a warning names the features for which the model has learned
+        something else. None and ``"keep"`` are as above.
+    version
+        Version of the plugin, such as ``"1.5.8"``, if your queries do not match all documents; None is right in all.
+    data
+        Documents (a `RankingDataset` or a table) that show which features may be below 0, for linear models.
 
     Examples
     --------
@@ -77,23 +93,51 @@ def write_elasticsearch_ltr(
     >>> read_json(folder + "/model.json")["model"]["model"]["type"]
     'model/linear'
     """
+    write_plugin(ranker, path, feature_names, missing, rule_of(version, RULES), data)
+
+
+def write_plugin(
+    ranker: Any,
+    path: str | os.PathLike[str],
+    feature_names: Sequence[str] | None,
+    missing: str | None,
+    rule: str,
+    data: Any = None,
+) -> None:
+    """Write a model and its feature set; ``rule`` is what the plugin makes of a feature whose query does not match."""
     form = form_of(ranker, feature_names, fills=True)
+    if data is not None:
+        form = replace(form, signed=form.signed | (features_of(data, form) < 0).any(axis=0))
+    _refuse_others(form)
+    kept_missing(form, missing, "the plugin")
+    zero = missing == "zero"
+    read, readings = as_read(form, "" if zero else rule, zero=zero)
+    kind, definition = _definition(read)
     name = Path(path).name.split(".")[0]
-    kind, definition = _definition(form)
-    kept = kept_missing(form, missing, "the plugin")
-    fills = [0.0] * len(kept) if form.fills is None else form.fills.astype(np.float64).tolist()
     features = [
-        _feature(word, None if keep else fill) for word, keep, fill in zip(form.names, kept, fills, strict=True)
+        {"name": reading.name, "params": [], "template_language": "mustache", "template": reading.query()}
+        for reading in readings
     ]
     write_json(features_path(path), {"featureset": {"name": name, "features": features}})
     write_json(path, {"model": {"name": name, "model": {"type": kind, "definition": json.dumps(definition)}}})
 
 
-def _definition(form: Form) -> tuple[str, Any]:
-    if form.all_lines:
-        weights = form.line("elasticsearch-ltr").weights.tolist()
-        return "model/linear", dict(zip(form.names, weights, strict=True))
-    if not form.all_trees:
+def rule_of(version: str | None, rules: Mapping[tuple[int, ...], str]) -> str:
+    """What a version makes of a feature whose query does not match (see `as_read`); nothing for no version.
+
+    >>> rule_of("1.5.10", RULES)
+    'missing'
+    """
+    if version is None:
+        return ""
+    if not re.fullmatch(r"\d{1,4}(\.\d{1,4}){1,3}", version):
+        raise DataError(f"version={version!r}; give numbers such as {'.'.join(map(str, max(rules)))!r}")
+    given = tuple(map(int, version.split(".")))
+    return rules[max(first for first in rules if first <= given)]
+
+
+def _refuse_others(form: Form) -> None:
+    if not form.all_lines and not form.all_trees:
         raise DataError(
             f"the Learning to Rank plugins have trees or a linear model; this {form.algorithm} is neither. "
             + (
@@ -102,6 +146,12 @@ def _definition(form: Form) -> tuple[str, Any]:
                 else "Members of a blend can be exported one by one"
             )
         )
+
+
+def _definition(form: Form) -> tuple[str, Any]:
+    if form.all_lines:
+        weights = form.line("elasticsearch-ltr").weights.tolist()
+        return "model/linear", dict(zip(form.names, weights, strict=True))
     try:
         return "model/xgboost+json", [_tree(tree, form.names) for tree in form.forest("elasticsearch-ltr")]
     except RecursionError:
@@ -113,8 +163,7 @@ def _tree(tree: Tree, names: Sequence[str]) -> dict[str, Any]:
     depth = {tree.root: 0}
     for node in range(len(tree.feature)):
         depth[tree.left[node]] = depth[tree.right[node]] = depth[node] + 1
-    with np.errstate(over="ignore"):
-        above = np.minimum(above32(tree.threshold), _LARGEST).astype(np.float64).tolist()
+    above = above32_finite(tree.threshold).astype(np.float64).tolist()
 
     def split(node: int, left: Any, right: Any) -> dict[str, Any]:
         yes, no = left["nodeid"], right["nodeid"]
@@ -137,32 +186,32 @@ def _single(value: float) -> float:
     return float(np.float32(value))
 
 
-def _feature(name: str, fill: float | None) -> dict[str, Any]:
-    """A feature that reads a numeric field of its name; without the field it is ``fill``, or (None) missing."""
-    field: dict[str, Any] = {"field": name}
-    if fill is not None:
-        field["missing"] = fill
-    query = {"match_all": {}} if fill is not None else {"exists": {"field": name}}
-    template = {"function_score": {"query": query, "field_value_factor": field, "boost_mode": "replace"}}
-    return {"name": name, "params": [], "template_language": "mustache", "template": template}
-
-
-def score_elasticsearch_ltr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
+def score_elasticsearch_ltr(
+    path: Path, X: np.ndarray, names: Sequence[str], *, version: str | None = None
+) -> np.ndarray:
     """Scores by the plugin's rule: left if the threshold is above the value, sums in float32."""
+    return score_plugin(path, X, names, rule_of(version, RULES))
+
+
+def score_plugin(path: Path, X: np.ndarray, names: Sequence[str], rule: str) -> np.ndarray:
+    """Scores by the rule of the plugins; ``rule`` as in `write_plugin`."""
     model = read_json(path)["model"]["model"]
-    definition, read = json.loads(model["definition"]), _read_as(path)
-    column = {
-        name: np.where(np.isnan(X[:, j]), np.float32(read.get(name, np.nan)), X[:, j]) for j, name in enumerate(names)
-    }
+    definition, readings = json.loads(model["definition"]), _readings(path)
+    if not rule and any(reading.missing is None for reading in readings):
+        raise DataError("the feature set has queries that do not match all documents; name the version of the plugin")
+    column = columns_of(readings, X, names)
     total = np.zeros(len(X), np.float32)
     if model["type"] == "model/linear":
         for name, weight in definition.items():
-            total += np.float32(weight) * column[name]
+            total += np.float32(weight) * np.nan_to_num(column[name], nan=0.0, posinf=np.inf, neginf=-np.inf)
         return total
 
     def goes_left(node: dict[str, Any]) -> np.ndarray:
         value = column[node["split"]]
-        return np.where(np.isnan(value), node["missing"] == node["yes"], np.float32(node["split_condition"]) > value)
+        if rule == "zero":
+            value = np.where(np.isnan(value), np.float32(0), value)
+        left = np.float32(node["split_condition"]) > value  # false for NaN
+        return left | np.isnan(value) if rule == "missing" and node["missing"] == node["yes"] else left
 
     for tree in definition:
         total += scored(tree, X, goes_left, lambda node: tuple(node["children"]), lambda node: node.get("leaf")).astype(
@@ -171,22 +220,24 @@ def score_elasticsearch_ltr(path: Path, X: np.ndarray, names: Sequence[str]) -> 
     return total
 
 
-def _read_as(path: Path) -> dict[str, float]:
-    """What a feature is for a document without its field, by the feature set next to the model; NaN is missing."""
-    if not features_path(path).exists():
-        return {}
-    read = {}
-    for feature in read_json(features_path(path))["featureset"]["features"]:
-        query = feature["template"].get("function_score", {}) if isinstance(feature["template"], dict) else {}
-        matches = "match_all" in query.get("query", {})
-        read[feature["name"]] = query["field_value_factor"].get("missing", np.nan) if matches else np.nan
-    return read
+def _readings(path: Path) -> list[Reading]:
+    """How the features are read, by the feature set next to the model."""
+    file = features_path(path)
+    if not file.exists():
+        raise DataError(f"{file}: not there; a model is scored with the feature set that was written next to it")
+    return [Reading.of(each["name"], each["template"]) for each in read_json(file)["featureset"]["features"]]
 
 
 def apart(form: Form, path: Path) -> list[tuple[str, str, Any]]:
     """Rows for which the plugin differs, as the user of ``missing="zero"`` wants it."""
-    read = _read_as(path)
-    return missing_rows(form, lambda j: read.get(form.names[j], np.nan))
+    zero = {reading.field: True for reading in _readings(path)}
+    zero |= {reading.field: False for reading in _readings(path) if reading.missing != 0}
+    return missing_rows(form, lambda j: 0.0 if zero[form.names[j]] else np.nan)
+
+
+def engine_reads(form: Form, path: Path, rows: np.ndarray) -> np.ndarray:
+    """Whether the engine can read each row."""
+    return readable(_readings(path), rows, form.names)
 
 
 def exceptions(form: Form) -> dict[str, str]:
@@ -210,3 +261,5 @@ class ElasticsearchLTRFormat:
     score = staticmethod(score_elasticsearch_ltr)
     exceptions = staticmethod(exceptions)
     apart = staticmethod(apart)
+    reads = staticmethod(engine_reads)
+    versions: ClassVar[Mapping[tuple[int, ...], str]] = RULES

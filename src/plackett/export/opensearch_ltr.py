@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from plackett._provenance import fulfils
-from plackett.export.elasticsearch_ltr import apart, exceptions, score_elasticsearch_ltr, write_elasticsearch_ltr
+from plackett.export.elasticsearch_ltr import apart, engine_reads, exceptions, rule_of, score_plugin, write_plugin
 
 __all__ = ["OpenSearchLTRFormat", "write_opensearch_ltr"]
 __public__ = ["write_opensearch_ltr"]
+
+#: What a feature is whose query does not match, by the first version of OpenSearch.
+_RULES: Mapping[tuple[int, ...], str] = {(0,): "zero", (3, 2): "right", (3, 8): "missing"}
 
 
 @fulfils()
@@ -20,12 +26,15 @@ def write_opensearch_ltr(
     *,
     feature_names: Sequence[str] | None = None,
     missing: str | None = None,
+    version: str | None = None,
+    data: Any = None,
 ) -> None:
     """Write a fitted ranker for the Learning to Rank plugin of OpenSearch, and its feature set.
 
     OpenSearch's plugin is a fork of that of o19s and reads the same files, with the same arithmetic: see
-    `write_elasticsearch_ltr`. A model trained with missing values needs OpenSearch 3.3, where a feature whose query
-    does not match is missing. In older versions, and with the later flag ``missing_as_zero``, it is 0.
+    `write_elasticsearch_ltr`. What a feature is whose query does not match depends on the version: 0 up to 3.1; the
+    right side of every split from 3.2.0 to 3.7.0, whatever the model says; the side for missing values from 3.8.0 on.
+    The feature set as it is written is right in all of them.
 
     Parameters
     ----------
@@ -37,6 +46,11 @@ def write_opensearch_ltr(
         Names of the features in the engine; None means those of the training data, or ``f1``, ``f2``, …
     missing
         ``"zero"`` reads 0 for every field that is missing, with a warning where the model has learned something else.
+    version
+        Version of OpenSearch, such as ``"3.1"``, if the queries of your features do not match all documents; None is
+        right in all versions.
+    data
+        Documents (a `RankingDataset` or a table) that show which features may be below 0, for linear models.
 
     Examples
     --------
@@ -48,7 +62,12 @@ def write_opensearch_ltr(
     >>> json.load(open(folder + "/model.features.json"))["featureset"]["features"][0]["name"]
     'title_bm25'
     """
-    write_elasticsearch_ltr(ranker, path, feature_names=feature_names, missing=missing)
+    write_plugin(ranker, path, feature_names, missing, rule_of(version, _RULES), data)
+
+
+def score_opensearch_ltr(path: Path, X: np.ndarray, names: Sequence[str], *, version: str | None = None) -> np.ndarray:
+    """Scores by the plugin's rule: left if the threshold is above the value, sums in float32."""
+    return score_plugin(path, X, names, rule_of(version, _RULES))
 
 
 class OpenSearchLTRFormat:
@@ -60,6 +79,8 @@ class OpenSearchLTRFormat:
     tolerance: ClassVar[float] = 1e-5
     without_constant: ClassVar[bool] = True
     write = staticmethod(write_opensearch_ltr)
-    score = staticmethod(score_elasticsearch_ltr)
+    score = staticmethod(score_opensearch_ltr)
     exceptions = staticmethod(exceptions)
     apart = staticmethod(apart)
+    reads = staticmethod(engine_reads)
+    versions: ClassVar[Mapping[tuple[int, ...], str]] = _RULES

@@ -145,17 +145,16 @@ def _nodes(tree: Tree, names: Sequence[str]) -> Iterator[str]:
             continue
         default = tree.left[node] if tree.missing_left[node] else tree.right[node]
         yield f'<Node id="{number[node]}" defaultChild="{number[default]}">{test}'
-        predicate = f"<SimplePredicate field={quoteattr(names[tree.feature[node]])} "
-        value = f'value="{_text(thresholds[node])}"/>'
-        stack += [
-            "</Node>",
-            (tree.right[node], f'{predicate}operator="greaterThan" {value}'),
-            (tree.left[node], f'{predicate}operator="lessOrEqual" {value}'),
-        ]
-
-
-def _text(value: float) -> str:
-    return repr(value).replace("inf", "INF")
+        predicate = f"<SimplePredicate field={quoteattr(names[tree.feature[node]])} operator="
+        if thresholds[node] < np.inf:
+            left, right = (
+                f'{predicate}"{word}" value="{thresholds[node]!r}"/>' for word in ("lessOrEqual", "greaterThan")
+            )
+        elif tree.missing_left[node]:
+            left, right = "<True/>", "<False/>"
+        else:  # not every engine can read INF
+            left, right = f'{predicate}"isNotMissing"/>', f'{predicate}"isMissing"/>'
+        stack += ["</Node>", (tree.right[node], right), (tree.left[node], left)]
 
 
 def _network(form: Form, network: Network, factor: float, output: tuple[str, ...]) -> Iterator[str]:

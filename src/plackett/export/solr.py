@@ -41,12 +41,13 @@ def write_solr(
 
     Solr computes in float32 and adds 1e-6 to every threshold: thresholds are written so that the sum is the right one.
     Closer to 0 than 1e-6 that is possible only to about 1e-13, so a value that close to such a threshold may be on the
-    wrong side; zeros never are. A few negative thresholds (such as -0.9999999) are not the sum of any float32 and 1e-6:
-    a value equal to such a threshold is on the wrong side, too. Models with missing values need a Solr that knows
-    ``isNullSameAsZero`` and ``missing`` (9.2); both, and the default value NaN of the features, are written only where
-    a missing value is not treated as 0. What an `Imputer` before a linear model or network fills in becomes the default
-    value of the feature. The constant of a linear model is left out, as Solr has none; orders do not depend on it. In
-    Solr, a tree that names a feature which is not in the model counts 0: upload both files.
+    wrong side; zeros never are. A few thresholds, most of them below 0, are not the sum of any float32 and 1e-6: a
+    value equal to such a threshold, or the next float32 if the threshold is a round number, is on the wrong side, too.
+    Models with missing values need a Solr that knows ``isNullSameAsZero`` and ``missing`` (9.2); both, and the default
+    value NaN of the features, are written only where a missing value is not treated as 0. What an `Imputer` before a
+    linear model or network fills in becomes the default value of the feature. The constant of a linear model is left
+    out, as Solr has none; orders do not depend on it. In Solr, a tree that names a feature which is not in the model
+    counts 0: upload both files.
 
     Parameters
     ----------
@@ -119,20 +120,31 @@ def _text(value: float) -> str:
 
 
 def slackless(threshold: np.ndarray) -> np.ndarray:
-    """The float32 whose sum with 1e-6 is each threshold or, failing that, the closest below it."""
+    """The float32 whose sum with 1e-6 is each threshold.
+
+    Failing that, the sum is the closest below, so that only the threshold itself is on the wrong side; or the closest
+    above where the threshold is the rounder of the two numbers, such as -1, and the more likely one in data.
+    """
     near = (threshold.astype(np.float64) - float(_SLACK)).astype(np.float32)
-    best, reached = near, np.full(near.shape, -np.inf, np.float32)
     candidates = [near]
     for end in (np.inf, -np.inf):
         step = near
         for _ in range(3):
             step = np.nextafter(step, np.float32(end))
             candidates.append(step)
-    for candidate in candidates:
-        gives = candidate + _SLACK
-        better = (gives <= threshold) & (gives > reached)
-        best, reached = np.where(better, candidate, best), np.where(better, gives, reached)
-    return best
+    table = np.stack(candidates)
+    gives = table + _SLACK
+    below = np.where(gives <= threshold, gives, -np.inf).argmax(axis=0)
+    above = np.where(gives >= threshold, gives, np.inf).argmin(axis=0)
+    rounder = _roundness(threshold) > _roundness(np.nextafter(threshold, np.float32(np.inf)))
+    rounder &= np.abs(threshold) >= 1e-6  # closer to 0, zero itself must stay on its side
+    return np.take_along_axis(table, np.where(rounder, above, below)[None], axis=0)[0]
+
+
+def _roundness(values: np.ndarray) -> np.ndarray:
+    """The lowest bit that is set: higher for numbers of fewer digits."""
+    bits = values.astype(np.float32).view(np.int32).astype(np.int64)
+    return bits & -bits
 
 
 def _layers(network: Network, factor: float) -> list[dict[str, Any]]:
@@ -197,17 +209,18 @@ def _read_as(path: Path) -> dict[str, float]:
 
 
 def _between(forest: Forest) -> list[tuple[str, str, Any]]:
-    """Rows with a value on a negative threshold that is not the sum of any float32 and 1e-6."""
+    """Rows with a value between a threshold that is not the sum of any float32 and 1e-6, and the sum nearby."""
     reached = slackless(forest.threshold) + _SLACK
-    missed = (reached < forest.threshold) & (np.abs(forest.threshold) >= 1e-6) & np.isfinite(forest.threshold)
-    ranges = set(zip(forest.feature[missed].tolist(), reached[missed], forest.threshold[missed], strict=True))
+    missed = (reached != forest.threshold) & (np.abs(forest.threshold) >= 1e-6) & np.isfinite(forest.threshold)
+    low, high = np.minimum(reached, forest.threshold)[missed], np.maximum(reached, forest.threshold)[missed]
+    ranges = set(zip(forest.feature[missed].tolist(), low, high, strict=True))
     if not ranges:
         return []
 
     def chosen(rows: np.ndarray) -> np.ndarray:
         matches = np.zeros(len(rows), bool)
-        for j, low, high in ranges:
-            matches |= (rows[:, j] > low) & (rows[:, j] <= high)
+        for j, after, last in ranges:
+            matches |= (rows[:, j] > after) & (rows[:, j] <= last)
         return matches
 
     why = "Solr adds 1e-6 to thresholds, and no float32 gives the sum: one value is on the wrong side"

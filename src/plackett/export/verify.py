@@ -14,11 +14,11 @@ from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.catalogue import formats
 from plackett.data.dataset import RankingDataset
-from plackett.data.dense import dense
 from plackett.export._forest import Forest
-from plackett.export._form import Form, Network, form_of
+from plackett.export._form import Form, Network, features_of, form_of
+from plackett.rankers.columns import Columns
 
-__all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export"]
+__all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export", "versioned"]
 __public__ = ["verify_export"]
 
 #: The largest number of documents, and of rows at thresholds, to score.
@@ -132,6 +132,15 @@ def format_named(name: str) -> Any:
     return known[name].load()
 
 
+def versioned(to: str) -> tuple[Any, dict[str, Any]]:
+    """The class of a format, and the version after its name, as in ``opensearch-ltr@3.1``."""
+    name, at, version = to.partition("@")
+    known = format_named(name)
+    if at and not hasattr(known, "versions"):
+        raise DataError(f"{to!r}: {name} files are the same for all versions; give {name!r}")
+    return known, {"version": version} if at else {}
+
+
 @fulfils()
 def verify_export(
     ranker: Any,
@@ -157,7 +166,7 @@ def verify_export(
     data
         Documents: a `RankingDataset` or a table of features.
     to
-        Format of the file, as in ``plackett export --to``.
+        Format of the file, as in ``plackett export --to``, with the version if one was named: ``opensearch-ltr@3.1``.
     feature_names
         The names that were given for the export.
     random_state
@@ -179,14 +188,13 @@ def verify_export(
     >>> proof.holds, proof.difference
     (True, 0.0)
     """
-    known = format_named(to)
+    known, options = versioned(to)
     if not hasattr(known, "score"):
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
     form = form_of(ranker, feature_names, lists=True, fills=True)
-    X = data.X if isinstance(data, RankingDataset) else np.asarray(data, np.float32)
-    X = np.asarray(dense(X), np.float32)
-    if X.shape[1] != len(form.names):
-        raise DataError(f"the data has {X.shape[1]} features, and the ranker {len(form.names)}")
+    if isinstance(data, RankingDataset):
+        data = getattr(ranker, "_columns", Columns()).aligned(data)
+    X = features_of(data, form)
     groups = {"one list of documents": X[:_MOST_ROWS]} if form.normalised else hard_rows(form, X, random_state)
     exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}
     skipped = getattr(known, "refuses", ())
@@ -195,10 +203,14 @@ def verify_export(
         for name, why, chosen in known.apart(form, Path(path)):
             groups = _set_apart(groups, name, chosen)
             exceptions[name] = why
+    if hasattr(known, "reads"):  # rows that were made; a document that the engine cannot read is an error
+        made = {name: rows[known.reads(form, Path(path), rows)] for name, rows in groups.items() if name != "documents"}
+        groups |= made
+        groups = {name: rows for name, rows in groups.items() if len(rows)}
     rows = np.concatenate(list(groups.values()))
     with np.errstate(over="ignore", invalid="ignore"):
         expected = _scores(ranker, rows)
-        exported = np.asarray(known.score(Path(path), rows, form.names), np.float64)
+        exported = np.asarray(known.score(Path(path), rows, form.names, **options), np.float64)
     if exported.shape != expected.shape:
         raise DataError(f"{len(rows)} rows, but {exported.shape} scores from {known.proof}")
     ends = np.cumsum([len(group) for group in groups.values()])

@@ -12,7 +12,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
-from plackett.export._forest import Forest, Tree, above32
+from plackett.export._forest import Forest, Tree, above32_finite
 from plackett.export._form import Form, form_of
 from plackett.export._imported import (
     MOST_CATEGORIES,
@@ -235,7 +235,7 @@ def _tree(tree: Tree, number: int, n_features: int) -> dict[str, Any]:
         for name in ("left_children", "right_children", "parents", "split_indices", "split_conditions", "default_left")
     }
     columns["parents"][0] = 2147483647
-    above = np.minimum(above32(tree.threshold), np.finfo(np.float32).max).astype(np.float64).tolist()
+    above = above32_finite(tree.threshold).astype(np.float64).tolist()
     for node, index in order.items():
         if node < 0:
             columns["left_children"][index] = columns["right_children"][index] = -1

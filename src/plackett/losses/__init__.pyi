@@ -60,4 +60,5 @@ from plackett.losses.listwise.xendcg import XENDCGLoss as XENDCGLoss
 from plackett.losses.pairwise.yetirank import YetiRankLoss as YetiRankLoss
 from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
 from plackett.losses.custom import loss as loss
+from plackett.losses.autograd import torch_loss as torch_loss
 from plackett.losses.base import Loss as Loss

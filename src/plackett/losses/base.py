@@ -69,6 +69,10 @@ class Loss:
     #: Whether the loss of a query depends on the scores of that query alone (once `settle` has fixed the rest), so that
     #: the loss of the data is the sum over parts of them.
     separable: ClassVar[bool] = True
+    #: "pointwise", "pairwise" or "listwise": a sum over documents, over pairs, or of whole lists.
+    approach: ClassVar[str] = "listwise"
+    #: Whether the pairs are the explicit preferences of a dataset that has any.
+    takes_preferences: ClassVar[bool] = False
     #: What a query needs in order to contribute: "pairs" of unequal labels; several "documents", because equal
     #: labels contribute too; several "relevant documents", because their ranks matter whatever the other labels.
     learns_from: ClassVar[str] = "pairs"

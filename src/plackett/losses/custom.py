@@ -15,13 +15,13 @@ from plackett.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
-__all__ = ["CustomLoss", "loss"]
+__all__ = ["CustomBound", "CustomLoss", "arguments_of", "declared", "loss"]
 __public__ = ["loss"]
 
 #: User-defined losses of this process, by name.
 REGISTERED: dict[str, CustomLoss] = {}
 
-_ARGUMENTS = ("scores", "labels", "gradient", "curvature", "weights")
+_NEEDED, _MORE = ("scores", "labels", "gradient"), ("curvature", "weights")
 
 
 def loss(
@@ -40,7 +40,8 @@ def loss(
     sample weights, which are ignored otherwise. Arguments with a default are numeric parameters of the loss. The value
     and what was filled in are multiplied by the query's weight. Documents with a label below 0 are unjudged; the
     function decides what that means. Indices are not checked in compiled code; the environment variable
-    ``NUMBA_BOUNDSCHECK=1`` switches checking on for debugging.
+    ``NUMBA_BOUNDSCHECK=1`` switches checking on for debugging. `torch_loss` takes a function in PyTorch instead, whose
+    gradient is derived automatically.
 
     Parameters
     ----------
@@ -75,41 +76,44 @@ def loss(
     """
     if function is None:
         return lambda f: loss(f, name=name, smooth=smooth, convex=convex, shift_invariant=shift_invariant)
+    needed, defaults = arguments_of(function, _NEEDED, _MORE)
+    return declared(
+        CustomLoss,
+        function,
+        name,
+        smooth=smooth,
+        convex=convex,
+        shift_invariant=shift_invariant,
+        curvature="surrogate" if "curvature" in needed else "none",
+        defaults=defaults,
+        drive=staticmethod(_driver(function, needed[3:])),
+    )
+
+
+def declared(kind: type[CustomLoss], function: Callable[..., Any], name: str | None, **attributes: Any) -> CustomLoss:
+    """A loss of a class of its own, made from a user's function, known by its name in this process."""
     title = name or function.__name__
-    needed, defaults = _signature(function)
     if title in {item.name for item in items("loss")}:
         raise LossError(f"{title!r} is the name of a built-in loss; give yours another with loss(name=…)")
-    made = type(
-        title,
-        (CustomLoss,),
-        {
-            "name": title,
-            "__doc__": function.__doc__,
-            # the decorated name refers to the object, so this is where pickle finds the class
-            "__module__": function.__module__,
-            "__qualname__": f"{function.__qualname__}.__class__",
-            "smooth": smooth,
-            "convex": convex,
-            "shift_invariant": shift_invariant,
-            "curvature": "surrogate" if "curvature" in needed else "none",
-            "_drive": staticmethod(_driver(function, needed[3:])),
-            "_defaults": defaults,
-        },
-    )()
+    # the decorated name refers to the object, so this is where pickle finds the class
+    found_at = {"__module__": function.__module__, "__qualname__": f"{function.__qualname__}.__class__"}
+    made = type(title, (kind,), {"name": title, "__doc__": function.__doc__, **found_at, **attributes})()
     REGISTERED[title] = made
     return made
 
 
-def _signature(function: Callable[..., float]) -> tuple[tuple[str, ...], dict[str, float]]:
+def arguments_of(
+    function: Callable[..., Any], required: tuple[str, ...], more: tuple[str, ...]
+) -> tuple[tuple[str, ...], dict[str, float]]:
     """The arguments without a default, and the parameters with theirs; raises an error for an unsupported signature."""
     signature = inspect.signature(function)
     arguments = signature.parameters.values()
     needed = tuple(a.name for a in arguments if a.default is a.empty)
     plain = all(a.kind is a.POSITIONAL_OR_KEYWORD for a in arguments)
-    if not plain or needed[:3] != _ARGUMENTS[:3] or not set(needed) <= set(_ARGUMENTS):
+    if not plain or needed[: len(required)] != required or not set(needed) <= {*required, *more}:
         raise LossError(
-            "a loss is a function of (scores, labels, gradient[, curvature][, weights], parameter=default …), "
-            f"got {function.__name__}{signature}"
+            f"a loss is a function of ({', '.join(required)}{''.join(f'[, {name}]' for name in more)}, "
+            f"parameter=default …), got {function.__name__}{signature}"
         )
     return needed, {a.name: _number(a.name, a.default) for a in arguments if a.default is not a.empty}
 
@@ -125,23 +129,24 @@ def _number(name: str, value: Any) -> float:
 class CustomLoss(Loss):
     """A loss made by the decorator `plackett.loss`."""
 
-    _drive: ClassVar[Callable[..., None]]
-    _defaults: ClassVar[dict[str, float]] = {}
+    #: The kernel that calls the function for each query, and the parameters of the function.
+    drive: ClassVar[Callable[..., None]]
+    defaults: ClassVar[dict[str, float]] = {}
 
     parameters: tuple[tuple[str, float], ...] = ()
 
     def replace(self, **parameters: Any) -> CustomLoss:
         """Copy with other parameters, by the names of the function's arguments."""
-        unknown = set(parameters) - set(self._defaults)
+        unknown = set(parameters) - set(self.defaults)
         if unknown:
-            known = ", ".join(self._defaults) or "none"
+            known = ", ".join(self.defaults) or "none"
             raise LossError(f"{self.name} has no parameter {sorted(unknown)[0]!r}; it has {known}")
         given = {name: _number(name, value) for name, value in parameters.items()}
         return type(self)(parameters=tuple(sorted({**dict(self.parameters), **given}.items())))
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+        return _Compiled(self, data, n_jobs)
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.parameters)})"
@@ -159,38 +164,15 @@ class UnknownLoss(CustomLoss):
         raise LossError(f"the loss {self.name!r} is not defined here; import the module that defines it to train again")
 
 
-class _Bound(BoundLoss):
+class CustomBound(BoundLoss):
+    """A user's own loss bound to one dataset."""
+
     def __init__(self, loss: CustomLoss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         self.loss = loss
-        self.values = tuple(float(v) for v in {**loss._defaults, **dict(loss.parameters)}.values())
+        self.parameters = {**loss.defaults, **dict(loss.parameters)}
 
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        from numba.core.errors import NumbaError, UnsupportedBytecodeError
-
-        out = self._buffers()
-        scores = scores.view()
-        scores.flags.writeable = False  # as the labels are: a function that sorts them in place is refused
-        try:
-            over_queries(
-                self.loss._drive,
-                self.data.offsets,
-                scores,
-                self.data.labels,
-                self.sample_weight,
-                self.query_weight,
-                self.values,
-                *out,
-                n_jobs=self.n_jobs,
-                rows_per_thread=PAIR_ROWS_PER_THREAD,
-            )
-        except (NumbaError, UnsupportedBytecodeError) as error:
-            raise LossError(f"the loss {self.loss.name!r} cannot be compiled: {error}") from error
-        self._refuse_no_numbers(*out)
-        return out
-
-    def _refuse_no_numbers(self, value: np.ndarray, gradient: np.ndarray, curvature: np.ndarray) -> None:
+    def refuse_no_numbers(self, value: np.ndarray, gradient: np.ndarray, curvature: np.ndarray) -> None:
         """Raise an error for non-finite gradients. An infinite value is allowed: solvers handle it."""
         if np.isfinite(gradient.sum() + curvature.sum()) and not np.isnan(value.sum()):
             return
@@ -205,6 +187,36 @@ class _Bound(BoundLoss):
                 f"{curvature[span][:5]} … for query {self.data.qids[q]} with labels {self.data.labels[span][:5]} …; "
                 "all must be finite numbers. Look for a division by zero, or a logarithm or power out of range"
             )
+
+
+class _Compiled(CustomBound):
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss per query, gradient and curvature per score."""
+        from numba.core.errors import NumbaError, UnsupportedBytecodeError
+
+        out = self._buffers()
+        scores = scores.view()
+        scores.flags.writeable = False  # as the labels are: a function that sorts them in place is refused
+        try:
+            over_queries(
+                self.loss.drive,
+                self.data.offsets,
+                scores,
+                self.data.labels,
+                self.sample_weight,
+                self.query_weight,
+                tuple(self.parameters.values()),
+                *out,
+                n_jobs=self.n_jobs,
+                rows_per_thread=PAIR_ROWS_PER_THREAD,
+            )
+        except (NumbaError, UnsupportedBytecodeError) as error:
+            raise LossError(
+                f"the loss {self.loss.name!r} cannot be compiled: {error}\n"
+                "plackett.torch_loss makes a loss of a function in PyTorch"
+            ) from error
+        self.refuse_no_numbers(*out)
+        return out
 
 
 def _driver(plain: Callable[..., float], extra: tuple[str, ...]) -> Callable[..., None]:

@@ -16,8 +16,21 @@ from plackett.losses.pairwise.base import PairLoss, total_pair_weight
 
 __all__ = ["QueryMean"]
 
-#: What the loss of a query is a sum of, by the package of the loss.
+#: What the loss of a query is a sum of, by its approach.
 _TERMS = {"pairwise": "pairs", "pointwise": "documents"}
+
+#: Properties of the loss inside.
+_INHERITED = (
+    "has_value",
+    "smooth",
+    "convex",
+    "shift_invariant",
+    "curvature",
+    "separable",
+    "counts_rounds",
+    "approach",
+    "takes_preferences",
+)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -68,7 +81,7 @@ class QueryMean(Loss):
             raise LossError(f"{inner.name} is not a sum over pairs or documents; say what to count with per=…")
         if self.per not in (None, *_TERMS.values()):
             raise LossError(f"{self.name}: per={self.per!r}; give 'pairs', 'documents' or None")
-        for name in ("has_value", "smooth", "convex", "shift_invariant", "curvature", "separable", "counts_rounds"):
+        for name in _INHERITED:
             object.__setattr__(self, name, getattr(inner, name))
 
     @property
@@ -105,7 +118,7 @@ class QueryMean(Loss):
         return self.inner.bind(data.replace(query_weight=weight), n_jobs=n_jobs)
 
     def _terms(self) -> str | None:
-        return self.per or _TERMS.get(type(self.inner).__module__.split(".")[-2])
+        return self.per or _TERMS.get(self.inner.approach)
 
     def _count(self, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
         """Weight of the terms of each query."""

@@ -47,7 +47,8 @@ def to_plain(value: Any, name: str) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         own = ("loss",) if isinstance(value, Loss) else ("ranker",) if isinstance(value, Estimator) else _OTHERS
         for kind in own:
-            if any(item.symbol == type(value).__name__ for item in items(kind)):
+            own_name = (type(value).__module__, type(value).__name__)
+            if any((item.module, item.symbol) == own_name for item in items(kind)):
                 own_fields = {field.name: getattr(value, field.name) for field in fields(value)}
                 return {kind: type(value).__name__, "fields": _fields(own_fields, name)}
     raise DataError(f"{name}={value!r} cannot be saved: a {type(value).__name__} is not a plain value, loss or model")

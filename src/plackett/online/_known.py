@@ -14,6 +14,7 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
+from plackett._files import open_regular
 
 __all__ = ["KnownIds", "id_number"]
 
@@ -87,7 +88,7 @@ class KnownIds:
         return self.folder / f"ids-{number:09d}.u64"
 
     def _mapped(self, described: dict[str, int]) -> np.ndarray:
-        with self._path(described["file"]).open("rb") as file:
+        with open_regular(self._path(described["file"])) as file:
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), "<u8")
 
     def load(self, described: list[dict[str, int]]) -> bool:

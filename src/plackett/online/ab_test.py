@@ -15,6 +15,8 @@ __all__ = ["ABTest", "ab_test"]
 
 #: Users that the smaller group needs before the always-valid test rejects anything.
 _LEAST = 15
+#: Users, in squares of their skewness, from which the difference of two means is close enough to normal.
+_PER_SKEWNESS = 100
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,16 @@ class ABTest:
         p-value for a single look, at an end that was fixed in advance.
     p_any_time, lower, upper
         For looks at any time: always-valid p-value and confidence sequence. Nothing is rejected, and the interval is
-        infinite, before both groups have 15 users.
+        infinite, before there are ``holds_from`` users.
     variance_removed
         Share of the variance removed by the values from before the experiment.
+    n
+        Users in A and B.
+    holds_from
+        Users in both groups from which the always-valid test holds, if the rest are like those so far: 15 in the
+        smaller group, and 100 times the square of the skewness of the difference of means, for one user. Skewed values
+        such as revenue take many users if one group is small, and few if both are of the same size, as their skewness
+        then cancels out.
     """
 
     difference: float
@@ -44,6 +53,7 @@ class ABTest:
     upper: float
     variance_removed: float
     n: tuple[int, int]
+    holds_from: int
 
 
 @fulfils("online.interleave", paper="Deng, Xu, Kohavi, Walker 2013 (CUPED)")
@@ -93,12 +103,29 @@ def ab_test(
     difference, n = float(b.mean() - a.mean()), a.size + b.size
     degrees = v**2 / (parts[0] ** 2 / (a.size - 1) + parts[1] ** 2 / (b.size - 1)) if v > 0 else n - 2
     p = float(2 * t.sf(abs(difference) / np.sqrt(v), degrees)) if v > 0 else float(difference == 0)
-    least = 0 if min(a.size, b.size) >= _LEAST else n + 1
-    always = mean_sequence(difference, v * n, n, alpha=alpha, best_at=best_at, least=least)
+    least = max(_LEAST / min(a.size, b.size), _PER_SKEWNESS * _skewness(a, b) ** 2) * n
+    always = mean_sequence(
+        difference, v * n, n, kurtosis=0.0, alpha=alpha, best_at=best_at, least=int(np.ceil(round(least, 6)))
+    )
     return ABTest(
         difference, float(np.sqrt(v)), p, float(always.p), float(always.lower), float(always.upper), removed,
-        (a.size, b.size),
+        (a.size, b.size), int(always.holds_from),
     )  # fmt: skip
+
+
+def _skewness(a: np.ndarray, b: np.ndarray) -> float:
+    """Skewness of the difference of means: that of the groups, or, if larger, that of two groups alike.
+
+    A small group seldom has its share of large values; their common shape is known better than that of either.
+    """
+    n = np.array([-a.size, b.size], np.float64)  # A is subtracted
+    moments = np.array([[np.mean((each - each.mean()) ** power) for each in (a, b)] for power in (2, 3)])
+    alike = moments @ np.abs(n) / np.abs(n).sum()
+    found = []
+    for second, third in (moments, alike[:, None]):
+        variance = (second / np.abs(n)).sum()
+        found.append(abs((third / (n * np.abs(n))).sum()) / variance**1.5 if variance > 0 else 0.0)
+    return float(max(found))
 
 
 def _values(values: Any, name: str, size: int | None = None) -> np.ndarray:

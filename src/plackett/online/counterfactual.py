@@ -223,7 +223,7 @@ class CounterfactualComparison:
                 "0 and 1, the weight positive, and there are at least two lists"
             )
         self._rng = Random(self.random_state)
-        self._sum = self._squares = 0.0
+        self._sum = self._squares = self._fourths = 0.0
         self._pages: dict[Hashable, int] = {}
         self._counts: dict[Hashable, dict[Hashable, list[float]]] = {}  # by query and document: clicks, looks
         self._guesses: dict[Hashable, dict[Hashable, float]] = {}
@@ -270,6 +270,7 @@ class CounterfactualComparison:
         self.n += 1
         self._sum += x
         self._squares += x * x
+        self._fourths += x**4
         self._pages[query] = self._pages.get(query, 0) + 1
         counts = self._counts.setdefault(query, {})
         for look, document in zip(self.look, page.documents, strict=False):
@@ -282,4 +283,5 @@ class CounterfactualComparison:
         """Estimate of the first ranker's clicks per page minus the second's; may be read at any time."""
         mean = self._sum / max(self.n, 1)
         variance = (self._squares - self.n * mean**2) / (self.n - 1) if self.n > 1 else 1.0
-        return mean_sequence(mean, max(variance, 0.0), self.n, alpha=alpha, best_at=best_at)
+        kurtosis = self.n * self._fourths / self._squares**2 if self._squares > 0 else 0.0
+        return mean_sequence(mean, max(variance, 0.0), self.n, kurtosis=kurtosis, alpha=alpha, best_at=best_at)

@@ -19,6 +19,7 @@ import numpy as np
 
 from plackett._atomic import replacing, sync_folder
 from plackett._errors import DataError, PlackettWarning
+from plackett._files import open_regular
 from plackett._lock import lock
 from plackett._provenance import fulfils
 from plackett.online._known import KnownIds, id_number
@@ -341,7 +342,7 @@ def _check_settings(folder: Path, snapshot: dict[str, Any], learner: Learner) ->
 
 def _check_end(path: Path, count: int, end: int) -> None:
     """Whether the journal reaches as far as a snapshot says."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(max(end - 1, 0))
         if end and file.read(1) != b"\n":
             raise DataError(f"{path}: a snapshot was made after {count} events, but some of them are missing")
@@ -365,7 +366,7 @@ def _checked(line: bytes) -> Any:
 
 def _entries(path: Path, count: int = 0, end: int = 0) -> Iterator[tuple[int, dict[str, Any], int]]:
     """Number, entry and end of the lines after ``count``. A damaged last line ends them, one before is an error."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size  # beyond it, another process may be writing
         file.seek(end)
         for number, line in enumerate(file, count + 1):

@@ -45,7 +45,7 @@ def power(
         )
     error = deviation * groups / math.sqrt(n)  # two groups of n / 2: 2 deviation / √n
     if any_time:
-        limit = float(mean_sequence(0.0, error**2 * n, n, alpha=alpha, best_at=n, least=0).upper) / error
+        limit = float(mean_sequence(0.0, error**2 * n, n, alpha=alpha, best_at=n, kurtosis=0.0, least=0).upper) / error
     else:
         limit = -_normal_quantile(alpha / 2)
     shift = abs(effect) / error

@@ -24,7 +24,7 @@ def rank_change(X: Any, old: Any, new: Any, offsets: Any, k: int = 10) -> float:
     X = np.asarray(X, np.float64)
     a, b = X @ np.asarray(old, np.float64), X @ np.asarray(new, np.float64)
     offsets = np.asarray(offsets)
-    if offsets.size and (offsets[0] < 0 or offsets[-1] > len(X) or (np.diff(offsets) < 0).any()):
+    if offsets.size and (offsets[0] < 0 or offsets[-1] > len(X) or (offsets[1:] < offsets[:-1]).any()):
         raise DataError(f"offsets run from {offsets[0]} to {offsets[-1]}, X has {len(X)} rows")
     changed = []
     for start, stop in itertools.pairwise(offsets):

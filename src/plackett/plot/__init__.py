@@ -1,7 +1,7 @@
 """Plots of what rankers learned and how good they are, as Plotly figures; needs the extra ``report``.
 
 Each function returns a `plotly.graph_objects.Figure`: notebooks show it, ``figure.show()`` opens it in a browser, and
-``figure.write_html(path)`` or ``figure.write_image(path)`` save it.
+`save` writes it as SVG, PDF or PNG.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from plackett.plot.importances import importances
     from plackett.plot.learning_curve import learning_curve
     from plackett.plot.measure_curve import measure_curve
+    from plackett.plot.save import save
 
 __all__ = [
     "comparison",
@@ -27,6 +28,7 @@ __all__ = [
     "importances",
     "learning_curve",
     "measure_curve",
+    "save",
 ]
 
 open_package(__name__, named={name: name for name in __all__})

@@ -8,3 +8,4 @@ from plackett.plot.feature_frontier import feature_frontier as feature_frontier
 from plackett.plot.importances import importances as importances
 from plackett.plot.learning_curve import learning_curve as learning_curve
 from plackett.plot.measure_curve import measure_curve as measure_curve
+from plackett.plot.save import save as save

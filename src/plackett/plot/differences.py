@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.evaluation.comparison import Comparison
+from plackett.evaluation.significance.effects import win_tie_loss
 from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.plots import annotation, axis, layout, plain
 from plackett.measures.base import Measure
@@ -73,7 +74,7 @@ def differences(
         height=340,
         bargap=0 if order.size > 300 else 0.1,
     )
-    wins, losses = int((difference[order] > 0).sum()), int((difference[order] < 0).sum())
+    wins, _, losses = win_tie_loss(difference[order], np.zeros(order.size))
     paper = {"xref": "paper", "yref": "paper"}
     look["annotations"] = [
         annotation(f"{first} is better on {wins}", 1, 0.98, xanchor="right", font={"color": "--gain"}, **paper),

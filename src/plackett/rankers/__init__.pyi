@@ -14,6 +14,7 @@ from plackett.rankers.pointwise.bayes_point_machine import BayesPointMachine as 
 from plackett.rankers.blend import Blend as Blend
 from plackett.rankers.listwise.boltzrank import BoltzRank as BoltzRank
 from plackett.rankers.transfer.boosting_transfer import BoostingTransfer as BoostingTransfer
+from plackett.rankers.pointwise.by_feature import ByFeature as ByFeature
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.cascade import Cascade as Cascade
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture

@@ -14,6 +14,7 @@ from plackett._errors import DataError, LossError, PlackettWarning, in_shell, pa
 from plackett._estimator import Estimator, not_fitted
 from plackett._parameters import check_parameters
 from plackett.data.canonical import canonical_order
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import split_queries
 from plackett.losses.base import Loss
@@ -29,7 +30,7 @@ from plackett.rankers.columns import Columns
 from plackett.rankers.contributions import contributions
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
-from plackett.rankers.reference import reference_of, sample_of
+from plackett.rankers.reference import check_reference, reference_of, sample_of
 from plackett.scorers.base import check_size
 from plackett.solvers.monitor import Monitor
 
@@ -88,6 +89,8 @@ class Ranker(FittedAttributes, Estimator):
     paper: ClassVar[str] = ""
     #: Whether NaN features are treated as missing values (otherwise rejected). Set by the model or the ranker.
     allow_nan: ClassVar[bool]
+    #: Whether it learns from the explicit preferences of a dataset; other rankers need labels.
+    takes_preferences: ClassVar[bool] = False
     #: The parameter that controls training effort (``"n_estimators"``, ``"max_iter"``, …): half of it is about half
     #: of the work. None if there is no such parameter. Set by the model or the ranker.
     effort: ClassVar[str | None]
@@ -158,7 +161,7 @@ class Ranker(FittedAttributes, Estimator):
             callback that returns True or raises LightGBM's `EarlyStopException` stops training.
         """
         categories = self._categories(X)
-        columns = Columns(categories=categories)
+        columns = Columns(categories=categories, ranker=type(self).__name__)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
         self.__dict__.pop("_trained_part", None)
         if inside_model_selection():
@@ -286,6 +289,11 @@ class Ranker(FittedAttributes, Estimator):
         if reference is not None:
             self.reference_: np.ndarray = reference
 
+    def _note_distribution(self, data: RankingDataset) -> None:
+        """Record how features and scores are distributed in these data, after the scorer has changed."""
+        sample = sample_of(data)
+        self._note_reference(sample, self._score_rows(sample))
+
     def _note_part(self, data: RankingDataset) -> None:
         """Record everything that `partial_fit` has seen so far."""
         before = getattr(self, "card_", {}).get("data", {})
@@ -310,7 +318,8 @@ class Ranker(FittedAttributes, Estimator):
                 f"validation_fraction={share} cannot split {data.n_queries} query; give {parameter('eval_set')} instead"
             )
         numbered = replace(data, qids=np.arange(data.n_queries))  # the split must not depend on how ids are written
-        train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
+        parts = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
+        train, valid = (replace(part, qids=data.qids[part.qids]) for part in parts)
         return train, valid
 
     def parts(self) -> list[Ranker]:
@@ -378,6 +387,7 @@ class Ranker(FittedAttributes, Estimator):
         for size, unit in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
             if size == 0:
                 raise DataError(f"{_called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
+        refuse_categories(data.categories, type(self).__name__)
         self._check_missing(data, name)
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
@@ -484,6 +494,11 @@ class Ranker(FittedAttributes, Estimator):
         """Check that what was read from a model file fits together, before anything relies on it."""
         check_size(self.scorer_, type(self).__name__, self._scored_features(), self._takes)
         self._check_learned()
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and len(names) != self.n_features_in_:
+            raise DataError(f"{len(names)} feature names for {self.n_features_in_} features")
+        if getattr(self, "reference_", None) is not None:
+            check_reference(self.reference_, self.n_features_in_)
 
     def _takes(self, n_outputs: int) -> bool:
         """Whether it makes one score per document of this number of outputs of the scorer."""
@@ -674,6 +689,11 @@ class GradientTrained(Ranker):
     def make_model(self) -> Model:
         """The model to train; the ranker itself if it inherits from one."""
         return self  # type: ignore[return-value]
+
+    @property
+    def takes_preferences(self) -> bool:  # type: ignore[override]
+        """Whether it learns from explicit preferences; decided by the loss."""
+        return self.make_loss().takes_preferences
 
     def _refits(self) -> bool:
         return bool(getattr(self.make_model(), "refit", False))

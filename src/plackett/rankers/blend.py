@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError, parameter
 from plackett._estimator import clone
+from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 from plackett.measures.language import parse
@@ -105,6 +106,7 @@ class Blend(Ranker):
         ['ListNet', 'LinearRegression']
         """
         check_dataset(data)
+        refuse_categories(data.categories, "Blend")
         blend = cls(members=tuple(clone(ranker) for ranker in rankers), **parameters)
         for name in ("validation_fraction", "early_stopping_rounds"):
             if getattr(blend, name) is not None:

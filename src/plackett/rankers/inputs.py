@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
+from plackett.data.categories import category_columns, is_category
 from plackett.data.dataset import RankingDataset
-from plackett.rankers.columns import Columns, category_columns
+from plackett.rankers.columns import Columns
 
 __all__ = ["Rows", "categories_of", "rows_to_score", "training_data"]
 
@@ -92,7 +93,9 @@ def rows_to_score(X: Any, qid: Any = None, columns: Columns | None = None) -> Ro
 
 
 def categories_of(X: Any) -> dict[str, list[Any]]:
-    """The categorical columns of the input of ``fit``, with their values; empty if it is not a frame."""
+    """The categorical columns of the input of ``fit``, with their values; empty if it has none."""
+    if isinstance(X, RankingDataset):
+        return {name: list(values) for name, values in (X.categories or {}).items()}
     if not _is_frame(X):
         return {}
     X = _without_qid(X)
@@ -134,7 +137,7 @@ def _features(X: Any, qid: Any, columns: Columns, where: str = "X") -> tuple[Any
         if not _is_numeric(dtype):
             holds = (
                 "categories, which only tree rankers such as LambdaMART take"
-                if _is_category(dtype)
+                if is_category(dtype)
                 else "no number; for tree rankers, make it a column of categories (astype('category') in pandas, "
                 "cast(pl.Categorical) in polars)"
             )
@@ -156,10 +159,6 @@ def _encoded(X: Any, columns: Columns) -> Any:
     import polars as pl
 
     return X.with_columns(**{name: pl.Series(values) for name, values in codes.items()})
-
-
-def _is_category(dtype: Any) -> bool:
-    return hasattr(dtype, "categories") or str(dtype).startswith(("Categorical", "Enum"))
 
 
 def _is_numeric(dtype: Any) -> bool:

@@ -15,23 +15,32 @@ from plackett.catalogue import find
 
 __all__ = ["ranker_named"]
 
+#: What stands before the name of a feature that is a ranker by itself.
+COLUMN = "column:"
+
 
 def ranker_named(text: str) -> tuple[Any, dict[str, Any]]:
     """The ranker described by a text, and the parameters the text sets.
 
     A name of `plackett.rankers()`, whatever its case, or a class of another library by its full name; with parameters
-    as in a call.
+    as in a call. ``"column:NAME"`` is the order of the feature of that name, `plackett.ByFeature`.
 
     >>> ranker_named("listnet(alpha=0.2)")[0]
     ListNet(alpha=0.2)
     >>> ranker_named("sklearn.linear_model.Ridge")
     (Ridge(), {})
+    >>> ranker_named("column:bm25 title")[0]
+    ByFeature(feature='bm25 title')
     """
+    if text.startswith(COLUMN):
+        ranker = _ours("ByFeature")(feature=text.removeprefix(COLUMN))
+        return ranker, ranker.get_params(deep=False)  # there is nothing to tune
     try:
         name, parameters = call(text)
     except ValueError:
         raise DataError(
-            f"{text!r:.200} is not a ranker; write a name, with parameters as in LambdaMART(num_leaves=7)"
+            f"{text!r:.200} is not a ranker; write a name, with parameters as in LambdaMART(num_leaves=7), or "
+            "column:NAME for the order of a feature"
         ) from None
     make: Callable[..., Any] = _foreign(name) if "." in name else _ours(name)
     try:

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = ["BINS", "reference_of", "sample_of", "shares_of", "typical_rows"]
+__all__ = [
+    "BINS",
+    "below_zero",
+    "check_reference",
+    "reference_of",
+    "sample_of",
+    "shares_of",
+    "spread_queries",
+    "typical_rows",
+]
 
 #: Bins of a feature.
 BINS = 10
@@ -39,6 +49,25 @@ def reference_of(sample: RankingDataset, scores: np.ndarray) -> np.ndarray | Non
     return np.concatenate([_noted(table) for table in tables]).astype(np.float32)
 
 
+def below_zero(reference: np.ndarray | None, n_features: int) -> np.ndarray:
+    """The features that are below 0 in about a tenth of the training documents or more; all if they were not recorded.
+
+    >>> data = RankingDataset.from_arrays(np.arange(-2.0, 2.0).reshape(2, 2), None, [1, 1])
+    >>> below_zero(reference_of(data, np.zeros(2)), 2).tolist()
+    [True, True]
+    """
+    if reference is None or reference.shape != (n_features + 1, 2 * BINS):
+        return np.ones(n_features, bool)
+    return reference[:-1, 0] < 0
+
+
+def check_reference(reference: np.ndarray, n_features: int) -> None:
+    """Reject a table of a model file that is not what `reference_of` gives for this number of features."""
+    shape = np.shape(reference)
+    if shape not in ((1, 2 * BINS), (n_features + 1, 2 * BINS)) or reference.dtype.kind != "f":
+        raise DataError(f"array 'reference_' of shape {shape} is not a distribution of {n_features} features")
+
+
 def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | None:
     """Artificial documents with the deciles of each feature in training, each column in its own order.
 
@@ -56,11 +85,17 @@ def typical_rows(reference: np.ndarray | None, n_features: int) -> np.ndarray | 
 
 def sample_of(data: RankingDataset) -> RankingDataset:
     """About a thousand documents, in whole queries spread over the data; the data themselves if there are no more."""
-    if data.n_rows <= _ROWS:
-        return data
-    mean = data.n_rows / data.n_queries
-    n = max(1, min(data.n_queries, int(_ROWS / mean)))
-    return data.select(np.unique(np.linspace(0, data.n_queries - 1, n).astype(np.int64)))
+    return data if data.n_rows <= _ROWS else data.select(spread_queries(data.n_queries, data.n_rows))
+
+
+def spread_queries(n_queries: int, n_rows: int) -> np.ndarray:
+    """Numbers of the queries that `sample_of` takes.
+
+    >>> spread_queries(10, 2_500).tolist()
+    [0, 3, 6, 9]
+    """
+    n = max(1, min(n_queries, int(_ROWS / max(n_rows / n_queries, 1e-9))))
+    return np.unique(np.linspace(0, n_queries - 1, n).astype(np.int64))
 
 
 def _noted(values: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._estimator import clone
 from plackett._provenance import fulfils
+from plackett.data.categories import refuse_categories
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
@@ -100,6 +101,7 @@ def robust_training(
     trained = train_quietly(trained, fitted._prepared(data), start=fitted)
     robust = copy.copy(fitted)
     robust.scorer_ = trained.scorer_
+    robust._note_distribution(data)
     return robust
 
 
@@ -179,6 +181,7 @@ class _Bound(BoundLoss):
 
 def _noisy(data: RankingDataset, share: float, copies: int, random_state: int) -> RankingDataset:
     """The data, and copies of them with noise on the features; the queries of copies get new numbers."""
+    refuse_categories(data.categories, "noise on features")
     X = np.asarray(data.dense(), np.float64)
     size = share * np.nanstd(X, axis=0)
     rng = np.random.default_rng(random_state)

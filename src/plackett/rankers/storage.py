@@ -61,8 +61,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A fitted ranker as JSON and named arrays."""
     ranker._check_fitted()
+    algorithm = type(ranker).__name__
+    if not any((item.module, item.symbol) == (type(ranker).__module__, algorithm) for item in items("ranker")):
+        raise DataError(
+            f"a {algorithm} of {type(ranker).__module__} cannot be saved: model files hold the rankers of plackett, "
+            "and no code. Use pickle, which needs the class when loading"
+        )
     header: dict[str, Any] = {
-        "algorithm": type(ranker).__name__,
+        "algorithm": algorithm,
         "parameters": {name: to_plain(value, name) for name, value in ranker.get_params(deep=False).items()},
         "fitted": {"n_features_in_": ranker.n_features_in_, "history_": [float(v) for v in ranker.history_]},
         "card": ranker.card_,
@@ -113,7 +119,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     algorithm, scorer = header["algorithm"], header["scorer"]
     matching = [item for item in items("ranker") if item.symbol == algorithm]
     if not matching or scorer not in [item.name for item in items("scorer")]:
-        raise DataError(f"holds a {algorithm} ({scorer}), which this version of plackett does not have")
+        raise DataError(f"holds a {algorithm!r} ({scorer!r}), which this version of plackett does not have")
     cls = matching[0].load()
     parameters = current(header["parameters"])
     unknown = sorted(set(parameters) - set(cls().get_params(deep=False)))

@@ -131,6 +131,7 @@ def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[
             model.alpha = getattr(fresh, "alpha_", model.alpha)
             part = ranker._prepared(ranker._columns.aligned(data))
             ranker.scorer_ = train_near(model, old.make_loss(), part, old.scorer_, rho)  # type: ignore[attr-defined]
+            ranker._note_distribution(part)
             return ranker
 
         return "rho", ((rho, lambda rho=rho: near(rho)) for rho in _STRENGTHS)  # type: ignore[misc]

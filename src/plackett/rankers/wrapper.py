@@ -89,6 +89,11 @@ class Wrapper(Ranker):
         return {}
 
     @property
+    def takes_preferences(self) -> bool:  # type: ignore[override]
+        """Whether it learns from explicit preferences; decided by the base ranker."""
+        return self.base_ranker().takes_preferences
+
+    @property
     def allow_nan(self) -> bool:  # type: ignore[override]
         """Whether NaN features are treated as missing values; decided by the base ranker."""
         return self.base_ranker().allow_nan

@@ -99,7 +99,7 @@ def _class(algorithm: str) -> type[Member]:
         if item.symbol == algorithm:
             member: type[Member] = item.load()
             return member
-    raise DataError(f"holds a {algorithm}, which this version of plackett does not have")
+    raise DataError(f"holds a {algorithm!r}, which this version of plackett does not have")
 
 
 def same_features(rankers: Sequence[Member]) -> tuple[Member, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
@@ -48,10 +49,7 @@ def _taken(arrays: dict[str, np.ndarray], prefix: str, names: tuple[str, ...]) -
 def unpack_data(arrays: dict[str, np.ndarray]) -> RankingDataset:
     """The dataset that `pack_data` wrote, checked."""
     offsets, X = np.array(arrays["offsets"]), _table(arrays)
-    if offsets.dtype != np.int64 or offsets.ndim != 1 or offsets.size < 2 or offsets[0] != 0:
-        raise DataError("the training data of the model are damaged")
-    group = np.diff(offsets)
-    if (group < 0).any() or offsets[-1] != X.shape[0]:
+    if offsets.dtype != np.int64 or offsets.size < 2 or not offsets_fit(offsets, X.shape[0]):
         raise DataError("the training data of the model are damaged")
     fields: dict[str, Any] = {name: np.array(arrays[name]) for name in _FIELDS if name in arrays}
     if "preferences.winner" in arrays:
@@ -64,7 +62,7 @@ def unpack_data(arrays: dict[str, np.ndarray]) -> RankingDataset:
             name: Relation(*_taken(arrays, f"relations.{i}", _RELATION))  # type: ignore[arg-type]
             for i, name in enumerate(names)
         }
-    return RankingDataset.from_arrays(X, fields.pop("y", None), group=group, **fields)
+    return RankingDataset.from_arrays(X, fields.pop("y", None), group=np.diff(offsets), **fields)
 
 
 def _table(arrays: dict[str, np.ndarray]) -> Any:
@@ -73,6 +71,8 @@ def _table(arrays: dict[str, np.ndarray]) -> Any:
     from scipy.sparse import csr_matrix
 
     shape = tuple(int(n) for n in arrays["X.shape"])
+    if not offsets_fit(arrays["X.indptr"], arrays["X.data"].size, shape[0]):
+        raise DataError("the training data of the model are damaged")
     table = csr_matrix((arrays["X.data"], arrays["X.indices"], arrays["X.indptr"]), shape=shape)
     table.check_format()
     return table

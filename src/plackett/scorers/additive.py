@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett._kernel import kernel, over_queries
 from plackett.scorers.base import Size
 
@@ -116,10 +117,8 @@ class AdditiveScorer:
         bounds = np.concatenate(([-1], scorer.features, scorer.n_features))
         if (
             scorer.edges.ndim != 1
-            or (np.diff(bounds) <= 0).any()
-            or scorer.first[0] != 0
-            or scorer.first[-1] != scorer.edges.size
-            or (np.diff(scorer.first) < 0).any()
+            or (bounds[1:] <= bounds[:-1]).any()  # a difference might overflow
+            or not offsets_fit(scorer.first, scorer.edges.size)
             or not (np.diff(scorer.edges)[inner] > 0).all()
             or not all(np.isfinite(getattr(scorer, name)).all() for name in ("edges", "values", "slopes", "missing"))
         ):

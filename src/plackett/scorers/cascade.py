@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.scorers._members import Member, member_scores, pack_members, unlabelled, unpack_members
@@ -87,8 +88,8 @@ class CascadeScorer:
         """The scorer that `to_arrays` wrote."""
         rankers = unpack_members(arrays)
         keep, flat, ends = (np.array(arrays[name], np.int64) for name in ("keep", "columns", "ends"))
-        shapes = keep.shape == (len(rankers) - 1,) and ends.shape == (len(rankers) + 1,) and flat.ndim == 1
-        if not shapes or ends[0] != 0 or ends[-1] != flat.size or (np.diff(ends) < 0).any():
+        shapes = keep.shape == (len(rankers) - 1,) and flat.ndim == 1
+        if not shapes or not offsets_fit(ends, flat.size, len(rankers)):
             raise DataError(f"a cascade of {len(rankers)} stages with sizes that do not fit them")
         if (keep < 1).any() or (flat < 0).any():
             raise DataError("a cascade that keeps nothing, or with columns below 0")

@@ -117,7 +117,7 @@ class EarlyExitScorer:
             raise DataError("the exits of a tree ensemble have rules of different sizes")
         if self.settled is not None and (self.settled.shape != (size,) or not (self.settled >= 0).all()):
             raise DataError("the exits of a tree ensemble must have one gap per exit, each a number of 0 or more")
-        if self.trees.trees.n_outputs != 1 or (np.diff(ends) <= 0).any():
+        if self.trees.trees.n_outputs != 1 or (ends[1:] <= ends[:-1]).any():
             raise DataError(f"exits after {self.after.tolist()} of {total} trees")
         if (self.keep < 1).any() or not (self.slack >= 0).all() or np.isnan(self.floor).any():
             raise DataError("the exits of a tree ensemble have rules that keep nothing")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._time_limit import check_time
 from plackett.aggregation.orderings.base import Ordering
 from plackett.catalogue import stored_class
 from plackett.data.canonical import row_keys
@@ -45,7 +46,12 @@ class OrderedScorer:
         keys = row_keys(X, offsets, np.zeros((n, 2)))
         rows = np.lexsort((keys, query))
         compare = self.comparator.bind(X, n_jobs)
-        sorted_scores = self.ordering.scores(lambda u, v: compare(rows[u], rows[v]), offsets, keys=keys[rows])
+
+        def asked(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+            check_time()
+            return compare(rows[u], rows[v])
+
+        sorted_scores = self.ordering.scores(asked, offsets, keys=keys[rows])
         equal = np.cumsum((np.diff(keys[rows], prepend=keys[rows[0]]) != 0) | (np.diff(query, prepend=0) != 0))
         scores = np.empty(n)
         scores[rows] = (np.bincount(equal, sorted_scores) / np.maximum(np.bincount(equal), 1))[equal]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett._kernel import kernel, over_queries
 from plackett.data.dense import dense
 from plackett.models.threshold_bins import MISSING
@@ -150,10 +151,8 @@ class RuleScorer:
             and self.prior.shape == (k,)
             and bool(np.isfinite(self.grades).all() and (np.diff(self.grades) > 0).all())
             and bool((self.prior >= 0).all() and np.isclose(self.prior.sum(), 1.0))
-            and self.first.size >= 1
-            and self.first[0] == 0
-            and self.first[-1] == self.cuts.size
-            and bool((steps >= 0).all() and (steps < MISSING).all() and np.isfinite(self.cuts).all())
+            and offsets_fit(self.first, self.cuts.size)
+            and bool((steps < MISSING).all() and np.isfinite(self.cuts).all())
         )
         if not sound:
             raise DataError("the rules are damaged: grades or cuts make no sense")

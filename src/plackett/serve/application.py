@@ -8,12 +8,14 @@ import hmac
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from plackett._errors import DataError, LossError
-from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, refusal
+from plackett._time_limit import check_time, time_limit
+from plackett.serve.deadline import RETRY, Deadline
+from plackett.serve.encodings import ENCODINGS, decompressed
+from plackett.serve.http import ARROW, CSV, Deferred, RefusedError, Request, Response, Route, refusal
 from plackett.serve.logs import event
 from plackett.serve.metrics import Metrics
 from plackett.serve.model import ServedModel
@@ -22,6 +24,7 @@ from plackett.serve.numbers import warm_up
 from plackett.serve.protocols import PROTOCOLS
 from plackett.serve.settings import Settings
 from plackett.serve.tables import check_keys
+from plackett.serve.threads import Threads
 from plackett.serve.workers import Worker
 
 __all__ = ["Application", "application"]
@@ -30,14 +33,17 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-#: Larger bodies are parsed and scored in a thread, so that other requests are not held up.
+#: Larger bodies are parsed and scored in a thread, so that other requests are not held up. Types that are slower to
+#: read have their own size; what an Arrow stream or a compressed body takes does not go by its size.
 _LARGE_BODY = 1 << 20
+_LARGE_BODIES = {CSV: 1 << 16, ARROW: 0}
+#: Seconds that the end of the service waits for threads whose requests were ended.
+_CLOSE = 5.0
 #: Paths whose route is remembered.
 _REMEMBERED = 1_000
 #: Seconds after which a worker publishes its counts to the others again.
 _PUBLISH = 0.5
 _LEVELS = {"failed": logging.ERROR, "skipped": logging.WARNING}
-_RETRY = ((b"retry-after", b"1"),)
 
 
 def application(
@@ -71,7 +77,8 @@ def application(
             model.warm_up()
         return Application(Models.of(served), settings)
     names = [models] if isinstance(models, (str, Path)) else models
-    from_files = Models([str(name) for name in names], threads=settings.threads)
+    kept = None if worker is None else worker.folder
+    from_files = Models([str(name) for name in names], threads=settings.threads, kept=kept)
     return Application(from_files, settings, worker=worker)
 
 
@@ -98,12 +105,13 @@ class Application:
         self._keys = [key.encode() for key in self.settings.api_keys]
         self._remembered: dict[str, tuple[dict[str, Route], dict[str, str]]] = {}
         self._waiting = 0
-        self._threads: ThreadPoolExecutor | None = None
+        self._threads: Threads | None = None
+        self._running: set[Deadline] = set()
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def ready(self) -> bool:
-        """Whether the models are loaded and warm, in all workers, and the service is not about to stop."""
+        """Whether there are models, loaded and warm, in all workers, and the service is not about to stop."""
         if not self.models.ready or self.draining:
             return False
         if self.worker is None:
@@ -197,16 +205,18 @@ class Application:
                     "this key is not known" if key else "give an API key: 'Authorization: Bearer …' or 'X-API-Key: …'"
                 )
                 raise RefusedError(401, reason, ((b"www-authenticate", b"Bearer"),))
-        if route.needs_models and not self.models.ready:
-            raise RefusedError(503, "the models are being loaded", _RETRY)
+        if route.needs_models and not self.models.looked:
+            raise RefusedError(503, "the models are being loaded", RETRY)
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
         most = self.settings.max_body
         length = headers.get(b"content-length", b"")
         if length.isdigit() and int(length[:20]) > most:
             raise RefusedError(413, f"the body has {int(length[:20])} bytes; at most {most} are accepted")
-        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise RefusedError(415, "compressed bodies are not accepted (Content-Encoding)")
+        encoding = _encoding(headers)
+        if encoding not in (b"identity", *ENCODINGS):
+            given, known = repr(encoding.decode("latin-1")[:40]), ", ".join(name.decode() for name in ENCODINGS)
+            raise RefusedError(415, f"Content-Encoding is {given}; {known} are accepted")
         try:
             async with asyncio.timeout(self.settings.body_timeout):
                 return await self._arrived(receive)
@@ -232,31 +242,37 @@ class Application:
             parts.append(part)
 
     async def _response(self, route: Route, request: Request) -> Response:
-        if len(request.body) > _LARGE_BODY:
-            response = await self._in_thread(lambda: _handled(route, self, request))
+        deadline = Deadline(self.settings.score_timeout)
+        most = 0 if _encoding(request.headers) in ENCODINGS else _LARGE_BODIES.get(request.content_type, _LARGE_BODY)
+        if len(request.body) > most:
+            response = await self._in_thread(lambda: _handled(route, self, request), deadline)
         else:
             response = _handled(route, self, request)
-        return await self._in_thread(lambda: _called(response.make)) if isinstance(response, Deferred) else response
+        if isinstance(response, Deferred):
+            return await self._in_thread(lambda: _called(response.make), deadline)
+        return response
 
-    async def _in_thread(self, function: Callable[[], Any]) -> Any:
+    async def _in_thread(self, function: Callable[[], Any], deadline: Deadline) -> Any:
         if self._waiting >= self.settings.max_waiting:
-            raise RefusedError(503, "too many large requests are waiting; try again later", _RETRY)
+            raise RefusedError(503, "too many large requests are waiting; try again later", RETRY)
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(self.settings.threads, thread_name_prefix="plackett-serve")
-        future = asyncio.get_running_loop().run_in_executor(self._threads, function)
+            self._threads = Threads(self.settings.threads)
+        future = asyncio.wrap_future(self._threads.submit(lambda: _limited(function, deadline)))
         self._waiting += 1
-        future.add_done_callback(self._done)
-        try:
-            return await asyncio.wait_for(asyncio.shield(future), self.settings.score_timeout)
-        except TimeoutError:
-            future.cancel()  # a running thread goes on; what waits for one is cancelled
-            limit = self.settings.score_timeout
-            raise RefusedError(503, f"the answer was not ready within {limit:g} seconds", _RETRY) from None
+        self._running.add(deadline)
 
-    def _done(self, future: asyncio.Future[Any]) -> None:
-        self._waiting -= 1
-        if not future.cancelled():
-            future.exception()  # marks the error as seen: perhaps nobody waits for it any more
+        def done(future: asyncio.Future[Any]) -> None:
+            self._waiting -= 1
+            self._running.discard(deadline)
+            if not future.cancelled():
+                future.exception()  # marks the error as seen: perhaps nobody waits for it any more
+
+        future.add_done_callback(done)
+        try:
+            return await asyncio.wait_for(asyncio.shield(future), deadline.seconds)
+        except TimeoutError:
+            future.cancel()  # what waits for a thread is cancelled; a running one ends when it next looks at the time
+            raise deadline.refusal() from None
 
     async def _send(self, send: Send, request: Request, response: Response) -> None:
         headers = [
@@ -302,13 +318,17 @@ class Application:
                 return
 
     async def close(self) -> None:
-        """Stop looking at the files, and wait for the threads."""
+        """Stop looking at the files, end what runs, and wait for the threads for a while."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
         if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
+            for deadline in self._running:
+                deadline.end()
+            left = await asyncio.to_thread(self._threads.close, _CLOSE)
+            if left:
+                event("threads still at work are left behind", logging.WARNING, threads=left)
             self._threads = None
 
     async def _keep_fresh(self) -> None:
@@ -325,8 +345,9 @@ class Application:
 
     def refresh(self) -> None:
         """Check the model files once; called at intervals, and in tests."""
+        ready = self.models.ready
         try:
-            if not self.models.ready:
+            if not ready:
                 warm_up()
             changes = self.models.refresh()
         except (OSError, DataError) as error:
@@ -340,11 +361,12 @@ class Application:
             fields |= {"model": source.name, "version": source.version, "path": str(source.path)}
             fields |= {"reason": change.reason}
             event(f"model {change.what}", level, **{name: value for name, value in fields.items() if value})
-        if not self.models.ready and self.models.complete:
-            if self.owns_process:
-                settle()
-            self.models.ready = True
-            event("ready", models=sorted({model.name for model in self.models.all()}))
+        served = sorted({model.name for model in self.models.all()} | {*self.models.engines})
+        if served and not ready and self.owns_process:
+            settle()
+        self.models.looked = True
+        if served and not ready:
+            event("ready", models=served, missing=sorted({source.name for source in self.models.failed} - {*served}))
 
 
 def settle() -> None:
@@ -361,7 +383,21 @@ class _GoneError(Exception):
     """The client has left."""
 
 
+def _encoding(headers: dict[bytes, bytes]) -> bytes:
+    return headers.get(b"content-encoding", b"identity").strip().lower()
+
+
+def _limited(function: Callable[[], Any], deadline: Deadline) -> Any:
+    """Call a function that ends when its time is up; it may have waited for a thread for as long."""
+    with time_limit(deadline.check):
+        check_time()
+        return function()
+
+
 def _handled(route: Route, app: Application, request: Request) -> Response | Deferred:
+    encoding = _encoding(request.headers)
+    if request.body and encoding in ENCODINGS:
+        request.body = decompressed(request.body, encoding, app.settings.max_body)
     return _called(lambda: route.handle(app, request))
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from plackett.serve.drift import Drift
+from plackett.serve.logs import event
+
 if TYPE_CHECKING:
+    from plackett.serve.model import ServedModel
     from plackett.serve.models import Models
     from plackett.serve.workers import Worker
 
@@ -161,7 +166,20 @@ class Metrics:
             name,
             "gauge",
             "When a model was loaded.",
-            [(_sample(name, model=m.name, version=m.version, fingerprint=m.fingerprint), m.loaded_at) for m in served],
+            [
+                *(
+                    (_sample(name, model=m.name, version=m.version, fingerprint=m.fingerprint), m.loaded_at)
+                    for m in served
+                ),
+                *((_sample(name, model=e.name, version=e.version), e.loaded_at) for e in models.engines.values()),
+            ],
+        )
+        name = "plackett_model_failed"
+        yield (
+            name,
+            "gauge",
+            "Models whose latest file could not be loaded: missing, or served from the file before it.",
+            [(_sample(name, model=source.name, version=source.version), 1) for source in models.failed],
         )
         name = "plackett_reloads_total"
         yield (
@@ -171,14 +189,13 @@ class Metrics:
             [(_sample(name, result=what), n) for what, n in self.reloads.items()],
         )
         name = "plackett_score_drift"
-        known = [(m, m.drift.of_scores()) for m in served]
         yield (
             name,
             "gauge",
             "Stability index of the latest scores against training; above .25 is a shift.",
-            [(_sample(name, model=m.name, version=m.version), v) for m, v in known if v is not None],
+            [(_sample(name, model=m.name, version=m.version), v) for m, v in _measured(served, Drift.of_scores)],
         )
-        by_feature = [(m, drift) for m in served if (drift := m.drift.of_features()) is not None]
+        by_feature = list(_measured(served, Drift.of_features))
         name = "plackett_feature_drift_max"
         yield (
             name,
@@ -198,6 +215,19 @@ class Metrics:
                 for feature, v in zip(m.feature_names or map(str, range(len(values))), values, strict=True)
             ],
         )
+
+
+def _measured(models: Iterable[ServedModel], measure: Callable[[Drift], Any]) -> Iterator[tuple[ServedModel, Any]]:
+    """The drift of each model that has one; a model whose drift cannot be computed is logged and left out."""
+    for model in models:
+        try:
+            value = measure(model.drift)
+        except Exception:
+            fields = {"model": model.name, "version": model.version}
+            event("drift cannot be computed", logging.ERROR, error=True, **fields)
+            continue
+        if value is not None:
+            yield model, value
 
 
 def _process() -> Iterator[Family]:

@@ -13,17 +13,25 @@ import numpy as np
 
 from plackett._cached import cached_property
 from plackett._errors import DataError, PlackettWarning
+from plackett._files import open_regular
+from plackett._time_limit import check_time
 from plackett.data.dataset import RankingDataset
 from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.reference import typical_rows
 from plackett.serve.drift import Drift
-from plackett.serve.http import RefusedError
+from plackett.serve.http import Deferred, RefusedError, Response, to_json
+from plackett.serve.settings import Settings
+from plackett.serve.tables import check_size
 
 __all__ = ["ServedModel"]
 
 #: Numbers of rows that are scored before a model counts as ready: each takes a different path through the kernels.
 _WARM_UP = (1, 2, 7, 100, 1_000)
+#: Rows that are scored at once, where a score does not depend on the other rows.
+_BLOCK = 8_192
+#: Longer lists are scored in a thread by a model that looks at the whole list: its time may go with their square.
+_LONG_LIST = 500
 
 
 class ServedModel:
@@ -52,6 +60,12 @@ class ServedModel:
         self.n_features = int(getattr(first, "n_features_in_", self.ranker.n_features_in_))
         names = getattr(first, "feature_names_in_", None)
         self.feature_names: list[str] = [] if names is None else [str(n) for n in names]
+        if self.feature_names and len(self.feature_names) != self.n_features:
+            raise DataError(f"{path or name}: {len(self.feature_names)} feature names for {self.n_features} features")
+        try:
+            to_json(self.card)
+        except TypeError as error:
+            raise DataError(f"{path or name}: the model card cannot be written as JSON ({error})") from None
         self.feature_set = frozenset(self.feature_names)
         self.codes = self._category_codes()
         self.list_aware = bool(self.ranker.scorer_.list_aware) or bool(self.steps)
@@ -70,7 +84,7 @@ class ServedModel:
 
         if self.path is None:
             return ""
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             return hashlib.file_digest(file, "blake2b").hexdigest()[:16]
 
     def _category_codes(self) -> dict[int, dict[Any, float]]:
@@ -82,6 +96,22 @@ class ServedModel:
         }
 
     # ------------------------------------------------------------------------------------------------------ scoring
+
+    def answered(
+        self, X: np.ndarray, qid: Any, settings: Settings, answer: Callable[[], Response], *, long: bool = False
+    ) -> Response | Deferred:
+        """The answer to a request for scores, if its table is not too large; made in a thread if it takes long."""
+        check_size(settings, *X.shape)
+        if self.exits or not self.ranker.scorer_.list_aware:  # linear in the documents
+            return Deferred(answer) if long else answer()
+        longest = len(X) if qid is None else int(np.unique(qid, return_counts=True)[1].max(initial=0))
+        if longest > settings.max_list:
+            raise RefusedError(
+                413,
+                f"a list of {longest} documents; {self.name} looks at whole lists, of which at most "
+                f"{settings.max_list} documents are accepted",
+            )
+        return Deferred(answer) if long or longest > _LONG_LIST else answer()
 
     def score(self, X: np.ndarray, qid: Any = None, exit: bool | None = None) -> np.ndarray:
         """Scores of a float32 table in C order, in its row order; without query ids all rows are one list.
@@ -100,13 +130,22 @@ class ServedModel:
             return np.empty(0)
         self._check_values(X)
         if self.steps and qid is None and self._own_steps:
-            scores = self._score_rows(self._transformed(X))
+            scores = self._in_blocks(self._transformed(X))
         elif self.steps or (qid is not None and self.list_aware):
             scores = self._score_lists(X, qid)
         else:
-            scores = self._score_rows(X)
+            scores = self._in_blocks(X)
         self.drift.note(X, scores)
         return scores
+
+    def _in_blocks(self, X: np.ndarray) -> np.ndarray:
+        if len(X) <= _BLOCK or self.ranker.scorer_.list_aware:
+            return self._score_rows(X)
+        scores = []
+        for begin in range(0, len(X), _BLOCK):
+            check_time()
+            scores.append(self._score_rows(X[begin : begin + _BLOCK]))
+        return np.concatenate(scores)
 
     @property
     def exits(self) -> bool:
@@ -198,8 +237,8 @@ class ServedModel:
         of_training = self._background is not None or self.ranker.scorer_.kind == "trees"
         return "training" if of_training else "list"
 
-    def explain(self, X: np.ndarray) -> Any:
-        """The explanation of the scores of one list; for a pipeline, in terms of what its last step sees.
+    def explain(self, X: np.ndarray, documents: np.ndarray) -> Any:
+        """The explanation of the scores of some documents of a list; for a pipeline, of what its last step sees.
 
         Contributions are relative to the documents of training, so that a list of one document has some, too.
         """
@@ -211,7 +250,7 @@ class ServedModel:
         if self.feature_names and data.n_features == len(self.feature_names):
             data = data.replace(feature_names=tuple(self.feature_names))
         try:
-            return explain(self.ranker, data, background=self._background)
+            return explain(self.ranker, data, documents=documents.tolist(), background=self._background)
         except DataError as error:
             raise RefusedError(400, str(error)) from None
 

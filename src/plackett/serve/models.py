@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from plackett._errors import DataError
+from plackett._files import open_regular
 from plackett._load import load
 from plackett._names import hint
+from plackett.serve.engine import Engine, parts_of
 from plackett.serve.http import RefusedError
 from plackett.serve.model import ServedModel
 
@@ -17,8 +22,10 @@ __all__ = ["Change", "Models", "sources"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _SUFFIX = ".plackett"
-#: Files that mark the folder of a saved application or search pipeline, whose ranker is served.
-_SAVED = ("application.json", "pipeline.json")
+#: Files that mark the folder of a saved application, whose ranker is served, and of a search pipeline.
+_APPLICATION, _PIPELINE = "application.json", "pipeline.json"
+#: What stands for the version of a search engine.
+_ENGINE = "search"
 
 
 class Source(NamedTuple):
@@ -59,6 +66,14 @@ class _Listing:
         else:
             self.skipped[path] = reason
 
+    def add_saved(self, folder: Path, name: str) -> None:
+        """Add the ranker of a saved application or search pipeline, and the pipeline itself as an engine."""
+        pipeline, ranker = folder / _PIPELINE, folder / f"ranker{_SUFFIX}"
+        if ranker.is_file() or not pipeline.is_file():
+            self.add(name, "1", ranker, named=True)
+        if pipeline.is_file():
+            self.add(name, _ENGINE, pipeline, named=True)
+
     def add_folder(self, folder: Path, name: str | None = None) -> None:
         """Add the model files of a folder: versions of the model ``name``, or each a model of its own."""
         try:
@@ -77,8 +92,9 @@ def sources(arguments: Iterable[str]) -> list[Source]:
 
     ``FILE`` is version 1 of a model named like the file, ``NAME=FILE`` names it. ``FOLDER`` has models
     (``FOLDER/name.plackett``) or versions of models (``FOLDER/name/2.plackett``); ``NAME=FOLDER`` has the versions of
-    one. The folder of a saved application or search pipeline has one model, its ranker. Files in folders that are not
-    regular files, or whose names cannot be part of an address, are left out.
+    one. The folder of a saved application or search pipeline has one model, its ranker, and the pipeline is a search
+    engine of the same name. Files in folders that are not regular files, or whose names cannot be part of an address,
+    are left out.
     """
     return _ordered(_listed(arguments))
 
@@ -94,8 +110,8 @@ def _listed(arguments: Iterable[str]) -> _Listing:
         name, path = _parsed(argument)
         if not path.is_dir():
             listing.add(name or path.name.removesuffix(_SUFFIX), "1", path, named=True)
-        elif any((path / file).is_file() for file in _SAVED):
-            listing.add(name or path.resolve().name, "1", path / f"ranker{_SUFFIX}", named=True)
+        elif (path / _APPLICATION).is_file() or (path / _PIPELINE).is_file():
+            listing.add_saved(path, name or path.resolve().name)
         elif name is not None:
             if reason := _bad_name(name):
                 raise DataError(f"{argument}: {reason}")
@@ -143,39 +159,87 @@ class Models:
         Threads that a large request may use.
     prepare
         Called with each model before it is served, to warm up the kernels.
+    kept
+        Folder, shared with other processes, that keeps a copy of the latest good file of each model. A process that
+        is started later and finds a damaged file takes the copy, and so has what the others have.
     """
 
     def __init__(
-        self, arguments: Iterable[str], *, threads: int = 1, prepare: Callable[[ServedModel], None] | None = None
+        self,
+        arguments: Iterable[str],
+        *,
+        threads: int = 1,
+        prepare: Callable[[ServedModel], None] | None = None,
+        kept: Path | None = None,
     ) -> None:
-        self.arguments, self.threads = list(arguments), threads
+        self.arguments, self.threads, self.kept = list(arguments), threads, kept
         self.prepare = prepare or ServedModel.warm_up
-        self.ready = False
+        #: Whether the files were looked at, so that what is not served is known to be missing.
+        self.looked = False
         #: Replaced as a whole, never changed: a request sees one state.
         self._served: dict[str, dict[str, ServedModel]] = {}
+        self.engines: dict[str, Engine] = {}
         self._stamps: dict[Source, tuple[int, ...]] = {}
         #: Sources whose latest file could not be loaded, and paths that were skipped, with the reason.
-        self._failed: set[Source] = set()
+        self.failed: dict[Source, str] = {}
         self._skipped: dict[Path, str] = {}
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a model or an engine to serve."""
+        return self.looked and bool(self._served or self.engines)
 
     # --------------------------------------------------------------------------------------------------- look-up
 
     def get(self, name: str | None = None, version: str | None = None) -> ServedModel:
-        """A model; without a version the latest, without a name the only one."""
+        """A model; without a version the latest that could be loaded, without a name the only one."""
         served = self._served
         if name is None:
-            if len(served) != 1:
-                raise RefusedError(400, f"name a model: there are {', '.join(sorted(served)[:20])}")
-            name = next(iter(served))
-        versions = served.get(name)
-        if versions is None:
-            raise RefusedError(404, f"there is no model {name[:100]!r}; {hint(name[:100], served, 'there are')}")
-        if version is None:
+            known = self._known()
+            if len(known) != 1:
+                raise RefusedError(400, f"name a model: there are {', '.join(known[:20])}")
+            name = known[0]
+        versions = served.get(name, {})
+        if version is None and versions:
             return next(reversed(versions.values()))
-        model = versions.get(version)
-        if model is None:
-            raise RefusedError(404, f"{name} has no version {version[:100]!r}; it has {', '.join(list(versions)[:20])}")
-        return model
+        if version in versions:
+            return versions[version]
+        failures = self.failures(name)
+        if not versions and not failures:
+            near = hint(name[:100], self._known(), "there are")
+            raise RefusedError(404, f"there is no model {name[:100]!r}; {near}")
+        if version is None:
+            version = next(reversed(failures))
+        if version in failures:
+            raise RefusedError(503, f"version {version} of {name} could not be loaded: {failures[version]}")
+        there = ", ".join([*versions, *failures][:20])
+        raise RefusedError(404, f"{name} has no version {version[:100]!r}; it has {there}")
+
+    def _known(self) -> list[str]:
+        return sorted(self._served.keys() | {source.name for source in self.failed})
+
+    def engine(self, name: str | None = None) -> Engine:
+        """A search engine; without a name the only one."""
+        engines = self.engines
+        known = sorted(engines.keys() | {source.name for source in self.failed if source.version == _ENGINE})
+        if name is None:
+            if len(known) != 1:
+                there = f"there are {', '.join(known[:20])}" if known else "there is none"
+                raise RefusedError(400, f"name a search engine: {there}")
+            name = known[0]
+        if name in engines:
+            return engines[name]
+        if name in known:
+            raise RefusedError(503, f"the search engine {name} could not be loaded: {self.failures(name)[_ENGINE]}")
+        raise RefusedError(404, f"there is no search engine {name[:100]!r}; {hint(name[:100], known)}")
+
+    def failures(self, name: str) -> dict[str, str]:
+        """Versions of a model whose latest file could not be loaded, with the reason, for clients: without folders."""
+        return {
+            source.version: reason.replace(str(source.path), source.path.name)
+            for source, reason in self.failed.items()
+            if source.name == name
+        }
 
     def versions(self, name: str) -> list[str]:
         """The versions of a model, the latest last."""
@@ -185,10 +249,16 @@ class Models:
         """All versions of all models."""
         return [model for versions in self._served.values() for model in versions.values()]
 
+    def _everything(self) -> list[ServedModel | Engine]:
+        return [*self.all(), *self.engines.values()]
+
     # -------------------------------------------------------------------------------------------------- loading
 
     def refresh(self) -> list[Change]:
-        """Look at the files, load what is new or was replaced, and drop what is gone. A bad file changes nothing."""
+        """Look at the files, load what is new or was replaced, and drop what is gone. A bad file changes nothing.
+
+        A model whose file cannot be loaded is missing, whatever is wrong with it; the others are served.
+        """
         listing = _listed(self.arguments)
         wanted = _ordered(listing)
         changes = [
@@ -197,65 +267,111 @@ class Models:
             if self._skipped.get(path) != reason
         ]
         self._skipped = listing.skipped
-        self._failed &= set(wanted)
-        served = {(m.name, m.version): m for m in self.all()}
+        served = {(each.name, each.version): each for each in self._everything()}
+        failed = {source: self.failed[source] for source in wanted if source in self.failed}
+        self._stamps = {source: self._stamps[source] for source in wanted if source in self._stamps}
         for source in wanted:
             stamp = _stamp(source.path)
             if stamp is not None and self._stamps.get(source) == stamp:
                 continue
+            key = source.name, source.version
             try:
-                model = self._loaded(source)
-            except (OSError, ValueError, ImportError, MemoryError) as error:
-                self._failed.add(source)
-                if stamp is not None:
-                    self._stamps[source] = stamp
-                if stamp is not None or (source.name, source.version) not in served:
-                    changes.append(Change("failed", source, str(error)))
-                continue  # the model that was served stays
+                served[key] = self._loaded(source, source.path)
+            except Exception as error:
+                if stamp is None and key in served:
+                    continue  # one that was named and is gone: the model that was served stays
+                reason = str(error) if isinstance(error, (DataError, OSError)) else f"{type(error).__name__}: {error}"
+                reason = reason.encode("utf-8", "replace").decode()  # it may quote half a character of the file
+                if not isinstance(error, (OSError, MemoryError)):  # these may pass, the others need another file
+                    self._stamps[source] = stamp or ()
+                if failed.get(source) != reason:
+                    changes.append(Change("failed", source, reason))
+                failed[source] = reason
+                if key not in served and self.kept is not None:
+                    with suppress(Exception):
+                        served[key] = self._loaded(source, self._kept_as(source))
+                        changes.append(Change("loaded", source._replace(path=self._kept_as(source))))
+                continue
             self._stamps[source] = stamp or ()
-            self._failed.discard(source)
-            served[source.name, source.version] = model
+            failed.pop(source, None)
             changes.append(Change("loaded", source))
-        gone = {key for key in served if key not in {(s.name, s.version) for s in wanted}}
-        changes += [Change("removed", Source(*key, served[key].path or Path())) for key in sorted(gone)]
+            if self.kept is not None:
+                try:
+                    self._keep(source, stamp)
+                except (OSError, DataError) as error:
+                    changes.append(Change("failed", source, f"no copy can be kept for other workers: {error}"))
+        gone = served.keys() - {(source.name, source.version) for source in wanted}
+        for key in sorted(gone):
+            source = Source(*key, served.pop(key).path or Path())
+            changes.append(Change("removed", source))
+            if self.kept is not None:
+                self._kept_as(source).unlink(missing_ok=True)
         if changes:
-            self._serve({key: model for key, model in served.items() if key not in gone})
+            self._serve(served)
+        self.failed = failed
         return changes
 
     @property
-    def complete(self) -> bool:
-        """Whether every model file could be loaded."""
-        return bool(self._served) and not self._failed
+    def lacking(self) -> list[str]:
+        """Kept files whose models are not served here: other processes have them."""
+        served = {self._kept_as(Source(each.name, each.version, Path())) for each in self._everything()}
+        return [] if self.kept is None else sorted(p.stem for p in {*self.kept.glob(f"*@*{_SUFFIX}")} - served)
 
-    def _loaded(self, source: Source) -> ServedModel:
-        if source.path.exists() and not source.path.is_file():  # opening a named pipe would wait for its writer
-            raise DataError(f"{source.path} is not a regular file")
-        model = ServedModel(
-            load(source.path), source.name, source.version, path=source.path.resolve(), threads=self.threads
-        )
+    def _loaded(self, source: Source, path: Path) -> ServedModel | Engine:
+        if source.version == _ENGINE and source.path.name == _PIPELINE:
+            engine = Engine.load(path, source.name, source.version, self.threads)
+            engine.warm_up()
+            return engine
+        model = ServedModel(load(path), source.name, source.version, path=path.resolve(), threads=self.threads)
         self.prepare(model)
         _ = model.fingerprint  # read now, while the file is the one that was loaded
         return model
 
-    def _serve(self, loaded: dict[tuple[str, str], ServedModel]) -> None:
+    def _kept_as(self, source: Source) -> Path:
+        return (self.kept or Path()) / f"{source.name}@{source.version}{_SUFFIX}"  # names have no @
+
+    def _keep(self, source: Source, stamp: tuple[int, ...] | None) -> None:
+        """Copy a file that was loaded, unless it is another one by now, which is looked at next time."""
+        copy = self._kept_as(source)
+        new = copy.with_suffix(f".{os.getpid()}")
+        try:
+            with open_regular(source.path) as file, new.open("wb") as target:
+                shutil.copyfileobj(file, target)
+            if _stamp(source.path) == stamp:
+                new.replace(copy)
+        finally:
+            new.unlink(missing_ok=True)
+
+    def _serve(self, loaded: Mapping[tuple[str, str], ServedModel | Engine]) -> None:
         served: dict[str, dict[str, ServedModel]] = {}
+        engines: dict[str, Engine] = {}
         for name, version in sorted(loaded, key=lambda key: (key[0], _natural(key[1]))):
-            served.setdefault(name, {})[version] = loaded[name, version]
-        self._served = served
+            each = loaded[name, version]
+            if isinstance(each, Engine):
+                engines[name] = each
+            else:
+                served.setdefault(name, {})[version] = each
+        self._served, self.engines = served, engines
 
     @classmethod
     def of(cls, models: Iterable[ServedModel]) -> Models:
         """Models that are in memory already."""
         loaded = cls([])
         loaded._serve({(model.name, model.version): model for model in models})
-        loaded.ready = True
+        loaded.looked = True
         return loaded
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What changes when a file is replaced; None if there is no file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
+    """What changes when a file, or what belongs to a saved pipeline, is replaced; None if there is no file."""
+    parts = parts_of(path) if path.name == _PIPELINE else [path]
+    stamp: list[int] = []
+    for part in parts:
+        try:
+            status = part.stat()
+        except OSError:
+            if part is path:
+                return None
+            continue
+        stamp += (status.st_ino, status.st_size, status.st_mtime_ns)
+    return tuple(stamp)

@@ -24,6 +24,8 @@ __all__ = ["Decoded", "decode", "warm_up"]
 _LEAST = 32
 #: Shorter bodies too.
 _LEAST_BODY = 512
+#: Objects and lists that a document may have.
+_PARTS = 4
 #: Bytes after the text that the kernel may read.
 _PAD = bytes(PADDING)
 #: What other writers of JSON put where a number is missing or too large.
@@ -68,8 +70,11 @@ class Decoded:
         return array.astype(np.int64).tolist() if whole else array.tolist()
 
 
-def decode(body: bytes) -> Decoded:
+def decode(body: bytes, max_documents: int = 100_000) -> Decoded:
     """Parse a JSON body; long arrays of numbers become arrays.
+
+    What has more objects and lists than so many documents need is refused (413): an object of two bytes takes sixty
+    in memory, and no other request is answered while millions of them are made.
 
     >>> decoded = decode(b'{"ids": ["a"], "features": [' + b", ".join([b"[1, null]"] * 99) + b"]}")
     >>> decoded.value["ids"], decoded.array(decoded.value["features"]).shape
@@ -92,6 +97,9 @@ def decode(body: bytes) -> Decoded:
             arrays[mark] = (array if columns < 0 else array.reshape(rows, columns)), bool(whole)
         if pieces:
             text = b"".join([*pieces, body[last:]])
+    parts, most = text.count(b"{") + text.count(b"["), _PARTS * max_documents + _LEAST_BODY
+    if parts > most:
+        raise RefusedError(413, f"the JSON has {parts} objects and lists; at most {most} are accepted")
     try:
         return Decoded(orjson.loads(text), arrays)
     except orjson.JSONDecodeError:

@@ -1,9 +1,10 @@
-"""Run the service: sockets, TLS, limits on slow clients, and a stop that loses no request."""
+"""Run the service: sockets, TLS, and a stop that loses no request."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import signal
 import socket
 import ssl
@@ -13,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._errors import DataError, shell_options
 from plackett._optional import optional
 from plackett.serve.application import Application
+from plackett.serve.connection import LAST_CALL, connection_class
 from plackett.serve.logs import event, log_to
 from plackett.serve.workers import Workers
 
@@ -23,17 +25,6 @@ __all__ = ["bound_socket", "make_server", "serve"]
 
 #: Connections that may wait to be accepted.
 _BACKLOG = 2048
-
-#: Largest head of a request (its first line and its headers), in bytes.
-_MOST_HEAD = 64 * 1024
-#: Most header fields of a request, with the trailers of a chunked body.
-_MOST_FIELDS = 128
-#: Bytes that a chunked body may take on the wire for each of its own.
-_CHUNK_OVERHEAD = 16
-#: Seconds within which the head of a request must have arrived.
-_HEAD_TIMEOUT = 10.0
-#: Seconds for which a connection that was refused is still read from, and what comes is thrown away.
-_LINGER = 0.5
 
 
 def serve(
@@ -82,7 +73,8 @@ def serve(
             event("stopped")
         else:
             app.owns_process = True
-            make_server(app, **options).run(sockets=[listener])
+            with shell_options(None):  # clients read the messages from now on
+                make_server(app, **options).run(sockets=[listener])
             event("stopped", requests=sum(app.metrics.requests.values()))
     finally:
         listener.close()
@@ -191,8 +183,34 @@ def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
             event("stopping", seconds=drain)
             asyncio.get_running_loop().call_later(drain, self.stop)
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Let in who has connected, close the listeners, and answer everybody.
+
+            What waits to be accepted when the last process closes its listener is reset by the system.
+            """
+            self.config.http_protocol_class.stopping = True
+            listening = [each for server in self.servers for each in server.sockets]
+            copies = [socket.socket(fileno=os.dup(each.fileno())) for each in listening]
+            for each in (*self.servers, *(sockets or [])):
+                each.close()
+            loop, accepted = asyncio.get_running_loop(), list[asyncio.Task[Any]]()
+            for copy in copies:
+                with copy:
+                    waiting = _waiting(copy)
+                for each in waiting:
+                    entered = loop.connect_accepted_socket(self._connection, each, ssl=self.config.ssl)
+                    accepted.append(loop.create_task(entered))
+            if accepted:
+                await asyncio.wait(accepted, timeout=LAST_CALL)
+            await super().shutdown(sockets)
+
+        def _connection(self) -> Any:
+            return self.config.http_protocol_class(
+                config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+            )
+
     settings: dict[str, Any] = {
-        "http": _protocol(),
+        "http": connection_class(),
         "ws": "none",
         "lifespan": "on",
         "access_log": False,
@@ -205,115 +223,12 @@ def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
     return Server(uvicorn.Config(app, **(settings | options)))
 
 
-def _protocol() -> type:
-    """Uvicorn's HTTP protocol with limits on the head of a request, which uvicorn lacks."""
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-    class LimitedHead(HttpToolsProtocol):
-        _received = 0  # bytes since the request began; not those that came together with the end of the one before
-        _of_next = 0  # bytes that count for the next request that begins
-        _message_open = False
-        _ended = False
-        _body = 0  # of these, bytes of the body
-        _head = _fields = 0  # bytes and number of the header fields, trailers of a chunked body included
-        _head_open = True  # from the first byte on, until the headers are complete
-        _refused = b""
-        _timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._wait_for_head()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._cancel()
-            super().connection_lost(exc)
-
-        def data_received(self, data: bytes) -> None:
-            if self._ended:
-                return
-            self._received += len(data)
-            self._of_next = 0 if self._message_open else len(data)
-            super().data_received(data)
-            if self._ended or self.transport.is_closing():
-                return
-            # whatever is not the body: a field that is not complete, trailers, extensions of chunks
-            if self._received - _CHUNK_OVERHEAD * self._body > _MOST_HEAD:
-                self._end(b"431 Request Header Fields Too Large", f"the headers take more than {_MOST_HEAD} bytes")
-            elif self._timer is None and (self._head_open or self.cycle is None or self.cycle.response_complete):
-                self._wait_for_head()  # also after empty lines between requests, which do not begin a message
-
-        def on_message_begin(self) -> None:
-            self._head_open = self._message_open = True
-            self._received, self._of_next = self._of_next, 0
-            self._body = self._head = self._fields = 0
-            super().on_message_begin()
-
-        def on_url(self, url: bytes) -> None:
-            self._count(len(url))
-            super().on_url(url)
-
-        def on_header(self, name: bytes, value: bytes) -> None:
-            self._fields += 1
-            self._count(len(name) + len(value))
-            super().on_header(name, value)
-
-        def _count(self, n: int) -> None:
-            self._head += n
-            if self._fields > _MOST_FIELDS:
-                self._refused = b"there are more than %d header fields" % _MOST_FIELDS
-            elif self._head > _MOST_HEAD:
-                self._refused = b"the headers take more than %d bytes" % _MOST_HEAD
-            if self._refused:
-                raise ValueError(self._refused)  # ends the parser, which calls send_400_response
-
-        def on_headers_complete(self) -> None:
-            self._head_open = False
-            self._cancel()
-            super().on_headers_complete()
-
-        def on_body(self, body: bytes) -> None:
-            self._body += len(body)
-            super().on_body(body)
-
-        def on_message_complete(self) -> None:
-            self._message_open = False
-            super().on_message_complete()
-
-        def send_400_response(self, msg: str) -> None:
-            if self._refused:
-                self._end(b"431 Request Header Fields Too Large", self._refused.decode())
-            else:
-                self._end(b"400 Bad Request", "this is not an HTTP request")
-
-        def _wait_for_head(self) -> None:
-            self._timer = self.loop.call_later(_HEAD_TIMEOUT, self._too_slow)
-
-        def _too_slow(self) -> None:
-            self._timer = None
-            if self._ended or self.transport.is_closing():
-                return
-            if self.cycle is not None and not self.cycle.response_complete:  # the answer before it comes first
-                self._wait_for_head()
-            else:
-                self._end(b"408 Request Timeout", f"the headers did not arrive within {_HEAD_TIMEOUT:g} seconds")
-
-        def _end(self, status: bytes, reason: str) -> None:
-            self._cancel()
-            body = b'{"error":"%s"}' % reason.encode()
-            head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
-            self._ended = True
-            self.transport.write(head % (status, len(body)) + body)
-            if (
-                self.transport.can_write_eof()
-            ):  # closed with data unread, the connection would be reset before the answer
-                self.transport.write_eof()
-                self._timer = self.loop.call_later(_LINGER, self.transport.close)
-            else:
-                self.transport.close()
-
-        def _cancel(self) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-
-    return LimitedHead
+def _waiting(listener: socket.socket) -> list[socket.socket]:
+    """The connections that wait to be accepted."""
+    accepted = []
+    listener.setblocking(False)
+    while True:
+        try:
+            accepted.append(listener.accept()[0])
+        except OSError:  # nobody is left
+            return accepted

@@ -14,7 +14,13 @@ class Settings:
     Parameters
     ----------
     max_body, max_documents
-        Largest request body in bytes, and largest number of documents in a request; more is answered with 413.
+        Largest request body in bytes, before and after it is decompressed, and largest number of documents in a
+        request; more is answered with 413.
+    max_list
+        Largest number of documents of one list, for a model that looks at the whole list: its time, and the memory of
+        some, go with the square of it.
+    max_other_columns
+        Largest number of columns that an Arrow table may have besides the features.
     body_timeout
         Seconds within which a body must have arrived; later is answered with 408.
     score_timeout
@@ -33,6 +39,8 @@ class Settings:
 
     max_body: int = 16 * 1024 * 1024
     max_documents: int = 100_000
+    max_list: int = 5_000
+    max_other_columns: int = 100
     body_timeout: float = 10.0
     score_timeout: float = 30.0
     max_waiting: int = 64
@@ -42,7 +50,15 @@ class Settings:
     access_log: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("max_body", "max_documents", "body_timeout", "score_timeout", "max_waiting", "threads"):
+        for name in (
+            "max_body",
+            "max_documents",
+            "max_list",
+            "body_timeout",
+            "score_timeout",
+            "max_waiting",
+            "threads",
+        ):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name}={getattr(self, name)}; give more than 0")
         if self.reload_interval < 0:

@@ -13,11 +13,29 @@ from plackett.serve.numbers import Decoded
 
 if TYPE_CHECKING:
     from plackett.serve.model import ServedModel
+    from plackett.serve.settings import Settings
 
-__all__ = ["check_keys", "column", "from_columns", "from_objects", "from_rows", "narrowed", "whole_ids"]
+__all__ = [
+    "QID",
+    "check_keys",
+    "check_names",
+    "check_size",
+    "column",
+    "from_columns",
+    "from_objects",
+    "from_rows",
+    "narrowed",
+    "places",
+    "whole_ids",
+]
+
+#: The column that says which list a document belongs to.
+QID = "qid"
 
 #: How many names an error lists.
 _LISTED = 3
+#: A table as single-precision numbers may be this many times as large as the largest body.
+_WIDER = 4
 
 
 def narrowed(values: np.ndarray, where: str) -> np.ndarray:
@@ -30,6 +48,48 @@ def narrowed(values: np.ndarray, where: str) -> np.ndarray:
             index = tuple(int(i) for i in np.argwhere(large)[0])
             raise RefusedError(400, f"{where}{list(index)} is {values[index]:g}, beyond single precision")
     return table
+
+
+def check_size(settings: Settings, n_documents: int, n_features: int = 1) -> None:
+    """Refuse more documents than are accepted, and tables that came in a short form and are long as numbers."""
+    if n_documents > settings.max_documents:
+        raise RefusedError(413, f"{n_documents} documents; at most {settings.max_documents} are accepted")
+    size, most = 4 * n_documents * n_features, _WIDER * settings.max_body
+    if size > most:
+        raise RefusedError(
+            413, f"{n_documents} documents of {n_features} features take {size} bytes; {most} are accepted"
+        )
+
+
+def places(model: ServedModel, names: Sequence[Any], where: str) -> tuple[list[int], int | None]:
+    """Which column of a table each feature is, and which holds the query ids.
+
+    Features are found by name. A model without names takes the columns besides ``qid`` in their order, whatever they
+    are called; names that are numbers in another order are a mistake.
+    """
+    if len(names) > model.n_features + 1:
+        raise RefusedError(
+            400, f"{where} has {len(names)} columns; {model.name} has {model.n_features} features, and qid is one more"
+        )
+    at = {name: place for place, name in enumerate(names)}
+    if len(at) != len(names):
+        raise RefusedError(400, f"{where} has a name twice")
+    of_ids = None if QID in model.feature_set else at.pop(QID, None)
+    if model.feature_names and list(at) != list(range(model.n_features)):  # pandas' default names
+        check_names(model, at, where)
+        return [at[name] for name in model.feature_names], of_ids
+    if len(at) != model.n_features:
+        raise RefusedError(
+            400, f"{where} has {len(at)} columns besides qid; {model.name} has {model.n_features} features"
+        )
+    numbers = [int(name) for name in at if str(name).isdecimal()]
+    if len(numbers) == len(at) and numbers != sorted(numbers):
+        raise RefusedError(
+            400,
+            f"{where} has columns named by numbers in another order; {model.name} was trained without feature names "
+            "and takes them as they come: sort them",
+        )
+    return list(at.values()), of_ids
 
 
 def check_keys(given: dict[str, Any], known: Collection[str], where: str) -> None:
@@ -83,7 +143,7 @@ def from_columns(
 ) -> np.ndarray:
     """A table from lists by feature name."""
     names = model.feature_names
-    _check_names(model, columns, where)
+    check_names(model, columns, where)
     table = [column(model, j, columns[name], decoded, f"{where}.{name}", booleans) for j, name in enumerate(names)]
     sizes = {name: len(values) for name, values in zip(names, table, strict=True)}
     if len(set(sizes.values())) > 1:
@@ -99,8 +159,8 @@ def from_objects(model: ServedModel, objects: Sequence[Any], where: str, *, bool
     for i, row in enumerate(objects):
         if not isinstance(row, dict):
             raise RefusedError(400, f"{where.format(i)} must be an object of features by name, not {_kind(row)}")
-        if len(row) != len(names) or not all(name in row for name in names):
-            _check_names(model, row, where.format(i))
+        if not names or len(row) != len(names) or not all(name in row for name in names):
+            check_names(model, row, where.format(i))
     if not objects:
         return np.empty((0, len(names)), np.float32)
     table = [
@@ -110,19 +170,21 @@ def from_objects(model: ServedModel, objects: Sequence[Any], where: str, *, bool
     return narrowed(np.stack(table, axis=1), where.format("…"))
 
 
-def column(model: ServedModel, j: int, values: Any, decoded: Decoded, where: str, booleans: bool = False) -> np.ndarray:
-    """The values of one feature."""
+def column(
+    model: ServedModel, j: int, values: Any, decoded: Decoded, where: str, booleans: bool = False, first: int = 0
+) -> np.ndarray:
+    """The values of one feature; ``first`` is the number of the first of them."""
     array = decoded.array(values)
     if array is None:
         if not isinstance(values, list):
             raise RefusedError(400, f"{where} must be a list of numbers, not {_kind(values)}")
-        return _column(model, j, values, where, booleans)
+        return _column(model, j, values, where, booleans, first)
     if array.ndim != 1:
         raise RefusedError(400, f"{where} must be a flat list of numbers")
     return array
 
 
-def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans: bool) -> np.ndarray:
+def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans: bool, first: int = 0) -> np.ndarray:
     """Numbers, and null for missing ones; categories become their codes, unknown ones are missing."""
     codes = model.codes.get(j)
     out = np.empty(len(values))
@@ -131,7 +193,7 @@ def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans:
             try:
                 out[i] = value
             except OverflowError:
-                raise RefusedError(400, f"{_location(where, i)} is beyond double precision") from None
+                raise RefusedError(400, f"{_location(where, first + i)} is beyond double precision") from None
         elif value is None:
             out[i] = np.nan
         elif codes is not None and isinstance(value, (str, bool)):
@@ -139,7 +201,7 @@ def _column(model: ServedModel, j: int, values: list[Any], where: str, booleans:
         elif booleans and isinstance(value, bool):
             out[i] = value
         else:
-            raise RefusedError(400, f"{_location(where, i)} must be a number or null, not {_kind(value)}")
+            raise RefusedError(400, f"{_location(where, first + i)} must be a number or null, not {_kind(value)}")
     return out
 
 
@@ -148,7 +210,8 @@ def _location(where: str, i: int) -> str:
     return where.replace("…", str(i), 1) if "[…]" in where else f"{where}: value {i}"
 
 
-def _check_names(model: ServedModel, given: Any, where: str) -> None:
+def check_names(model: ServedModel, given: Any, where: str) -> None:
+    """Refuse features that are missing or that the model was not trained on."""
     if not model.feature_names:
         raise RefusedError(
             400, f"{where}: {model.name} was trained without feature names; give lists of numbers instead"

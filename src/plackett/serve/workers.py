@@ -145,9 +145,12 @@ class Workers:
                 if time.monotonic() < process.started + _SHORT_LIFE:
                     process.ended_early = True  # tried again later, not all the time
                     continue
-            processes[number] = self._started(number, folder, again=True)
+            others = [each for other, each in processes.items() if other != number]
+            again = any(each.process.poll() is None for each in others)
+            processes[number] = self._started(number, folder, again=again)
 
     def _stop(self, processes: dict[int, _Process]) -> None:
+        self.listener.close()  # nobody accepts who comes after the last worker has closed its own
         told = 0
         limit = float(self.options["drain"]) + self.settings.score_timeout + _GRACE
         deadline = time.monotonic() + limit
@@ -212,4 +215,7 @@ def work() -> None:
     app.owns_process = True
     if task["again"]:  # the others serve: take part only when ready
         app.refresh()
+        if app.models.lacking:  # which would be missing for whoever is connected to this process
+            event("not as complete as the others", logging.ERROR, lacking=app.models.lacking)
+            sys.exit(1)
     make_server(app, **task["options"]).run(sockets=[socket.socket(fileno=task["socket"])])

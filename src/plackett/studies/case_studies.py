@@ -10,6 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.datasets.generate import make_ranking
+from plackett.evaluation.significance.effects import TOLERANCE, win_tie_loss
 from plackett.experiments.experiment import experiment
 from plackett.experiments.result import Experiment
 from plackett.studies._case import Case
@@ -74,7 +75,7 @@ def case_studies(
     cases = [Case(result, queries.row(i, named=True)) for i in _extremes(queries["difference"].to_numpy(), n_cases)]
     a, b = result.rankers
     rows = [{"query": str(case.qid), **{k: case.row[k] for k in queries.columns[2:]}} for case in cases]
-    wins, losses = (queries["difference"] > 0).sum(), (queries["difference"] < 0).sum()
+    wins, _, losses = win_tie_loss(queries["difference"], np.zeros(queries.height))
     note = f"{a} is better on {wins} of {queries.height} queries, worse on {losses}."
     name = next(iter(result.measures))
     return Study(
@@ -115,7 +116,8 @@ def _queries(result: Experiment) -> Any:
 def _extremes(difference: np.ndarray, n: int) -> list[int]:
     """The queries won and lost by most, excluding those without a difference."""
     order = np.argsort(-difference, kind="stable")
-    return [*(i for i in order[:n] if difference[i] > 0), *(i for i in order[::-1][:n][::-1] if difference[i] < 0)]
+    won = (i for i in order[:n] if difference[i] > TOLERANCE)
+    return [*won, *(i for i in order[::-1][:n][::-1] if difference[i] < -TOLERANCE)]
 
 
 def _kinds(queries: Any, a: str, b: str) -> Study:

@@ -25,8 +25,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from plackett import _storage
-from plackett._errors import PlackettWarning
+from plackett._errors import DataError, LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.data.preferences import Preferences
 from plackett.evaluation.evaluate import evaluate
 from plackett.rankers import storage
 from plackett.rankers.base import Ranker
@@ -180,10 +181,11 @@ def check_rank(make: Make) -> None:
 
 
 def check_order_of_input(make: Make) -> None:
-    """Exactly the same ranker whatever the order of queries and rows and the spelling of the ids."""
+    """The same ranker whatever the order of rows and the spelling of ids; attributes are in the order of the input."""
     X, y, qid = easy_task()
     weight = np.random.default_rng(1).uniform(0.5, 2, y.size)
-    expected = make().fit(X, y, qid=qid, sample_weight=weight).predict(X, qid=qid)
+    usual = make().fit(X, y, qid=qid, sample_weight=weight)
+    expected, entries = usual.predict(X, qid=qid), _entries(usual, qid, np.arange(y.size))
     rng = np.random.default_rng(2)
     names = np.array([f"query {n}" for n in rng.permutation(qid.max() + 1)])
     for rows, ids in (
@@ -192,6 +194,19 @@ def check_order_of_input(make: Make) -> None:
     ):
         ranker = make().fit(X[rows], y[rows], qid=ids[rows], sample_weight=weight[rows])
         equal(ranker.predict(X, qid=qid), expected, "different scores after the same rows in another order")
+        for name, values in _entries(ranker, qid[rows], rows).items():
+            equal(values, entries[name], f"{name} does not follow the order of the queries or rows of the input")
+
+
+def _entries(ranker: Any, qid: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Fitted attributes with an entry for each query or row, sorted by query id or row number."""
+    first = np.sort(np.unique(qid, return_index=True)[1])
+    order = {first.size: np.argsort(qid[first]), rows.size: np.argsort(rows)}
+    return {
+        name: np.asarray(values)[order[len(values)]]
+        for name, values in vars(ranker).items()
+        if name.endswith("_") and isinstance(values, (np.ndarray, list, tuple)) and len(values) in order
+    }
 
 
 def check_deterministic(make: Make) -> None:
@@ -466,6 +481,22 @@ def check_sample_weight(make: Make) -> None:
     reached = ndcg(weighted, y, qid)
     require(reached > 0.9, f"wrong labels of weight 0 leave nDCG {reached:.4f}, expected more than 0.9")
     require(not np.array_equal(weighted, plain), "sample weights of 0 and 1 change nothing")
+
+
+def check_preferences(make: Make) -> None:
+    """The explicit preferences of a dataset count if the class says so, and only then; it may refuse them."""
+    X, y, qid = easy_task(n_queries=10)
+    data = RankingDataset.from_arrays(X, y, qid)
+    pairs = Preferences.from_labels(data, margin=False)
+    contrary = data.replace(preferences=Preferences.from_pairs(np.stack([pairs.loser, pairs.winner], axis=1)))
+    expected, takes = make().fit(data).predict(data), make().takes_preferences
+    try:
+        found = make().fit(contrary).predict(data)
+    except (DataError, LossError) as error:
+        require(not takes, f"takes_preferences is True, but it refuses them: {error}")
+        return
+    counted = not np.array_equal(found, expected)
+    require(counted == takes, f"takes_preferences is {takes}, but preferences {'do' if counted else 'do not'} count")
 
 
 # ---------------------------------------------------------------------------------------------------- validation data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -15,10 +15,10 @@ import numpy as np
 
 from plackett._atomic import replacing
 from plackett._errors import DataError, in_shell
-from plackett._files import check_regular
+from plackett._files import open_regular
 from plackett.data.dataset import RankingDataset
 from plackett.text.index.index import Index
-from plackett.text.search.query import Clauses, parse
+from plackett.text.search.query import Clauses, condition_mask, parse
 from plackett.text.search.searching import Hit, best_documents
 
 __all__ = ["RankedHit", "SearchPipeline"]
@@ -143,6 +143,16 @@ class SearchPipeline:
             for i in order.tolist()
         ]
 
+    def table(self, hits: Sequence[RankedHit]) -> RankingDataset:
+        """The features of documents that `search` found, as the ranker sees them: one query, ids as documents."""
+        if self.ranker is None or not hits:
+            raise DataError("there are no features: the pipeline has no ranker, or nothing was found")
+        names = [str(name) for name in getattr(self.ranker, "feature_names_in_", hits[0].features)]
+        rows = np.array([[hit.features[name] for name in names] for hit in hits], np.float32)
+        return RankingDataset.from_arrays(
+            rows, np.zeros(len(hits)), ["q"] * len(hits), docids=[hit.id for hit in hits], feature_names=names
+        )
+
     def _retrieve(
         self, query: str, text: str, parsed: Clauses | None, k: int, field: str | None, filters: str | None
     ) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -151,7 +161,7 @@ class SearchPipeline:
             return best_documents(self.index, query, n, field=field, plain=parsed is None, filters=filters)
         allowed = None if parsed is None or parsed.plain else parsed.mask(self.index)
         if filters:
-            mask = parse(filters, self.index, field).mask(self.index)
+            mask = condition_mask(filters, self.index, field)
             allowed = mask if allowed is None else allowed & mask
         results = self.model.search(self.index, [text], n if allowed is None else self.index.n_documents, field=field)
         documents, scores = np.asarray(results.documents), np.asarray(results.scores)
@@ -190,9 +200,8 @@ class SearchPipeline:
     def load(cls, path: str | os.PathLike[str]) -> SearchPipeline:
         """Load a folder that `save` wrote. Nothing in it is run as code."""
         folder = Path(path)
-        check_regular(folder / FILE)
         try:
-            with open(folder / FILE, "rb") as file:
+            with open_regular(folder / FILE) as file:
                 settings = json.loads(file.read(_LARGEST).decode())
         except (FileNotFoundError, NotADirectoryError):
             raise DataError(f"{folder} holds no pipeline (there is no {FILE})") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import SimpleCookie
 from typing import Any
@@ -15,6 +16,8 @@ __all__ = ["Guard"]
 
 Scope = MutableMapping[str, Any]
 _COOKIE = "plackett_workbench"
+#: A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port.
+_HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:/@?#\s]+))(?::[0-9]{1,5})?")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 #: For the page: nothing but its own files, no inline code, in no frame.
 _POLICY = (
@@ -124,10 +127,13 @@ class Guard:
 
 
 def _host(text: str) -> str:
-    """The name in a Host header, without the port."""
-    if text.startswith("["):
-        return text[1:].partition("]")[0]
-    return text.rpartition(":")[0] if ":" in text else text
+    """The name in a Host header, without the port; all of the text if it is not a name and perhaps a port.
+
+    >>> _host("localhost:8765"), _host("[::1]:8765"), _host("[::1].evil.example"), _host("[::1"), _host("127.0.0.1:x")
+    ('localhost', '::1', '[::1].evil.example', '[::1', '127.0.0.1:x')
+    """
+    found = _HOST.fullmatch(text)
+    return text if found is None else found["address"] or found["name"]
 
 
 def _authority(origin: str) -> str:

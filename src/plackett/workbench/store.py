@@ -21,6 +21,7 @@ from statistics import median_low
 from typing import Any, NamedTuple
 
 from plackett._errors import DataError
+from plackett._files import check_regular
 
 __all__ = ["Judgement", "Snapshot", "Store"]
 
@@ -107,8 +108,13 @@ class Store:
         self._last = 0.0
         #: Which file it is, once it is open.
         self._identity: tuple[int, int] | None = None
+        if self.path != ":memory:":
+            check_regular(self.path)
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=30)
+            (state,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            if state != "ok":
+                raise self._damaged(state)
             self._connection.execute("PRAGMA journal_mode=WAL")
             # every commit reaches the disk before it is acknowledged
             self._connection.execute("PRAGMA synchronous=FULL")
@@ -125,6 +131,8 @@ class Store:
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA user_version={_VERSION}")
         except sqlite3.DatabaseError as error:
+            if error.sqlite_errorname.startswith("SQLITE_CORRUPT"):
+                raise self._damaged(str(error)) from None
             raise DataError(f"{path}: not a file of the workbench, or not writable ({error})") from None
         self._identity = _file_identity(self.path) if self.path != ":memory:" else None
 
@@ -135,18 +143,33 @@ class Store:
 
     @contextmanager
     def _commit(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
+        with self._lock, self._explained("; nothing was saved"):
             self._check_identity()
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
                 self._connection.execute("COMMIT")
-            except sqlite3.OperationalError as error:  # the disk is full, the file is locked or read-only
-                self._roll_back()
-                raise DataError(f"{self.path}: {error}; nothing was saved") from None
             except BaseException:
                 self._roll_back()
                 raise
+
+    @contextmanager
+    def _explained(self, consequence: str = "") -> Iterator[None]:
+        """Turn what SQLite says about the file into an error of ours; what it says about a statement is passed on."""
+        try:
+            yield
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise
+        except sqlite3.OperationalError as error:  # the disk is full, the file is locked or read-only
+            raise DataError(f"{self.path}: {error}{consequence}") from None
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(str(error), consequence) from None
+
+    def _damaged(self, reason: str, consequence: str = "") -> DataError:
+        return DataError(
+            f"{self.path}: damaged ({' '.join(reason.split())}){consequence}. Stop the workbench and restore the file "
+            f"from a copy, or save what can be read: sqlite3 {self.path} .recover | sqlite3 recovered.sqlite"
+        )
 
     def _roll_back(self) -> None:
         if self._connection.in_transaction:
@@ -161,7 +184,7 @@ class Store:
             )
 
     def _rows(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
-        with self._lock:
+        with self._lock, self._explained():
             return self._connection.execute(statement, tuple(values)).fetchall()
 
     # ---------------------------------------------------------------------------------------------------- judgements
@@ -326,7 +349,7 @@ class Store:
     def sets(self) -> dict[str, dict[str, str]]:
         """All sets: texts by id, in the order in which they were added."""
         with self._lock:
-            (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+            ((version,),) = self._rows("PRAGMA data_version")
             if self._sets is None or version != self._version:  # another process may have changed them
                 names = self._rows("SELECT name FROM sets ORDER BY created")
                 sets: dict[str, dict[str, str]] = {name: {} for (name,) in names}
@@ -363,7 +386,10 @@ class Store:
         rows = self._rows("SELECT run FROM snapshots WHERE name=?", (name,))
         if not rows:
             raise DataError(f"there is no snapshot {name!r}")
-        run: dict[str, dict[str, float]] = json.loads(zlib.decompress(rows[0][0]))
+        try:
+            run: dict[str, dict[str, float]] = json.loads(zlib.decompress(rows[0][0]))
+        except (zlib.error, ValueError) as error:
+            raise self._damaged(f"snapshot {name!r}: {error}") from None
         return run
 
     def remove_snapshot(self, name: str) -> bool:

@@ -33,7 +33,7 @@ def task(**changes):
 
 
 def trials_of(data, n_folds=3, n_repeats=1, folder=None, valid=None):
-    cut = folds(data, inspect_data(data, NDCG), valid, n_folds=n_folds, n_repeats=n_repeats, random_state=0)
+    cut = folds(data, inspect_data(data), valid, n_folds=n_folds, n_repeats=n_repeats, random_state=0)
     kept = None if folder is None else TrialFolder(folder, cut)
     return Trials(cut, NDCG, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=kept)
 
@@ -44,17 +44,17 @@ def trials_of(data, n_folds=3, n_repeats=1, folder=None, valid=None):
 def test_a_feature_that_is_the_label_is_a_suspect():
     X, y, qid = easy_task()
     leaked = np.hstack([X, (3.0 - y)[:, None]]).astype(np.float32)
-    facts = inspect_data(pk.RankingDataset.from_arrays(leaked, y, qid), NDCG)
+    facts = inspect_data(pk.RankingDataset.from_arrays(leaked, y, qid))
     assert facts.suspects == ("5",)
     assert any("5 alone order" in sentence for sentence in facts.sentences())
-    assert inspect_data(task(), NDCG).suspects == ()
+    assert inspect_data(task()).suspects == ()
 
 
 def test_facts_in_sentences():
     X, y, qid = easy_task()
     X[0, 0] = np.nan
     y[qid == 3] = 1.0
-    told = " ".join(inspect_data(pk.RankingDataset.from_arrays(X, y, qid), NDCG).sentences())
+    told = " ".join(inspect_data(pk.RankingDataset.from_arrays(X, y, qid)).sentences())
     assert "24 queries" in told and "missing values" in told and "only one label" in told
 
 
@@ -64,7 +64,7 @@ def test_facts_in_sentences():
 def test_every_query_is_held_out_once_a_round_and_copies_share_a_fold():
     X, y, qid = easy_task(n_queries=12)
     data = pk.RankingDataset.from_arrays(np.vstack([X, X]), np.append(y, y), np.append(qid, qid + 100))
-    cut = folds(data, inspect_data(data, NDCG), None, n_folds=4, n_repeats=2, random_state=0)
+    cut = folds(data, inspect_data(data), None, n_folds=4, n_repeats=2, random_state=0)
     assert len(cut) == 8 and cut.rounds == 2
     for i, half in itertools.product(range(8), range(2)):
         train, test = cut.train(i), cut.test(i)
@@ -81,19 +81,19 @@ def test_every_query_is_held_out_once_a_round_and_copies_share_a_fold():
 
 
 def test_portfolio_by_the_data():
-    facts = inspect_data(task(), NDCG)
+    facts = inspect_data(task())
     names = {type(candidate.ranker).__name__ for candidate in portfolio(facts, 60.0)}
     wanted = {"LambdaMART", "XENDCG", "LambdaLossMART", "MART", "ListNet", "RankSVM", "LinearRegression"}
     assert wanted <= names and "LambdaRank" not in names
     X, y, qid = easy_task()
     X[::3, 1] = np.nan
-    facts = inspect_data(pk.RankingDataset.from_arrays(X, y, qid), NDCG)
+    facts = inspect_data(pk.RankingDataset.from_arrays(X, y, qid))
     drawn = itertools.islice(further(facts, 0), 20)
     assert all(candidate.ranker.allow_nan for candidate in [*portfolio(facts, 60.0), *drawn])
 
 
 def test_drawn_settings_differ_and_repeat_for_a_seed():
-    facts = inspect_data(task(), NDCG)
+    facts = inspect_data(task())
     names = [[c.name for c in itertools.islice(further(facts, seed), 30)] for seed in (0, 0, 1)]
     assert names[0] == names[1] != names[2] and len(set(names[0])) == 30
 
@@ -248,7 +248,7 @@ def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n
     trained = []
     monkeypatch.setattr(module, "fit", lambda *given: trained.append(given))
     cut = {"n_folds": 3, "n_repeats": 2, "random_state": 0}
-    facts = inspect_data(data, NDCG)
+    facts = inspect_data(data)
     splits = folds(data, facts, None, **cut)
     budget = Budget(seconds, None, None, lambda: float(len(trained)))
     found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), facts, NDCG, budget, n_jobs=1, **cut)
@@ -257,10 +257,10 @@ def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n
 
 def test_sizes_in_good_english():
     X, y = np.arange(12.0)[:, None] % 7, [0, 1, 2, 1, 1, 1, 0, 1, 2, 0, 1, 2]
-    told = inspect_data(pk.RankingDataset.from_arrays(X, y, np.repeat(range(4), 3)), NDCG).sentences()
+    told = inspect_data(pk.RankingDataset.from_arrays(X, y, np.repeat(range(4), 3))).sentences()
     assert told[0] == "The data: 4 queries, 12 documents, 1 feature; lists of 3 documents."
     assert "1 query has only one label: there is nothing to learn from it." in told
-    one = inspect_data(pk.RankingDataset.from_arrays(X, y, np.arange(12)), NDCG).sentences()
+    one = inspect_data(pk.RankingDataset.from_arrays(X, y, np.arange(12))).sentences()
     assert one[0].endswith("lists of 1 document.")
 
 
@@ -270,7 +270,7 @@ def test_sizes_in_good_english():
 def test_the_timed_training_is_short_and_has_one_thread(monkeypatch):
     """Two threads on a few documents may take minutes where other programs want the cores."""
     data, seen = task(), []
-    facts, cut = inspect_data(data, NDCG), {"n_folds": 2, "n_repeats": 1, "random_state": 0}
+    facts, cut = inspect_data(data), {"n_folds": 2, "n_repeats": 1, "random_state": 0}
     ticks = itertools.count()
     budget = Budget(40.0, None, None, lambda: float(next(ticks)))
 

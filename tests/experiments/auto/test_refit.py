@@ -25,7 +25,7 @@ def trials():
     """Two candidates that have finished, and a clock that stands still until a test moves it."""
     data = canonical_order(pk.RankingDataset.from_arrays(*easy_task()))
     measure = parse("nDCG@10")
-    cut = folds(data, inspect_data(data, measure), None, n_folds=2, n_repeats=1, random_state=0)
+    cut = folds(data, inspect_data(data), None, n_folds=2, n_repeats=1, random_state=0)
     made = Trials(cut, measure, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=None)
     made.clock = lambda: 0.0
     for leaves in (3, 4):

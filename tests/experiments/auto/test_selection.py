@@ -68,7 +68,7 @@ def noise_trials(n_candidates, measure="nDCG@10", n_queries=300, seed=0):
     qid = np.repeat(np.arange(n_queries), 8)
     data = pk.RankingDataset.from_arrays(rng.normal(size=(qid.size, 2)), rng.integers(0, 3, qid.size), qid)
     parsed = parse(measure)
-    cut = folds(data, inspect_data(data, parsed), None, n_folds=5, n_repeats=1, random_state=0)
+    cut = folds(data, inspect_data(data), None, n_folds=5, n_repeats=1, random_state=0)
     trials = Trials(cut, parsed, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=None)
     for _ in range(n_candidates):
         number = trials.add(Candidate("noise", pk.ListNet()))

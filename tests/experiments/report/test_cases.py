@@ -225,3 +225,25 @@ def test_two_datasets_that_agree_are_no_proof(data):
     """Friedman's F would be infinite, its p 0."""
     said = words(run({"one": data, "two": data}, ["ListNet", "LinearRegression(alpha=100000.0)"]))["ranks"]
     assert "do not differ significantly" in said and ("p = 0.5" in said or "p = 1" in said)
+
+
+def test_a_rounding_error_is_a_tie_everywhere():
+    """Of these 60 queries, one differs by 1e-16, which is no win, neither in a section nor in a plot."""
+    import plackett as pk
+
+    data = make_ranking(60, (5, 12), 5, random_state=25)
+    data = data.replace(X=np.round(data.X, 1))
+    found = experiment(data, ["column:match_0", "column:match_1"], "nDCG@10", search=None, folds=3, n_jobs=1)
+    a, b = (found.evaluation("data", ranker).values["nDCG@10"] for ranker in found.rankers)
+    assert 0 < np.abs(a - b)[np.abs(a - b) > 0].min() < 1e-9
+    pair = found.comparison().pairs.row(0, named=True)
+    wins, losses = (
+        (pair["wins"], pair["losses"]) if found.chosen("data") == pair["a"] else (pair["losses"], pair["wins"])
+    )
+    sections = {section.name: section for section in report_sections(found)}
+    browser = next(block for block in sections["queries"].blocks if block.kind == "browser")
+    assert f"is better on {wins} queries, worse on {losses} and" in browser.table.notes[0]
+    table = next(block.table for block in sections["changes"].blocks if block.kind == "table")
+    assert [cell.text for cell in table.rows[0]][5:7] == [str(wins), str(losses)]
+    texts = [each.text for each in pk.plot.differences(found.comparison()).layout.annotations]
+    assert [text.rpartition(" ")[2] for text in texts] == [str(pair["wins"]), str(pair["losses"])]

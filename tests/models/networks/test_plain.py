@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from plackett._time_limit import time_limit
 from plackett.models.networks import NETWORKS
 from plackett.models.networks import plain as module
 from plackett.models.networks.features import FeatureMap
@@ -69,3 +70,27 @@ def test_nothing_to_score():
     scorer = NeuralScorer(network, features, weights)
     assert scorer.predict(X[:0], np.array([0])).shape == (0,)
     assert scorer.predict(X[:0], np.array([0, 0])).shape == (0,)
+
+
+@pytest.mark.parametrize("architecture", ["attention", "set", "groupwise", "mlp"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_time_limit_ends_the_scores_of_long_lists(architecture, n_jobs, monkeypatch):
+    """Also within a list, after it has begun."""
+    network, features, weights, X, offsets = example(architecture, {"hidden": (6,)})
+    scorer = NeuralScorer(network, features, weights, device="cpu")
+    monkeypatch.setattr(module, "_ATTENTION", 10_000)
+    asked = []
+
+    def count():
+        asked.append(True)
+
+    with time_limit(count):
+        scorer.predict(X, offsets, n_jobs)
+    n_blocks = -(-len(X) // module._ROWS)
+    assert len(asked) > 3 * n_blocks or architecture == "mlp"
+
+    def up():
+        raise TimeoutError
+
+    with time_limit(up), pytest.raises(TimeoutError):
+        scorer.predict(X, offsets, n_jobs)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from plackett import LossError, RankingDataset
+from plackett.datasets import make_ranking
 from plackett.losses import SoftAPLoss, SoftNDCGLoss, SoftPCLoss
 from plackett.rankers.listwise.softrank import SoftRank
 from plackett.rankers.listwise.softrank_gp import SoftRankGP
@@ -63,3 +64,14 @@ def test_refusals():
     for parameters, message in (({"noise": 0.0}, "noise"), ({"length_scale": -1.0}, "length_scale")):
         with pytest.raises(ValueError, match=message):
             SoftRankGP(**parameters).fit([[0.0], [1.0]], [0, 1], qid=[1, 1])
+
+
+def test_a_process_is_the_same_on_any_number_of_threads():
+    from threadpoolctl import threadpool_limits
+
+    data = make_ranking(n_queries=60, docs_per_query=20, n_features=12, random_state=0)
+    scores = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            scores.append(SoftRankGP(max_iter=20).fit(data).predict(data))
+    assert np.array_equal(*scores)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -212,8 +213,35 @@ def test_clusters_are_those_of_complete_linkage(train):
         ]
         _, x, y = min(pairs)
         groups[x] |= groups.pop(y)
-    found = {frozenset(np.flatnonzero(ranker.clusters_ == c).tolist()) for c in range(4)}
+    number = dict(zip(train.qids.tolist(), ranker.clusters_.tolist(), strict=True))
+    found = {frozenset(i for i, qid in enumerate(data.qids.tolist()) if number[qid] == c) for c in range(4)}
     assert found == {frozenset(group) for group in groups}
+
+
+@pytest.mark.spec("qdep.cluster")
+@pytest.mark.spec("qdep.modelcluster")
+@pytest.mark.parametrize("kind", [pk.ModelClusters, partial(pk.SubspaceClusters, n_clusters=2, n_components=1)])
+def test_clusters_are_in_the_order_of_the_data(kind):
+    """Two kinds of queries that the ranker separates perfectly, interleaved."""
+    rng = np.random.default_rng(0)
+    second = rng.permutation(np.arange(40) % 2).astype(bool)
+    qid, X = np.repeat(rng.permutation(40), 8), rng.normal(size=(320, 2)) * 0.01
+    own = second[qid].astype(int)  # the feature that a query's documents differ in, and that it is labelled by
+    X[np.arange(320), own] += rng.normal(size=320)
+    y = X[np.arange(320), own] * np.where(own == 1, -1.0, 1.0) > 0
+    rows = rng.permutation(320)
+    ranker = kind(base=BASE).fit(X[rows], y[rows].astype(int), qid=qid[rows])
+    data = pk.RankingDataset.from_arrays(X[rows], y[rows].astype(int), qid[rows])
+    agreement = (ranker.clusters_ == second[data.qids]).mean()
+    assert max(agreement, 1 - agreement) == 1.0
+    weight = np.ones(40)
+    weight[3] = 0.0
+    ranker = kind(base=BASE, validation_fraction=0.25).fit(data, query_weight=weight)
+    assert ranker.clusters_.size == 40 and ranker.clusters_[3] == -1
+    trained = ranker.clusters_ >= 0
+    assert 0.6 * 40 < trained.sum() < 0.85 * 40
+    agreement = (ranker.clusters_ == second[data.qids])[trained].mean()
+    assert max(agreement, 1 - agreement) > 0.9
 
 
 @pytest.mark.spec("qdep.modelcluster")

@@ -132,6 +132,35 @@ def test_without_relations_it_is_the_ranker_inside():
     np.testing.assert_array_equal(found.rank(data), alone.rank(data))
 
 
+@pytest.mark.spec("relational.ccrf")
+def test_the_default_learns_what_the_model_is_made_for():
+    """Labels drawn from the density: as good as its true mean, which a regression without relations is not."""
+    n_queries, m, alpha, beta = 60, 12, np.array([1.0, 0.6, 0.3]), 2.0
+    row = np.arange(n_queries * m)
+    relation = Relation(row, row // m * m + (row + 1) % m)
+    ring = relation.matrix(row.size)[:m, :m].toarray()
+    ring = 0.5 * (ring + ring.T)
+    A = alpha.sum() * np.eye(m) + beta * (np.diag(ring.sum(axis=1)) - ring)
+
+    def world(seed):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(row.size, 3))
+        mu = np.linalg.solve(A, (X @ alpha).reshape(n_queries, m).T).T.ravel()
+        y = mu + rng.multivariate_normal(np.zeros(m), np.linalg.inv(2 * A), n_queries).ravel()
+        y -= y.min()  # labels below 0 are unjudged
+        return RankingDataset.from_arrays(X, y, row // m, relations={"similarity": relation}), mu
+
+    (train, _), (test, mu) = world(0), world(1)
+
+    def tau(scores):
+        return float(np.mean(pk.kendall_tau(scores, test.labels, test.query_of_row)))
+
+    alone = tau(pk.LinearRegression().fit(train).predict(test))
+    reached = tau(pk.ContinuousCRF().fit(train).predict(test))
+    assert alone + 0.02 < reached
+    assert reached > tau(mu) - 0.015
+
+
 def test_it_gains_where_neighbours_carry_relevance():
     train, test = planted(0), planted(1)
     alone = pk.LinearRegression().fit(train).score(test)

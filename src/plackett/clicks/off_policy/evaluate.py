@@ -15,7 +15,9 @@ from plackett._names import hint
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
-from plackett.clicks.off_policy.lists import NewLists, new_lists
+from plackett.clicks.off_policy.lists import NewLists, new_lists, run_of
+from plackett.clicks.off_policy.worth import ClickWorth
+from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +32,7 @@ FEW_RESAMPLES = 20
 
 @dataclass(frozen=True)
 class OffPolicyEstimate:
-    """Estimated clicks per page of a new ranker.
+    """Estimated clicks (or actions) per page of a new ranker.
 
     Attributes
     ----------
@@ -72,6 +74,8 @@ class _Case:
     k: int
     clip: float
     reward: np.ndarray
+    #: What a click is worth if the reward is actions.
+    worth: ClickWorth | None = None
 
     @property
     def match(self) -> np.ndarray:
@@ -96,7 +100,8 @@ class _Case:
         """Model's reward of each logged row, and of the new list of each page."""
         if self.model is None:
             raise DataError("this method needs a fitted click model: model=PBM().fit(log)")
-        return self.model.click_probabilities(self.log), _new_rewards(self)
+        expected = self.model.click_probabilities(self.log)
+        return expected if self.worth is None else expected * self.worth.of(self.log), _new_rewards(self)
 
 
 def _item_position(case: _Case) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +154,7 @@ def _model(case: _Case) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _new_rewards(case: _Case) -> np.ndarray:
-    """Clicks that the model expects on the new list of each page's query."""
+    """Clicks that the model expects on the new list of each page's query, or what they are worth."""
     log, new = case.log, case.new
     queries = np.flatnonzero(np.diff(new.offsets) > 0)
     sizes = np.diff(new.offsets)[queries]
@@ -166,6 +171,8 @@ def _new_rewards(case: _Case) -> np.ndarray:
     )
     assert case.model is not None
     chance = case.model.click_probabilities(pages) * (pages.rank <= case.k)
+    if case.worth is not None:
+        chance = chance * case.worth.of(pages)
     per_query = np.zeros(log.n_queries)
     per_query[queries] = np.bincount(pages.page, chance, minlength=queries.size)
     return per_query[log.query]
@@ -188,12 +195,17 @@ METHODS: dict[str, Callable[[_Case], tuple[np.ndarray, np.ndarray]]] = {
 }
 
 
+#: The methods that need a click model.
+WITH_MODEL = ("doubly-robust", "cascade-doubly-robust", "model")
+
+
 @fulfils(paper="Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay, Wen 2018; McInerney, Brost, Chandar and others 2020")
 def evaluate_off_policy(
     log: ClickLog,
     run: Any,
     method: str = "item-position",
     *,
+    data: RankingDataset | None = None,
     model: ClickModel | None = None,
     k: int = 10,
     normalise: bool = False,
@@ -209,7 +221,10 @@ def evaluate_off_policy(
     Parameters
     ----------
     run
-        Lists of the new ranker: a TREC run, a frame with qid, docid and score, or nested dicts.
+        Lists of the new ranker: a TREC run, a frame with qid, docid and score, or nested dicts. With ``data``, a fitted
+        ranker or scores of its documents.
+    data
+        The documents of the queries, with the ids that they have in the log.
     method
         ``"item-position"``: a click depends on the document and its rank alone; a shown document counts
         :math:`1 / P(\text{document at rank})` where the new ranker would show it there too. ``"cascade"``: it depends
@@ -231,7 +246,12 @@ def evaluate_off_policy(
         takes the click model as given: it says how queries vary, not how wrong the model may be, and is too short
         (``n_bootstrap`` corrects the part that is due to the number of pages).
     reward
-        ``"clicks"``, or ``"actions"`` for the weights of other actions.
+        ``"clicks"``, or ``"actions"`` for the weights of other actions, such as purchases. The methods with a click
+        model then multiply the probability of a click at the new rank by what a click on this document for this query
+        is worth: the mean of the actions after its clicks in the log, pulled towards the mean of the document and of
+        all clicks where clicks are few. This assumes that an action follows a click on the same page, and that a click
+        is worth the same at every rank and next to any other documents. Actions without a click are no part of the
+        prediction, and a doubt if they are many.
     warn
         Warn when the log cannot answer; the reasons are in ``doubts`` in any case.
     n_bootstrap
@@ -259,7 +279,7 @@ def evaluate_off_policy(
     2018. McInerney, Brost, Chandar, Mehrotra, Carterette: Counterfactual evaluation of slate recommendations with
     sequential reward interactions. KDD 2020.
     """
-    estimate, case = _estimate(log, run, method, model, k, normalise, clip, level, reward)
+    estimate, case = _estimate(log, run_of(run, data), method, model, k, normalise, clip, level, reward)
     if n_bootstrap:
         estimate = _with_error(
             estimate, _resampled(log, case, estimate.pages, method, n_bootstrap, random_state), level
@@ -281,12 +301,11 @@ def _estimate(
     reward: str,
 ) -> tuple[OffPolicyEstimate, _Case]:
     """The estimate with the error over pages, and what it was computed from."""
-    if method not in METHODS:
-        raise DataError(f"unknown method {method!r}; {hint(method, METHODS, 'the methods are')}")
+    if not isinstance(method, str) or method not in METHODS:
+        raise DataError(f"unknown method {method!r:.60}; {hint(str(method), METHODS, 'the methods are')}")
     if reward not in ("clicks", "actions") or (reward == "actions" and log.actions is None):
         raise DataError(f"reward={reward!r}; give 'clicks', or 'actions' for a log that has them")
-    if reward == "actions" and method in ("doubly-robust", "cascade-doubly-robust", "model"):
-        raise DataError(f"method={method!r} predicts clicks; actions need a method without a model")
+    worth = ClickWorth(log) if reward == "actions" and method in WITH_MODEL else None
     if normalise and method not in ("item-position", "cascade", "list"):
         raise DataError(f"normalise=True is for the methods item-position, cascade and list, not for {method!r}")
     new = new_lists(log, run, k)
@@ -296,7 +315,7 @@ def _estimate(
         new = new_lists(pages, run, k)
     gains = pages.clicked if reward == "clicks" else pages.actions
     gain = np.where(pages.rank <= k, np.asarray(gains, np.float64), 0.0)
-    case = _Case(pages, new, model, k, clip, gain)
+    case = _Case(pages, new, model, k, clip, gain, worth)
     values, weight = METHODS[method](case)
     if normalise:
         values = _normalised(case, weight)
@@ -332,7 +351,7 @@ def _resampled(
     log: ClickLog, case: _Case, pages: np.ndarray, method: str, n_bootstrap: int, random_state: int
 ) -> np.ndarray:
     """Estimates on pages drawn with replacement, by a model that is fitted again to each draw."""
-    if "robust" not in method and method != "model":
+    if method not in WITH_MODEL:
         raise DataError(f"n_bootstrap={n_bootstrap}: method={method!r} has no click model to fit again; leave it out")
     if n_bootstrap < FEW_RESAMPLES:
         raise DataError(f"n_bootstrap={n_bootstrap}; give at least {FEW_RESAMPLES}, or 0 for none")
@@ -343,9 +362,11 @@ def _resampled(
         seen = times > 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlackettWarning)  # the first fit has warned already
-            model = copy(case.model).fit(log.select(seen).replace(weight=times[seen]))  # type: ignore[union-attr]
+            drawn = log.select(seen).replace(weight=times[seen])
+            model = copy(case.model).fit(drawn)  # type: ignore[union-attr]
+            worth = None if case.worth is None else ClickWorth(drawn)
         share = times[pages] / max(times[pages].sum(), 1.0)
-        estimates[i] = (share * METHODS[method](replace(case, model=model))[0]).sum()
+        estimates[i] = (share * METHODS[method](replace(case, model=model, worth=worth))[0]).sum()
     return estimates
 
 
@@ -410,6 +431,8 @@ def _doubts(
                 f"the log shows ranks up to {case.log.longest}, the new lists go down to {below}: the click model "
                 f"extrapolates (k={case.log.longest} leaves those out)"
             )
+    if case.worth is not None:
+        doubts += case.worth.doubts()
     if method == "model":
         if matched < 0.5:
             doubts.append(f"only {matched:.0%} of the new lists was ever shown: the click model extrapolates")
@@ -433,7 +456,7 @@ def compare_off_policy(
     Parameters
     ----------
     runs
-        Lists by name. All must have lists for the same queries of the log.
+        Lists by name; with ``data``, fitted rankers or scores. All must have lists for the same queries of the log.
     options
         As in `evaluate_off_policy`.
     """
@@ -455,7 +478,7 @@ def compare_off_policy(
         rows.append(
             {
                 "ranker": name,
-                "clicks_per_page": each.value,
+                f"{options.get('reward', 'clicks')}_per_page": each.value,
                 "lower": each.lower,
                 "upper": each.upper,
                 "difference": mean,

@@ -10,9 +10,10 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
-from plackett.clicks.off_policy.lists import new_lists
+from plackett.clicks.off_policy.lists import new_lists, run_of
 from plackett.clicks.unbiased.weights import examination_of
 from plackett.data._tables import id_series
+from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +50,13 @@ class ExposureBound:
 
 @fulfils(paper="Gupta, Oosterhuis, de Rijke 2023")
 def exposure_bound(
-    log: ClickLog, run: Any, propensities: Any, *, k: int = 10, confidence: float = 0.95
+    log: ClickLog,
+    run: Any,
+    propensities: Any,
+    *,
+    data: RankingDataset | None = None,
+    k: int = 10,
+    confidence: float = 0.95,
 ) -> ExposureBound:
     r"""Lower bound of the clicks per page of a new ranker, by the exposure of documents.
 
@@ -67,7 +74,7 @@ def exposure_bound(
 
     Parameters
     ----------
-    run
+    run, data
         Lists of the new ranker, as in `evaluate_off_policy`.
     propensities
         `Propensities`, or the examination of each rank.
@@ -96,6 +103,7 @@ def exposure_bound(
 
     if not 0 < confidence < 1:
         raise DataError(f"confidence={confidence}; give a probability between 0 and 1")
+    run = run_of(run, data)
     new = new_lists(log, run, k)
     if not new.covered.all():
         log = log.select(new.covered)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +10,11 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.clicks._codes import find_codes
 from plackett.clicks.log import ClickLog
+from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
+from plackett.data.trec import as_run, run_frame
 
-__all__ = ["NewLists", "new_lists"]
+__all__ = ["NewLists", "new_lists", "run_of"]
 
 
 @dataclass(frozen=True)
@@ -47,34 +48,20 @@ class NewLists:
         return np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
 
 
-def _table(run: Any) -> Any:
-    """A run in a table with named columns, whose queries may contain blanks; other runs as they are."""
-    import polars as pl
-
-    from plackett.clicks.readers.columns import is_table_file, role_columns, table_frame
-
-    if not isinstance(run, (str, os.PathLike)) or not is_table_file(run):
-        return run
-    frame = table_frame(run)
-    try:
-        names = role_columns(frame, ("query", "document"))
-        if "score" not in frame.columns:
-            raise DataError(f"no column 'score'; the columns are {', '.join(frame.columns)}")
-        score = frame["score"].cast(pl.Float64, strict=False)
-        if score.null_count():
-            raise DataError(f"line {int(score.is_null().arg_true()[0]) + 2}: the score is not a number")
-    except DataError as error:
-        raise DataError(f"{run}: {error}") from None
-    return frame.select(qid=pl.col(names["query"]), docid=pl.col(names["document"]), score=score)
+def run_of(given: Any, data: RankingDataset | None) -> Any:
+    """The run: what was given or, with a dataset, the run of a ranker or of scores of its documents."""
+    if data is not None:
+        return run_frame(data, given)
+    if hasattr(given, "predict"):
+        raise DataError(f"a {type(given).__name__} needs the documents that it ranks: give data=…")
+    return given
 
 
 def new_lists(log: ClickLog, run: Any, k: int) -> NewLists:
     """Lists of a run (a TREC file, a table with query, document and score, or nested dicts), cut at k."""
     import polars as pl
 
-    from plackett.data.trec import as_run
-
-    frame = as_run(_table(run))
+    frame = as_run(run)
     texts = log.queries.dtype.kind != "i", log.documents.dtype.kind != "i"
     columns = []
     for name, text in zip(("qid", "docid"), texts, strict=True):

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.clicks.features import _dense
+from plackett.clicks.features import check_finite, dense
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.models.search_space import Real, SearchSpace
@@ -16,7 +16,16 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ExposureSoftmax"]
+__all__ = ["ExposureSoftmax", "exposure_weights"]
+
+
+#: Examinations after which a document has half of its full weight.
+SATURATION = 5.0
+#: What to do about missing features.
+IMPUTE = (
+    "fill them in: make_pipeline(pk.Imputer(), clicks.ExposureSoftmax()), which learn_from_clicks takes as its ranker "
+    "too, or use a tree ranker such as pk.LambdaMART()"
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -77,7 +86,7 @@ class ExposureSoftmax(Ranker):
     _test_skips: ClassVar[tuple[str, ...]] = ("nothing_to_learn",)
 
     alpha: float = 0.3
-    saturation: float = 5.0
+    saturation: float = SATURATION
     max_iter: int = 100
     tol: float = 1e-8
 
@@ -86,12 +95,12 @@ class ExposureSoftmax(Ranker):
         if name == "X" and data.n_features > 0:
             rows = _known(data)
             if rows.size:
-                _check_finite(data, rows, name)
+                check_finite(data, rows, name, IMPUTE)
                 data = some_rows(data, rows)
         return super()._prepared(data, name)
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
-        _check_finite(data, np.arange(data.n_rows), name)
+        check_finite(data, np.arange(data.n_rows), name, IMPUTE)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if not (0 < self.alpha < np.inf and 0 <= self.saturation < np.inf):
@@ -102,13 +111,13 @@ class ExposureSoftmax(Ranker):
             raise DataError(f"max_iter={self.max_iter}; give 1 or more")
         data = some_rows(data, _known(data))  # as a member of another ranker it is given all documents
         examined = _examinations(data)
-        weight = examined / (examined + self.saturation)
+        weight = exposure_weights(examined, self.saturation)
         amount = weight * np.asarray(data.labels, np.float64)
         if data.query_weight is not None:
             amount *= data.query_weight[data.query_of_row]
         if not amount.sum() > 0:
             raise DataError("no document has a rate above 0: nothing to learn from")
-        X = _dense(data, np.arange(data.n_rows)).astype(np.float64)
+        X = dense(data, np.arange(data.n_rows)).astype(np.float64)
         spread = X.std(axis=0)
         self.scale_ = np.where(spread > 1e-7 * np.abs(X.mean(axis=0)), spread, 1.0)
         X = (X - X.mean(axis=0)) / self.scale_
@@ -145,6 +154,15 @@ class ExposureSoftmax(Ranker):
         return LinearScorer((v / self.scale_)[:, None], np.zeros(1))
 
 
+def exposure_weights(examined: np.ndarray, saturation: float = SATURATION) -> np.ndarray:
+    """Weight of rates that were examined so often: half of the full weight at ``saturation``.
+
+    >>> exposure_weights(np.array([0.0, 5.0, 45.0])).tolist()
+    [0.0, 0.5, 0.9]
+    """
+    return examined / np.maximum(examined + saturation, np.finfo(np.float64).tiny)
+
+
 def _examinations(data: RankingDataset) -> np.ndarray:
     return np.ones(data.n_rows) if data.sample_weight is None else np.asarray(data.sample_weight, np.float64)
 
@@ -152,25 +170,6 @@ def _examinations(data: RankingDataset) -> np.ndarray:
 def _known(data: RankingDataset) -> np.ndarray:
     """The rows whose rate is known."""
     return np.flatnonzero((np.asarray(data.labels) >= 0) & (_examinations(data) > 0))
-
-
-def _check_finite(data: RankingDataset, rows: np.ndarray, name: str) -> None:
-    """Name the first of some rows with a missing feature, and the feature."""
-    values = data.X if isinstance(data.X, np.ndarray) else data.X.data
-    if np.isfinite(values.sum(dtype=np.float64)):
-        return
-    X = _dense(data, rows)
-    holes = np.argwhere(~np.isfinite(X))
-    if holes.size:
-        at, column = (int(i) for i in holes[0])
-        row = int(rows[at])
-        feature = column if data.feature_names is None else repr(data.feature_names[column])
-        query = data.qids[data.query_of_row[row]]
-        document = "" if data.docids is None else f", document {data.docids[row]}"
-        raise DataError(
-            f"{name} has missing values (NaN): feature {feature} of row {row} is {X[at, column]} "
-            f"(query {query}{document}); fill in missing values first"
-        )
 
 
 class _Shares:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,26 @@ from plackett._files import check_regular
 from plackett._names import plain
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
-from plackett.data._tables import as_polars, id_array, look, missing_ids
+from plackett.data._tables import as_polars, id_array, is_table, look, missing_ids
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "iter_table", "log_of_frame", "read_table", "role_columns", "table_frame"]
+__all__ = [
+    "COLUMNS",
+    "SESSIONS",
+    "TOO_LONG",
+    "NoPagesError",
+    "about_page",
+    "assemble",
+    "batches",
+    "damaged",
+    "is_table_file",
+    "iter_table",
+    "log_of_frame",
+    "read_table",
+    "seconds",
+]
 
 #: A session column serves as the page if there is no better one. If a session has several pages, the error says so.
 SESSIONS = ("session", "session_id")
@@ -45,7 +59,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "conditional_propensity": ("conditional_propensity", "conditional_propensities"),
     "weight": ("weight",),
 }
-#: A larger number (as seconds, the year 5138) is in milliseconds.
+#: A larger number (as seconds, the year 5138) is in milliseconds, microseconds or nanoseconds.
 MILLISECONDS = 1e11
 #: Name of the column made of several.
 JOINED = "__page__"
@@ -79,8 +93,10 @@ _WANTED: dict[str, tuple[str, float, float]] = {
 }
 
 
-def read_table(path: str | os.PathLike[str], *, separator: str | None = None, **columns: Any) -> ClickLog:
-    """Read a table from a file: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl`` or ``.ndjson``."""
+def read_table(path: Any, *, separator: str | None = None, **columns: Any) -> ClickLog:
+    """Read a table: a frame, or a file ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl`` or ``.ndjson``."""
+    if is_table(path):
+        return log_of_frame(path, **columns)
     frame, bad = _frame(path, separator)
     try:
         return log_of_frame(frame, bad_lines=bad, **columns)
@@ -99,7 +115,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
     try:
         if suffix == ".parquet":
             frame = pl.read_parquet(Path(path))
-            bad.total = frame.height
+            bad.total, bad.unit = frame.height, "row"
             return frame, bad
         if suffix in (".jsonl", ".ndjson", ".json"):
             return _json_lines(path, bad), bad
@@ -114,7 +130,7 @@ def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.Data
                 long = _too_long(plain_path, separator)
                 frame = frame.with_columns(pl.int_range(pl.len()).is_in(long).alias(LONG)) if long else frame
     except pl.exceptions.PolarsError as error:
-        raise _damaged(path, error, separator) from None
+        raise damaged(path, error, separator) from None
     bad.total = frame.height
     breaks = _line_breaks(frame)
     if breaks.sum():
@@ -128,16 +144,6 @@ def _line_breaks(frame: pl.DataFrame) -> pl.Series:
 
     cells = pl.col(pl.String).str.count_matches("\n", literal=True).fill_null(0).cast(pl.Int64)
     return frame.select(pl.sum_horizontal(cells)).to_series()
-
-
-def table_frame(path: str | os.PathLike[str]) -> pl.DataFrame:
-    """A table of any of these formats; the cells of CSV files are texts."""
-    frame, _ = _frame(path, None)
-    if LONG in frame.columns:
-        row = int(frame[LONG].arg_true()[0])
-        line = frame["__line__"][row] if "__line__" in frame.columns else row + 2
-        raise DataError(f"{path}: line {line}: {TOO_LONG}; put a value that contains the separator in quotes")
-    return frame.drop("__line__", strict=False)
 
 
 def _too_long(path: Path, separator: str) -> list[int]:
@@ -159,15 +165,6 @@ def _too_long(path: Path, separator: str) -> list[int]:
     return long
 
 
-def role_columns(table: pl.DataFrame, roles: Iterable[str]) -> dict[str, str]:
-    """The column for each role, by its usual names; all are needed."""
-    column_of = {role: _column(table, role, None) for role in roles}
-    for role, name in column_of.items():
-        if name is None:
-            raise DataError(f"no column for the {role}; {look(table)}")
-    return {role: str(name) for role, name in column_of.items()}
-
-
 @contextmanager
 def _plain_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """The file, or a temporary one with what a compressed file contains."""
@@ -186,7 +183,7 @@ def _plain_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield plain_path
 
 
-def _damaged(path: Any, error: Exception, separator: str | None) -> DataError:
+def damaged(path: Any, error: Exception, separator: str | None) -> DataError:
     """Why a table cannot be read, in our own words where it is text."""
     from plackett.data._bytes import bare_suffix, read_bytes
     from plackett.data.tables import what_is_wrong
@@ -261,7 +258,7 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
     done = _PagesDone()
     parts = _Parts(bad, options)
     try:
-        for batch in _batches(path, bad, n_rows, separator):
+        for batch in batches(path, bad, n_rows, separator):
             batch = batch if rest is None else pl.concat([rest, batch], how="diagonal_relaxed")
             table, names, _ = _joined_page(batch, options)
             document, page = (_column(table, role, names.get(role)) for role in ("document", "page"))
@@ -274,16 +271,16 @@ def iter_table(path: str | os.PathLike[str], n_rows: int, **options: Any) -> Ite
             run = table[page].rle_id()
             whole, rest = batch.filter(run < run[-1]), batch.filter(run == run[-1])
             if whole.height:
-                done.add(table.filter(run < run[-1])[page], whole)
+                done.add(table.filter(run < run[-1])[page], whole, bad)
                 yield from parts(whole)
         if rest is not None and rest.height:
             table, _, _ = _joined_page(rest, options)
-            done.add(table[str(page)], rest)
+            done.add(table[str(page)], rest, bad)
             yield from parts(rest)
         if parts.empty:
             raise DataError(f"no result pages; {bad}")
     except pl.exceptions.PolarsError as error:
-        raise _damaged(path, error, separator) from None
+        raise damaged(path, error, separator) from None
     except DataError as error:
         named = str(error).startswith(os.fspath(path))
         raise DataError(str(error) if named else f"{path}: {error}") from None
@@ -298,7 +295,7 @@ class _Parts:
     def __call__(self, frame: pl.DataFrame) -> Iterator[ClickLog]:
         try:
             log = log_of_frame(frame, bad_lines=self.bad, **self.options)
-        except _NoPagesError:  # counted as bad lines; other parts may have pages
+        except NoPagesError:  # counted as bad lines; other parts may have pages
             return
         if self.options.get("first_rank") is None:
             self.options = self.options | {"first_rank": 0 if FROM_ZERO in self.bad.notes else 1}
@@ -306,7 +303,7 @@ class _Parts:
         yield log
 
 
-class _NoPagesError(DataError):
+class NoPagesError(DataError):
     """No usable lines are left of a table."""
 
 
@@ -316,7 +313,7 @@ class _PagesDone:
     def __init__(self) -> None:
         self.runs: list[np.ndarray] = []  # sorted, each less than half as long as the one before
 
-    def add(self, pages: pl.Series, rows: pl.DataFrame) -> None:
+    def add(self, pages: pl.Series, rows: pl.DataFrame, bad: BadLines) -> None:
         """Add the pages of a part; `DataError` if rows of one are not next to each other."""
         heads = pages.rle_id().diff().fill_null(1) != 0
         ids = pages.filter(heads).cast(str)
@@ -331,7 +328,7 @@ class _PagesDone:
             line = rows.filter(heads)["__line__"][last]
             name = ids[last].replace("\x1f", ",")
             raise DataError(
-                f"line {line}: rows of the page {name!r} are not next to each other, as reading in parts needs: "
+                f"{bad.unit} {line}: rows of the page {name!r} are not next to each other, as reading in parts needs: "
                 "sort the table by page, or read it at once (read_clicks)"
             )
         self.runs.append(np.sort(hashes))
@@ -340,7 +337,7 @@ class _PagesDone:
             self.runs[-1] = np.sort(np.concatenate((self.runs[-1], shorter)))
 
 
-def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> Iterator[pl.DataFrame]:
+def batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> Iterator[pl.DataFrame]:
     """Tables of at most about this many rows, with the line of each."""
     import polars as pl
 
@@ -354,6 +351,7 @@ def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> It
     long: list[int] = []
     with ExitStack() as stack:
         if suffix == ".parquet":
+            bad.unit = "row"
             lazy = pl.scan_parquet(os.fspath(path))
         else:
             separator = separator or _separator(path, suffix)
@@ -364,7 +362,7 @@ def _batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> It
                 pl.scan_csv(plain_path, **options).select(pl.all().null_count()).collect(engine="streaming")
             except pl.exceptions.ComputeError:
                 long = _too_long(plain_path, separator)
-        lazy = lazy.with_row_index("__line__", offset=2)
+        lazy = lazy.with_row_index("__line__", offset=bad.first)
         if long:
             lazy = lazy.with_columns((pl.col("__line__").cast(pl.Int64) - 2).is_in(long).alias(LONG))
         moved = 0
@@ -394,7 +392,7 @@ def log_of_frame(
         raise DataError(f"first_rank={first_rank!r}; the top rank is called 0 or 1")
     first_rank = None if first_rank is None else int(first_rank)
     table = as_polars(frame)
-    bad = bad_lines or BadLines("the table", total=table.height)
+    bad = bad_lines or BadLines("the table", total=table.height, unit="row")
     unknown = set(names) - set(COLUMNS)
     if unknown:
         raise DataError(f"there is no column role {sorted(unknown)[0]!r}; the roles are {', '.join(COLUMNS)}")
@@ -402,11 +400,17 @@ def log_of_frame(
     column_of = {role: _column(table, role, names.get(role)) for role in COLUMNS}
     missing = [role for role in NEEDED if column_of[role] is None]
     if missing:
-        raise DataError(f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}")
+        from plackett.clicks.readers.proposals import propose
+
+        table = table.drop("__line__", LONG, JOINED, strict=False)
+        perhaps = propose(table.iter_rows(named=True), bad.source, sure=False)
+        raise DataError(
+            f"no column for the {missing[0]}: {_name_it(missing[0])}; {look(table)}{perhaps and f'. Or {perhaps}'}"
+        )
     chosen = {role: name for role, name in column_of.items() if name is not None}
     bad.columns = chosen | ({"page": ",".join(parts)} if parts else {})
     bad.unused = [name for name in table.columns if name not in {*chosen.values(), *parts, "__line__", JOINED, LONG}]
-    line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + 2
+    line = pl.col("__line__") if "__line__" in table.columns else pl.int_range(pl.len()) + bad.first
     long = pl.col(LONG) if LONG in table.columns else pl.lit(False)
     data = table.select(**{role: pl.col(name) for role, name in chosen.items()}, line=line, long=long)
     _check_types(data, chosen)
@@ -418,12 +422,11 @@ def log_of_frame(
         empty = sizes["document"] == 0
         uneven = ~sizes.select(pl.all_horizontal(pl.all() == pl.col("document"))).to_series() & ~empty
         for reason, left in (("a page without documents", empty), ("lists of unequal length", uneven)):
-            for number in data["line"].filter(left):
-                bad.add(reason, number, "")
+            bad.add_all(reason, data.filter(left).select("line", pl.lit("")))
         data = data.filter(~(empty | uneven)).with_columns(page=pl.int_range(pl.len())).explode(lists)
     elif "page" not in chosen:
         raise DataError(f"no column says which rows are one result page: {_name_it('page')}; {look(table)}")
-    return _assemble(data, bad, key, first_rank, parts)
+    return assemble(data, bad, key, first_rank, parts)
 
 
 def _check_types(data: pl.DataFrame, chosen: dict[str, str]) -> None:
@@ -465,8 +468,8 @@ def _clicks_of_ids(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
         pl.len().alias("clicks"), pl.col("first").min(), pl.col("line").first()
     )
     shown = data.select("page", "document").explode("document")
-    for line, document in hits.join(shown, on=["page", "document"], how="anti").select("line", "document").rows():
-        bad.note("a click on a document that the page does not show", line, document)
+    unseen = hits.join(shown, on=["page", "document"], how="anti").select("line", "document")
+    bad.note_all("a click on a document that the page does not show", unseen)
     counted = shown.join(hits.drop("line"), on=["page", "document"], how="left", maintain_order="left").with_columns(
         pl.col("clicks").fill_null(0),
         click_order=pl.col("first").rank("dense").over("page").fill_null(0),
@@ -506,9 +509,10 @@ def _column(table: pl.DataFrame, role: str, name: str | None) -> str | None:
     return None
 
 
-def _assemble(
-    data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_rank: int | None, parts: list[str]
+def assemble(
+    data: pl.DataFrame, bad: BadLines, key: bytes | str | None, first_rank: int | None, parts: Sequence[str] = ()
 ) -> ClickLog:
+    """The log of rows with one document each; what is wrong is counted in ``bad``, and its page left out."""
     import polars as pl
 
     data = data.with_columns(
@@ -568,14 +572,13 @@ def _assemble(
         for (reason,), rows in left.group_by("wrong", maintain_order=True):
             full_reason = f"{reason} (its page is left out)" if reason else "another line of its page is wrong"
             full_reason = str(reason) if reason == no_page else full_reason
-            for number, text in rows.select("line", "document").head(3).rows():
-                bad.add(full_reason, number, "no document" if text is None else f"document {text}", 0)
-            bad.counts[full_reason] += rows.height
+            shown = pl.format("document {}", "document").fill_null("no document")
+            bad.add_all(full_reason, rows.select("line", shown))
         data = data.filter(pl.col("wrong").is_null() & ~lost)
         if left["wrong"].str.contains("twice|two documents").any():
-            bad.hint = _about_page(bad)
+            bad.hint = about_page(bad)
     if not data.height:
-        raise _NoPagesError(f"no result pages; {bad}")
+        raise NoPagesError(f"no result pages; {bad}")
     keys = ["first", "rank_number"] if "rank" in numbers else ["first"]
     data = data.with_row_index("row").with_columns(first=pl.col("row").min().over("page"))
     data = data.sort(keys, maintain_order=True)
@@ -592,8 +595,8 @@ def _assemble(
     if (heads["queries"] > 1).any():
         row = heads.filter(pl.col("queries") > 1).row(0, named=True)
         raise DataError(
-            f"the page that begins in line {row['line']} has {row['queries']} queries, and a page has one; "
-            f"{_about_page(bad)}"
+            f"the page that begins in {bad.unit} {row['line']} has {row['queries']} queries, and a page has one; "
+            f"{about_page(bad)}"
         )
     ranks = None
     if "rank" in numbers:
@@ -607,7 +610,7 @@ def _assemble(
         lengths=heads["n"].to_numpy(),
         ranks=ranks,
         users=heads["user"].cast(pl.String).to_numpy() if "user" in heads.columns else None,
-        times=_times(heads, bad) if "time" in heads.columns else None,
+        times=seconds(heads, bad) if "time" in heads.columns else None,
         ranker=id_array(heads["ranker"]) if "ranker" in heads.columns else None,
         weight=heads["weight_number"].to_numpy() if "weight_number" in heads.columns else None,
         key=key,
@@ -636,11 +639,7 @@ def _dwell_times(data: pl.DataFrame, bad: BadLines) -> pl.DataFrame:
     fine = value.is_between(0.0, _LARGEST).fill_null(False)
     given = pl.col("dwell").cast(pl.String).str.strip_chars().str.to_lowercase()
     broken = data.filter(~fine & given.is_not_null() & ~given.is_in(["", "nan"]))
-    if broken.height:
-        reason = "dwell is not a number from 0; left out"
-        for line, text in broken.select("line", "dwell").head(3).rows():
-            bad.note(reason, line, text, 0)
-        bad.notes[reason] += broken.height
+    bad.note_all("dwell is not a number from 0; left out", broken.select("line", "dwell"))
     return data.with_columns(dwell_number=pl.when(fine).then(value))
 
 
@@ -656,7 +655,7 @@ def _from_one(data: pl.DataFrame, bad: BadLines, first_rank: int | None) -> pl.D
     return data.with_columns(rank_number=pl.col("rank_number") + (1 - first_rank))
 
 
-def _about_page(bad: BadLines) -> str:
+def about_page(bad: BadLines) -> str:
     """What to do if rows of several pages were taken for one."""
     name = bad.columns.get("page")
     if name is None or "," in name:
@@ -675,14 +674,14 @@ _ISO = (
 )
 
 
-def _times(heads: pl.DataFrame, bad: BadLines) -> np.ndarray:
+def seconds(heads: pl.DataFrame, bad: BadLines) -> np.ndarray:
     """Seconds since 1970 of each page; NaN where the time is missing, or not understood, which is noted."""
     import polars as pl
 
     series = heads["time"]
     if series.dtype.is_temporal():
-        return (series.cast(pl.Datetime("ms")).dt.epoch("ms") / 1000.0).fill_null(float("nan")).to_numpy()
-    seconds = series.cast(pl.Float64, strict=False)
+        return (series.cast(pl.Datetime("us")).dt.epoch("us") / 1e6).fill_null(float("nan")).to_numpy()
+    moments = series.cast(pl.Float64, strict=False)
     if series.dtype == pl.String:
         text = series.str.strip_chars()
         parts = text.to_frame("t").select(
@@ -697,15 +696,14 @@ def _times(heads: pl.DataFrame, bad: BadLines) -> np.ndarray:
             - pl.when(pl.col("4") == "-").then(-60.0).otherwise(60.0)
             * (pl.col("5").cast(pl.Float64).fill_null(0.0) * 60 + pl.col("6").cast(pl.Float64).fill_null(0.0))
         ).to_series()
-        seconds = text.cast(pl.Float64, strict=False).fill_null(moment)
-        wrong = heads.filter(seconds.is_null() & text.is_not_null() & (text != ""))
-        if wrong.height:
-            reason = "the time is neither a number nor a date and time such as 2026-05-01T09:30:00+02:00; left out"
-            for line, value in wrong.select("line", "time").head(3).rows():
-                bad.note(reason, line, value, 0)
-            bad.notes[reason] += wrong.height
-    values = seconds.fill_null(float("nan")).to_numpy()
-    return np.where(np.abs(values) > MILLISECONDS, values / 1000.0, values)
+        moments = text.cast(pl.Float64, strict=False).fill_null(moment)
+        wrong = heads.filter(moments.is_null() & text.is_not_null() & (text != ""))
+        reason = "the time is neither a number nor a date and time such as 2026-05-01T09:30:00+02:00; left out"
+        bad.note_all(reason, wrong.select("line", "time"))
+    values = moments.fill_null(float("nan")).to_numpy().copy()
+    for _ in range(3):
+        values[np.abs(values) > MILLISECONDS] /= 1000.0
+    return values
 
 
 def is_table_file(path: str | os.PathLike[str]) -> bool:

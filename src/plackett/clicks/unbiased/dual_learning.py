@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.clicks.features import _dense, dataset_rows
+from plackett.clicks.features import check_finite, dataset_rows, dense
 from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset
 
@@ -64,8 +64,9 @@ class DualLearning:
         rows = dataset_rows(log, data)
         if (rows < 0).any():
             raise DataError(f"{int((rows < 0).sum())} pairs of the log have no features; leave their pages out")
+        check_finite(data, rows)
         rng = np.random.default_rng(self.random_state)
-        X = _dense(data, rows).astype(np.float64)
+        X = dense(data, rows).astype(np.float64)
         self.mean_, self.scale_ = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-9)
         X = (X - self.mean_) / self.scale_
         useful = np.flatnonzero(np.bincount(log.page, log.clicked, minlength=log.n_pages) > 0)
@@ -99,7 +100,8 @@ class DualLearning:
 
     def predict(self, data: RankingDataset) -> np.ndarray:
         """Scores of the rows of a dataset."""
-        X = _dense(data, np.arange(data.n_rows))
+        check_finite(data, np.arange(data.n_rows))
+        X = dense(data, np.arange(data.n_rows))
         return ((X - self.mean_) / self.scale_) @ self.coef_
 
 

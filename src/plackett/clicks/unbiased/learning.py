@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from plackett.clicks.models.ctr import IndependentClickModel
 from plackett.clicks.models.dbn import DBN
 from plackett.clicks.models.trust_bias import TrustBias
 from plackett.clicks.profile import FIXED, documents_move
-from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax
+from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax, exposure_weights
 from plackett.clicks.unbiased.agreement import Guarded, guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities
 from plackett.clicks.unbiased.weights import ips_labels
@@ -36,9 +37,9 @@ STRICT = -1.64
 
 @fulfils()
 def learn_from_clicks(
-    log: ClickLog, data: RankingDataset, *, n_jobs: int | None = None, random_state: Any = 0
+    log: ClickLog, data: RankingDataset, ranker: Any = None, *, n_jobs: int | None = None, random_state: Any = 0
 ) -> Guarded:
-    """A linear ranker from a click log, corrected for position bias where that is safe.
+    """A ranker from a click log, corrected for position bias where that is safe.
 
     - With 10,000 pages or more: click rates divided by harvested propensities, which weigh by how often a document was
       probably examined (`ExposureSoftmax`). In the study, that closes at least 80 % of the gap to learning from grades
@@ -52,6 +53,11 @@ def learn_from_clicks(
     ----------
     data
         Documents of the log with their features, with the same query and document ids. Labels are not used.
+    ranker
+        What learns from the click rates: None for `ExposureSoftmax`, which is linear and what the study measured, or
+        any ranker that takes weights, such as ``pk.LambdaMART()``, which accepts missing features, or
+        ``make_pipeline(pk.Imputer(), clicks.ExposureSoftmax())``. The weight of a document that was examined e times is
+        e / (e + 5), as in `ExposureSoftmax`. Trees need more pages than a linear ranker.
     n_jobs
         Threads for fitting click models.
 
@@ -68,9 +74,15 @@ def learn_from_clicks(
     >>> result = clicks.learn_from_clicks(log, data)
     >>> result.name, result.ranker.predict(data).shape
     ('harvested propensities', (240,))
+    >>> import plackett as pk
+    >>> trees = clicks.learn_from_clicks(log, data, pk.LambdaMART(n_estimators=10))
+    >>> type(trees.ranker).__name__
+    'LambdaMART'
     """
+    if isinstance(ranker, type) or not (ranker is None or hasattr(ranker, "fit")):
+        raise DataError(f"ranker is {ranker!r:.80}; give a ranker that is not fitted yet, such as pk.LambdaMART()")
     missing = _without_features(log, data)
-    result = _learned(log, data, n_jobs, random_state)
+    result = _learned(log, data, ExposureSoftmax() if ranker is None else ranker, n_jobs, random_state)
     if not missing:
         return result
     lost = f"{missing:.1%} of what was shown has no features"
@@ -95,10 +107,15 @@ def _without_features(log: ClickLog, data: RankingDataset) -> float:
     return float(weight[~known].sum() / weight.sum())
 
 
-def _learned(log: ClickLog, data: RankingDataset, n_jobs: int | None, random_state: Any) -> Guarded:
+def _learned(log: ClickLog, data: RankingDataset, ranker: Any, n_jobs: int | None, random_state: Any) -> Guarded:
+    last = ranker.steps[-1][1] if hasattr(ranker, "steps") else ranker
+
     def way(labels: Any, weighted: bool = True) -> Callable[[RankingDataset], Any]:
         def learn(part: RankingDataset) -> Any:
-            return ExposureSoftmax().fit(labelled_dataset(labels, part, weighted=weighted).data)
+            rates = labelled_dataset(labels, part, weighted=weighted).data
+            if rates.sample_weight is not None and not isinstance(last, ExposureSoftmax):  # it does so itself
+                rates = rates.replace(sample_weight=exposure_weights(rates.sample_weight))
+            return deepcopy(ranker).fit(rates)
 
         return learn
 

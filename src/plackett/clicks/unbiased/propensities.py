@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._errors import DataError, PlackettWarning
 from plackett._provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
+from plackett.clicks.unbiased._page_errors import left_out_pages
 
 __all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomised_propensities"]
 
@@ -18,12 +20,17 @@ __all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomise
 #: Most ranks that `harvest_propensities` compares with each other.
 MAX_COMPARED = 500
 
+#: Impressions per pair from which the intervals of EM hold.
+OFTEN = 300
+
 NO_CLICKS = "no clicks at the first rank: ratios to it cannot be estimated"
 
 
 @dataclass(frozen=True)
 class Propensities:
     """Examination of the ranks 1, 2, …, relative to the first, with standard errors of its logarithm.
+
+    The errors take into account that ratios share clicks and that ranks share pages, except those of `em_propensities`.
 
     Only ratios are identified: the first is 1. NaN marks ranks that the log does not connect with the first.
     """
@@ -78,7 +85,11 @@ def randomised_propensities(log: ClickLog, *, swapped: bool = False) -> Propensi
         raise DataError(NO_CLICKS)
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = clicks / shown
-        error = np.sqrt((1 - rate) / np.maximum(clicks, 1e-12) + (1 - rate[0]) / clicks[0])
+        excess = log.row_weight * (log.clicked - rate[log.rank - 1])
+        top = np.bincount(log.page, np.where(log.rank == 1, log.clicked - rate[0], 0.0), minlength=log.n_pages)
+        together = np.bincount(log.rank - 1, excess * top[log.page], minlength=log.longest)  # on the same pages
+        variance = (1 - rate) / np.maximum(clicks, 1e-12) + (1 - rate[0]) / clicks[0]
+        error = np.sqrt(np.maximum(variance - 2 * together / np.maximum(clicks * clicks[0], 1e-12), 0.0))
     error[0] = 0.0
     return Propensities(rate / rate[0], error, "randomised")
 
@@ -94,7 +105,8 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
               {\sum_p c_{pl}\, n_{pk} / (n_{pk} + n_{pl})}
 
     and the ratios of all pairs of ranks are combined by weighted least squares on their logarithms. It needs no
-    model of relevance, and assumes that a document did not move because its relevance changed.
+    model of relevance, and assumes that a document did not move because its relevance changed. The standard errors come
+    from leaving out each page (jackknife), whose clicks need not be independent.
 
     Parameters
     ----------
@@ -114,10 +126,13 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
     ----------
     Agarwal, Zaitsev, Wang, Li, Najork, Joachims: Estimating position bias without intrusive interventions. WSDM 2019.
     """
+    if log.weight is not None and not log.weight.all():
+        log = log.select(np.flatnonzero(log.weight))  # pages that do not count
     m = log.longest
     if m > MAX_COMPARED:
         raise DataError(f"the log has {m} ranks; at most {MAX_COMPARED} are compared: log.truncate({MAX_COMPARED})")
-    pair, rank, clicks, shown = rank_counts(log)
+    cells = rank_counts(log)
+    pair, rank, clicks, shown = cells
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, pair.size), bool), np.diff(pair) > 0)))
     sizes = np.diff(np.append(starts, pair.size))
     up, down, spread = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
@@ -148,7 +163,10 @@ def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensit
     if free.size:
         inverse = np.linalg.pinv(gram)
         examination[free] = np.exp(inverse @ (A[:, free].T @ (w * b)))
-        error[free] = np.sqrt(np.maximum(np.diag(inverse), 0.0))
+        weight = np.zeros((m, m))
+        weight[i, j], weight[j, i] = w / up[i, j], w / down[i, j]
+        lost = left_out_pages(log, cells, weight)[np.ix_(free, free)]
+        error[free] = np.sqrt(np.maximum(np.diag(inverse @ lost @ inverse), 0.0))
     return Propensities(examination, error, "intervention harvesting")
 
 
@@ -168,6 +186,10 @@ def _connected_with_first(rows: np.ndarray) -> np.ndarray:
 @fulfils("logs.propensity", paper="Wang, Golbandi, Bendersky, Metzler, Najork 2018")
 def em_propensities(log: ClickLog, features: object = None, *, max_iter: int = 100) -> Propensities:
     """Propensities from the position-based model, by EM; with features of the documents, by regression EM.
+
+    The intervals show the noise of the numbers of clicks alone, not what the prior of the model does: it pulls rare
+    pairs together, and with some fifty pages per query examination comes out 10 to 20 % too high, so that nominal 95 %
+    cover less than 10 %. With hundreds of pages per query they hold. Take `harvest_propensities` for an interval.
 
     Parameters
     ----------
@@ -196,4 +218,12 @@ def em_propensities(log: ClickLog, features: object = None, *, max_iter: int = 1
     clicks = np.bincount(log.rank - 1, log.row_weight * log.clicked, minlength=log.longest)
     error = np.sqrt(1.0 / np.maximum(clicks, 1e-12) + 1.0 / max(clicks[0], 1e-12))
     error[0] = 0.0
+    often = float(log.row_weight.sum()) / max(log.n_pairs, 1)
+    if features is None and often < OFTEN:
+        warnings.warn(
+            f"intervals of EM are too narrow here: a pair of query and document was shown {often:.0f} times on "
+            f"average, and below {OFTEN} the prior of the model moves the ratios; those of harvest_propensities hold",
+            PlackettWarning,
+            stacklevel=2,
+        )
     return Propensities(model.examination_, error, "EM" if features is None else "regression EM")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plackett._files import check_regular
+from plackett._files import check_regular, open_regular
 from plackett.data._compression import codec_of, pieces
 from plackett.data.letor.errors import Segment
 from plackett.data.letor.words import PADDING
@@ -35,7 +35,7 @@ def mapped(path: str) -> list[Segment] | None:
     """
     if not is_regular(path):
         return None
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         head = file.read(16)
         if not head or codec_of(path, head) is not None:
             return None

@@ -15,6 +15,7 @@ from plackett._kernel import kernel, n_threads
 from plackett.data._compression import replacing_compressed
 from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import NUMBERS
 from plackett.data.letor.float_text import LONGEST, put_number, put_whole
 from plackett.data.letor.floats import NONE
 from plackett.data.letor.spans import frozen
@@ -111,16 +112,7 @@ def _label(label: float) -> str:
 
 
 #: Fields of a dataset that LETOR text cannot hold.
-_LOST = (
-    "sample_weight",
-    "query_weight",
-    "positions",
-    "subtopics",
-    "subtopic_weight",
-    "preferences",
-    "relations",
-    "query_features",
-)
+_LOST = (*(name for name in NUMBERS if name != "y"), "preferences", "relations", "categories")
 
 
 def _say_what_is_lost(data: RankingDataset, path: Any) -> None:

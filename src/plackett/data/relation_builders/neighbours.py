@@ -69,6 +69,8 @@ class Neighbours:
         vectors
             Table or SciPy matrix with a row per document, such as term weights; None for the features.
         """
+        from scipy.sparse import issparse
+
         check_dataset(data)
         if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 1):
             raise DataError(f"k={self.k!r}; give 1 neighbour or more, or None for all")
@@ -77,7 +79,7 @@ class Neighbours:
         if not 0.0 <= self.minimum <= 1.0:
             raise DataError(f"minimum={self.minimum}; give a similarity from 0 to 1")
         table = data.X if vectors is None else vectors
-        if table.__class__.__module__.startswith("scipy.sparse") and self.scale == "none":
+        if issparse(table) and self.scale == "none":
             return self._sparse(data, table, n_jobs)
         table = np.asarray(table.toarray() if hasattr(table, "toarray") else table)
         if table.ndim != 2 or table.shape[0] != data.n_rows or table.dtype.kind not in "biuf":

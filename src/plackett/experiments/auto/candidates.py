@@ -92,7 +92,7 @@ class Candidate:
         return candidate
 
 
-def given(rankers: Sequence[Any]) -> list[Candidate]:
+def given(rankers: Sequence[Any], parameter: str = "candidates") -> list[Candidate]:
     """Candidates that the user named: rankers, or names of rankers."""
     if isinstance(rankers, str) or len(rankers) == 0:
         raise DataError(f"candidates={rankers!r}; give a list of rankers, such as [RankSVM(), 'LambdaMART'], or None")
@@ -100,7 +100,7 @@ def given(rankers: Sequence[Any]) -> list[Candidate]:
     for ranker in rankers:
         made = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker
         if not isinstance(made, Ranker):
-            raise DataError(f"candidates: {ranker!r} is not a ranker of plackett")
+            raise DataError(f"{parameter}: {ranker!r} is not a ranker of plackett")
         candidates.append(Candidate.of(made, ranker if isinstance(ranker, str) else ""))
     return candidates
 

@@ -7,20 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._names import plural
+from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.leaks import list_hashes
 from plackett.data.profile import Profile, profile, row_hashes
-from plackett.evaluation.importance import feature_names, feature_scores
-from plackett.measures.base import Measure
+from plackett.evaluation.giveaways import giveaways
 from plackett.measures.gains import has_gains
-from plackett.measures.ranking import Scored
 
 __all__ = ["Facts", "inspect_data"]
-
-#: Number of documents searched for features that give the labels away.
-_LOOKED_AT = 20_000
-#: A feature that alone reaches this share of the way from a random to the ideal order gives the labels away.
-_GIVEN_AWAY = 0.98
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +28,18 @@ class Facts:
     twins
         For each query, the first query with the same documents: copies must stay on the same side of a split.
     suspects
-        Features that alone order the documents almost as their labels do.
+        Features that alone order the documents almost as their labels do (`plackett.evaluation.giveaways`).
     n_relative
         Number of features that rankers also see relative to their list.
+    n_added
+        Number of documents that were added to the candidates to learn from.
     """
 
     profile: Profile
     twins: np.ndarray
     suspects: tuple[str, ...]
     n_relative: int = 0
+    n_added: int = 0
 
     @property
     def missing(self) -> bool:
@@ -86,6 +83,9 @@ class Facts:
         if copies:
             twins = plural(copies, "query has", "queries have")
             told.append(f"{twins} the same documents as another one; such queries share a fold.")
+        if self.n_added:
+            added = plural(self.n_added, "document was", "documents were")
+            told.append(f"{added} added to the candidates: rankers learned from them and were measured without them.")
         if self.suspects:
             names = ", ".join(self.suspects[:5])
             told.append(
@@ -100,36 +100,15 @@ def _lengths(facts: Profile) -> str:
     return f"{shortest:,} to {longest:,} documents" if shortest < longest else plural(longest, "document")
 
 
-def inspect_data(data: RankingDataset, measure: Measure) -> Facts:
+def inspect_data(data: RankingDataset) -> Facts:
     """Inspect training data.
 
-    >>> from plackett.measures.language import parse
     >>> data = RankingDataset.from_arrays([[1, 0], [0, 5], [1, 0], [0, 5]], [0, 2, 0, 2], qid=[1, 1, 2, 2])
-    >>> facts = inspect_data(data, parse("nDCG"))
-    >>> facts.twins.tolist(), facts.suspects
-    ([0, 0], ('1', '2'))
+    >>> inspect_data(data).twins.tolist()
+    [0, 0]
     """
     hashes = np.arange(data.n_queries, dtype=np.uint64)  # queries without documents have no copies
     if data.n_features:
         hashes[data.group > 0] = list_hashes(data, row_hashes(data))
     _, first, of = np.unique(hashes, return_index=True, return_inverse=True)
-    return Facts(profile(data), first[of], _suspects(data, measure))
-
-
-def _suspects(data: RankingDataset, measure: Measure) -> tuple[str, ...]:
-    """Features that give the labels away, by the measure, on a part of the data."""
-    some = max(1, int(np.searchsorted(data.offsets, _LOOKED_AT, side="right")) - 1)
-    part = data.select(np.arange(min(some, data.n_queries)))
-
-    def value(scores: np.ndarray) -> float:
-        return measure.mean(measure.per_query(Scored(part, scores)))
-
-    ideal, random = value(part.labels), value(np.zeros(part.n_rows))
-    if not abs(ideal - random) > 1e-9 or part.n_queries < 2:
-        return ()
-    suspects = []
-    for j, name in enumerate(feature_names(part)):
-        reached = [(value(feature_scores(part, j, sign)) - random) / (ideal - random) for sign in (1, -1)]
-        if max(reached) > _GIVEN_AWAY:
-            suspects.append(name)
-    return tuple(suspects)
+    return Facts(profile(data), first[of], tuple(giveaways(data)), n_added=added_rows(data).size)

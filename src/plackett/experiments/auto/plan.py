@@ -46,7 +46,7 @@ def plan(
     n = max(min(data.n_queries, 20), int(affordable * data.n_queries))
     drawn = np.sort(np.random.default_rng(cut["random_state"]).permutation(data.n_queries)[:n])
     part = data.select(drawn)
-    return folds(part, inspect_data(part, measure), None, **cut).first(1)
+    return folds(part, inspect_data(part), None, **cut).first(1)
 
 
 def _training_seconds(data: RankingDataset, ranker: Ranker, budget: Budget, n_jobs: int | None) -> float:

@@ -12,6 +12,8 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
+from plackett.evaluation.giveaways import warn_of_giveaways
+from plackett.experiments.auto.baseline import Baseline
 from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import Facts, inspect_data
@@ -73,6 +75,9 @@ class AutoRanker(Ranker):
         the choice may differ between machines.
     clock
         What the budget counts: ``"wall"`` is elapsed time, ``"cpu"`` is processor time.
+    baseline
+        A ranker to compare the result with on the held-out queries, such as ``"column:bm25"``, the order of a feature.
+        `reasons_` then says how far the result is ahead. It is no candidate, and its time is not counted.
     list_features
         Also give the rankers each feature relative to its list: its difference from the list's mean in units of the
         list's standard deviation. This helps where values cannot be compared between queries, as with raw BM25 scores.
@@ -141,6 +146,7 @@ class AutoRanker(Ranker):
     max_members: int | None = None
     n_seeds: int = 3
     max_score_time: float | None = None
+    baseline: Any = None
     list_features: bool = False
     clock: str = "wall"
     folder: str | None = None
@@ -163,7 +169,8 @@ class AutoRanker(Ranker):
         """Search on these data; ``seen`` are those that were given, where features were added to them."""
         measure = parse(self.eval_measure)
         budget = Budget(self.time_budget, self.n_trials, self.early_stopping_rounds, CLOCKS[self.clock])
-        facts = inspect_data(data if seen is None else seen, measure)
+        facts = inspect_data(data if seen is None else seen)
+        warn_of_giveaways(facts.suspects)
         facts = replace(facts, n_relative=data.n_features - facts.profile.n_features)
         first = portfolio(facts, self.time_budget) if self.candidates is None else given(self.candidates)
         more = iter(()) if self.candidates is not None else further(facts, self.random_state or 0)
@@ -180,6 +187,7 @@ class AutoRanker(Ranker):
         advice = self._advice(data, facts, measure, budget) if len(splits) else None
         if len(splits) and self.n_trials is None:
             splits = plan(splits, first[0].ranker, facts, measure, budget, n_jobs=self.n_jobs, **cut)
+        against = None if self.baseline is None else Baseline.of(given([self.baseline])[0], splits)
         trials = Trials(
             splits,
             measure,
@@ -237,7 +245,7 @@ class AutoRanker(Ranker):
             monitor.update(self._score_rows(valid))
         self._told = {
             "leaderboard": leaderboard(trials, chosen),
-            **summary(trials, chosen, facts, why, budget.spent(), short, advice, self.max_score_time),
+            **summary(trials, chosen, facts, why, budget.spent(), short, advice, self.max_score_time, against),
         }
 
     def _advice(self, data: RankingDataset, facts: Facts, measure: Measure, budget: Budget) -> str | None:
@@ -292,6 +300,8 @@ class AutoRanker(Ranker):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise DataError(f"{name}={value}; give seconds above 0, or None")
+        if self.baseline is not None:
+            given([self.baseline], "baseline")
         if self.clock not in CLOCKS:
             raise DataError(f"clock={self.clock!r}; the clocks are {', '.join(CLOCKS)}")
 

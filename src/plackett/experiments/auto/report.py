@@ -8,6 +8,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.evaluation.significance.intervals import confidence_interval
+from plackett.experiments.auto.baseline import Baseline
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.auto.selection import Selection
 from plackett.experiments.auto.trials import Trials, mean
@@ -86,6 +87,7 @@ def summary(
     short: str | None,
     advice: str | None = None,
     document_seconds: float | None = None,
+    baseline: Baseline | None = None,
 ) -> dict[str, Any]:
     """The reasons in sentences, and the estimate."""
     name, splits = str(trials.measure), trials.splits
@@ -126,6 +128,8 @@ def summary(
         estimate = {"measure": name, "value": value, "low": low, "high": high, "queries": queries}
         if not np.isfinite([low, high]).all():
             estimate |= {"low": None, "high": None}
+        if baseline is not None:
+            told.append(baseline.sentence(trials, chosen.values))
     parts = [
         f"{weight:.0%} {trials.candidates[i].name}" + (f", {rounds} rounds" if rounds is not None else "")
         for i, stage, weight in zip(chosen.members, chosen.stages, chosen.weights, strict=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett.data.added import without_added
 from plackett.data.dataset import RankingDataset
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.inspection import Facts
@@ -55,7 +56,7 @@ class Splits:
 
     def test(self, number: int) -> RankingDataset:
         """Held-out part of a split."""
-        return self.data.select(self.held_out[number]) if self.valid is None else self.valid
+        return without_added(self.data.select(self.held_out[number])) if self.valid is None else self.valid
 
     def first(self, n: int) -> Splits:
         """Only the first splits."""
@@ -86,6 +87,7 @@ def folds(
 ) -> Splits:
     """Folds of whole queries, with copies of a query in one fold; or a single split, given validation data."""
     if valid is not None:
+        valid = without_added(valid)
         queries = np.arange(valid.n_queries)
         return Splits(data, (queries,), 0, queries, _judged(valid), valid)
     parts: list[np.ndarray] = []
@@ -96,7 +98,7 @@ def folds(
         # here each query is a row, and the copies of a query form a query
         parts += [test for _, test in cut.split(np.empty((data.n_queries, 0)), qid=facts.twins)]
     order = np.concatenate(parts) if parts else np.empty(0, np.int64)
-    return Splits(data, tuple(parts), rounds, facts.twins[order], _judged(data).select(order))
+    return Splits(data, tuple(parts), rounds, facts.twins[order], _judged(without_added(data)).select(order))
 
 
 def _judged(data: RankingDataset) -> RankingDataset:

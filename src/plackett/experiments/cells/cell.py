@@ -13,7 +13,7 @@ import numpy as np
 from plackett import _storage
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.data.strings import Strings
+from plackett.data.strings import pack_ids, unpack_ids
 from plackett.evaluation.evaluate import Evaluation, measure_scored
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
@@ -163,11 +163,7 @@ def write_cell(cell: Cell, path: str | os.PathLike[str]) -> None:
     arrays = {"scores": cell.scores, "history": cell.history}
     if cell.valid_scores is not None:
         arrays["valid_scores"] = cell.valid_scores
-    if cell.qids.dtype.kind in "iu":
-        arrays["qids"] = cell.qids
-    else:
-        strings = Strings.from_values(cell.qids)
-        arrays |= {"qids.bytes": strings.data, "qids.offsets": strings.offsets}
+    arrays |= pack_ids("qids", cell.qids)
     arrays |= {f"values.{name}": values for name, values in cell.values.items()}
     _storage.write(path, arrays, {"kind": "cell", "cell": json.dumps(header, ensure_ascii=False)})
 
@@ -179,10 +175,9 @@ def read_cell(path: str | os.PathLike[str]) -> Cell:
         header = json.loads(metadata["cell"])
         plain_fields = {name: header[name] for name in _PLAIN}
         trials = tuple(_trial(t) for t in header["trials"])
-        if "qids" in arrays:
-            qids = arrays["qids"]
-        else:
-            qids = Strings(arrays["qids.bytes"], arrays["qids.offsets"]).to_numpy()
+        qids = unpack_ids(arrays, "qids")
+        if qids is None:
+            raise KeyError("qids")
         return Cell(
             **plain_fields,
             setting=from_plain(header["setting"]),

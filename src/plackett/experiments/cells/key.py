@@ -9,11 +9,9 @@ import inspect
 import json
 import platform
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
@@ -114,13 +112,6 @@ def data_digest(data: RankingDataset) -> str:
     """Hash of everything that a ranker may learn from or be measured on."""
     digest = hashlib.blake2b(data.fingerprint().encode(), digest_size=12)
     digest.update(str((data.X.shape, data.feature_names)).encode())
-    parts: dict[str, Any] = {name: getattr(data, name) for name in ("subtopics", "subtopic_weight")}
-    if data.preferences is not None:
-        parts |= {field.name: getattr(data.preferences, field.name) for field in fields(data.preferences)}
-    for name, part in parts.items():
-        if part is not None:
-            digest.update(name.encode())
-            digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
 
 

@@ -90,11 +90,9 @@ def _cost(view: View, dataset: str) -> list[str]:
         f"It trains in {seconds(row['train_seconds'] / row['n_folds'])} per fold and scores 1,000 documents in "
         f"{seconds(1000 * row['score_seconds'] / max(documents, 1))}."
     ]
-    fastest = min(rows, key=lambda name: rows[name]["train_seconds"])
-    if fastest != ranker and rows[fastest]["train_seconds"] * 2 < row["train_seconds"]:
-        loss = view.experiment.measures[view.first].worth(row["mean_over_queries"] - rows[fastest]["mean_over_queries"])
-        sentences.append(
-            f"The fastest to train is {fastest}, in {seconds(rows[fastest]['train_seconds'] / row['n_folds'])}; its "
-            f"{view.first} is {abs(loss):.4f} {'worse' if loss >= 0 else 'better'}."
-        )
+    tied = [name for name in rows if not rows[name]["significantly_worse"]]
+    cheapest = min(tied, key=lambda name: rows[name]["train_seconds"])
+    if cheapest != ranker and ranker in tied and rows[cheapest]["train_seconds"] * 2 < row["train_seconds"]:
+        train = seconds(rows[cheapest]["train_seconds"] / row["n_folds"])
+        sentences.append(f"Of the rankers that cannot be told apart, {cheapest} is the fastest to train, in {train}.")
     return sentences

@@ -142,13 +142,12 @@ def _published(view: View, known: list[dict[str, Any]]) -> list[Block]:
         (*names, "ranker", "method", "measure", "measured", "published", "difference"),
         rows,
         caption="Published figures next to ours",
-        notes=tuple(f"Source: {source}." for source in known["source"].unique(maintain_order=True)),
+        notes=tuple(f"Source: {source}." for source in dict.fromkeys(row["source"] for row in known)),
         n_names=3 + len(names),
     )
     blocks: list[Block] = [Tabular(table, folded=True)]
-    few = {
-        d: len(view.experiment.folds[d]) for d in known["dataset"].unique() if len(view.experiment.folds[d]) != _FOLDS
-    }
+    counted = {row["dataset"]: len(view.experiment.folds[row["dataset"]]) for row in known}
+    few = {dataset: number for dataset, number in counted.items() if number != _FOLDS}
     if few:
         counts = ", ".join(f"{number} of {dataset}" for dataset, number in few.items())
         blocks.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett.evaluation.churn import Churn, churn
+from plackett.evaluation.significance.effects import win_tie_loss
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.report.blocks import Block, Heading, Section, Tabular, Text
 from plackett.experiments.report.numbers import signed
@@ -48,7 +49,8 @@ def _dataset(view: View, dataset: str) -> list[Block]:
         gain = worth(np.concatenate([part.per_query["difference"].fill_null(0.0).to_numpy() for part in parts]))
         cells = [old, f"{mean['replaced']:.2f}", f"{mean['moved']:.2f}"]
         cells += [f"{mean['first_changes']:.0%}", f"{mean['unchanged']:.0%}"]
-        cells += [str(int((gain > 0).sum())), str(int((gain < 0).sum())), signed(float(worth(gain.mean())))]
+        better, _, worse = win_tie_loss(gain, np.zeros(gain.size))
+        cells += [str(better), str(worse), signed(float(worth(gain.mean())))]
         rows.append(tuple(map(TableCell, cells)))
     header = (
         "replaced ranker", "results replaced", "results moved", "first result changes", "queries unchanged",

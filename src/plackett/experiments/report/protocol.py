@@ -7,6 +7,7 @@ from typing import Any
 from plackett._names import plural
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.cells.cell import Cell
+from plackett.experiments.doubts import left_out
 from plackett.experiments.report.blocks import Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.view import View
@@ -51,7 +52,7 @@ def _description(view: View) -> str:
         sentences.append("The chosen setting was retrained on the training and validation parts together.")
     if experiment.preset:
         sentences.append(f"Measures follow the rules of the preset {experiment.preset}.")
-    sentences.append(f"Seed {settings['random_state']}.")
+    sentences += [*left_out(experiment), f"Seed {settings['random_state']}."]
     if settings["time_budget"] is not None:
         sentences.append(
             "The number of trials that fit the time depends on the machine: another run may choose other settings."

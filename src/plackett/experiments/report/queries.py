@@ -10,6 +10,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.evaluate import Evaluation
+from plackett.evaluation.significance.effects import win_tie_loss
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.report.blocks import Block, Browser, Section, Text
@@ -177,7 +178,7 @@ def _table(view: View, dataset: str) -> Table:
         )
         for i in picked
     )
-    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
-    note = f"{a} is better on {wins} queries, worse on {losses} and equal on {difference.size - wins - losses}."
+    wins, ties, losses = win_tie_loss(difference, np.zeros(difference.size))
+    note = f"{a} is better on {wins} queries, worse on {losses} and equal on {ties}."
     caption = f"Queries of {dataset} that {a} wins and loses by most against {b}, by {name}"
     return Table(("query", view.names[a], view.names[b], "difference"), rows, caption=caption, notes=(note,))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.doubts import doubts
+from plackett.experiments.doubts import doubts, left_out
 from plackett.experiments.tables.failures import failed_cells
 from plackett.experiments.verdict import verdict
 from plackett.measures.language import parse
@@ -68,6 +68,7 @@ def _notes(experiment: Experiment, rows: int) -> tuple[str, ...]:
         "− marks rankers significantly worse than the best of the column (Fisher's randomisation test, Holm's "
         "correction, p ≤ 0.05). In bold: the best of a column, and the chosen ranker.",
         *_chosen(experiment),
+        *left_out(experiment),
         *doubts(experiment),
     ]
     failed = [f"Failed: {entry}" for entry in failed_cells(experiment)]

@@ -63,6 +63,8 @@ class MagnitudeLoss(Loss):
         Divide the loss of a query by the weight of its pairs, so that queries with many pairs do not dominate.
     """
 
+    approach: ClassVar[str] = "pairwise"
+    takes_preferences: ClassVar[bool] = True
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"
 

@@ -56,6 +56,7 @@ class TieLoss(Loss):
         Divide the loss of a query by the weight of its pairs, so that queries with many pairs do not dominate.
     """
 
+    approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
 
     tie_weight: float = 1.0

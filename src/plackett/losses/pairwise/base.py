@@ -53,6 +53,8 @@ class PairLoss(Loss):
     margin: float = 0.0
     normalize: bool = False
 
+    approach: ClassVar[str] = "pairwise"
+    takes_preferences: ClassVar[bool] = True
     #: The formula: ``phi(z, value, slope, curvature, *shape)`` for an array of differences minus margins.
     phi: ClassVar[Callable[..., Any]]
     #: ``sweep(lo, hi, offsets, scores, pairs, (margin, *shape), want_value, out)`` over all pairs of unequal labels:

@@ -51,6 +51,8 @@ class Guttman(Loss):
     name: ClassVar[str] = "Guttman"
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
     paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
+    approach: ClassVar[str] = "pairwise"
+    takes_preferences: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
     _test_variants = ({"epsilon": 1.0}, {"epsilon": 0.01})
 

@@ -69,6 +69,8 @@ class Isotonic(Loss):
     name: ClassVar[str] = "Isotonic"
     _ids: ClassVar[tuple[str, ...]] = ("isorank.update", "isorank.margin", "isorank.ties")
     paper: ClassVar[str] = "Zheng, Zha, Sun 2008"
+    approach: ClassVar[str] = "pairwise"
+    takes_preferences: ClassVar[bool] = True
     convex: ClassVar[bool] = True
     #: The weight: an upper bound of the Hessian.
     curvature: ClassVar[str] = "surrogate"

@@ -198,6 +198,7 @@ class LambdaLoss(Loss):
     name: ClassVar[str] = "LambdaLoss"
     _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
     paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
+    approach: ClassVar[str] = "pairwise"
     smooth: ClassVar[bool] = False
     _test_variants = (
         {"bound": "nDCG1"},

@@ -60,6 +60,7 @@ class Lambda(Loss):
     name: ClassVar[str] = "Lambda"
     _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdarank",)
     paper: ClassVar[str] = "Burges, Ragno, Le 2006"
+    approach: ClassVar[str] = "pairwise"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"

@@ -141,6 +141,7 @@ class OWA(Loss):
     name: ClassVar[str] = "OWA"
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
     paper: ClassVar[str] = "Usunier, Buffoni, Gallinari 2009"
+    approach: ClassVar[str] = "pairwise"
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"

@@ -119,6 +119,7 @@ class PNormPushLoss(Loss):
     name: ClassVar[str] = "PNormPush"
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
     paper: ClassVar[str] = "Rudin 2009"
+    approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
     _test_variants = ({"p": 1.0}, {"p": 2.5, "normalize": True})
 

@@ -65,6 +65,7 @@ class RevenueLoss(Loss):
     name: ClassVar[str] = "Revenue"
     _ids: ClassVar[tuple[str, ...]] = ("apps.ads.revenue",)
     paper: ClassVar[str] = "Zhu, Wang, Yang, Wang, Yan, Hu, Chen 2009"
+    approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
     learns_from: ClassVar[str] = "relevant documents"
 

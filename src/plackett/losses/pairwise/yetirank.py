@@ -70,6 +70,7 @@ class YetiRankLoss(Loss):
 
     name: ClassVar[str] = "YetiRank"
     _ids: ClassVar[tuple[str, ...]] = ()
+    approach: ClassVar[str] = "pairwise"
     drawn: ClassVar[bool] = True
     _test_variants = (
         {"decay": 0.6},

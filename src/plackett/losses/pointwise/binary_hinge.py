@@ -41,6 +41,7 @@ class BinaryHinge(Loss):
     name: ClassVar[str] = "BinaryHinge"
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
     paper: ClassVar[str] = "Nallapati 2004"
+    approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False

@@ -41,6 +41,7 @@ class BinaryLogistic(Loss):
     name: ClassVar[str] = "BinaryLogistic"
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic",)
     paper: ClassVar[str] = "Gey 1994"
+    approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     _test_variants = ({"rel": 2.0},)

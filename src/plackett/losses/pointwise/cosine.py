@@ -68,6 +68,7 @@ class Cosine(Loss):
     name: ClassVar[str] = "Cosine"
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
     paper: ClassVar[str] = "Qin et al. 2008"
+    approach: ClassVar[str] = "pointwise"
     shift_invariant: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
     _test_variants = ({"transform": "linear"}, {"transform": "logistic"})

@@ -47,6 +47,7 @@ class Cumulative(Loss):
     name: ClassVar[str] = "Cumulative"
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
+    approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     _test_variants = ({"n_classes": 7, "gain": "exp2"},)

@@ -39,6 +39,7 @@ class Softmax(Loss):
     name: ClassVar[str] = "Softmax"
     _ids: ClassVar[tuple[str, ...]] = ("lecture.pointwise",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
+    approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     _test_variants = ({"gamma": 0.3}, {"n_classes": 7})

@@ -32,6 +32,7 @@ class Square(Loss):
     name: ClassVar[str] = "Square"
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression", "lecture.pointwise")
     paper: ClassVar[str] = "Cossock and Zhang 2006"
+    approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     _test_variants = ({"target": "exp2"}, {"target": {0: 0.5, 1: 3, 2: 1}})

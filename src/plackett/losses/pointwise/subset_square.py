@@ -51,6 +51,7 @@ class SubsetSquare(Loss):
     name: ClassVar[str] = "SubsetSquare"
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
     paper: ClassVar[str] = "Cossock and Zhang 2006"
+    approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False

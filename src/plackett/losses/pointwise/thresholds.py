@@ -39,6 +39,7 @@ class ThresholdLoss(Loss):
         about them; `best_thresholds` returns them.
     """
 
+    approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
 

@@ -44,6 +44,7 @@ class WeightedSquare(Loss):
     name: ClassVar[str] = "WeightedSquare"
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
     paper: ClassVar[str] = "Cossock and Zhang 2006"
+    approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     _test_variants = ({"importance": "exp2", "strength": 3.0}, {"target": "exp2"})

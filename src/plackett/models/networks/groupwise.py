@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._errors import LossError
+from plackett._time_limit import check_time
 from plackett.models._torch import load_torch
 from plackett.models.networks import plain
 from plackett.models.networks.base import Network, dropped, hidden_layers, layer_shapes, linear, normalised
@@ -77,6 +78,7 @@ class GroupwiseNetwork(Network):
         for size in lists.mask.sum(axis=1):
             part = slice(start, start + size)
             for i in range(start, start + size):  # one row of comparisons at a time: memory grows with the list
+                check_time()
                 mean[i] = activation(own[i] + other[part]).sum(axis=0) - activation(own[i] + other[i])
             mean[part] /= max(size - 1, 1)
             start += size

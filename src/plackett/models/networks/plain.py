@@ -7,12 +7,14 @@ of a row, and rounding removes that.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett._kernel import n_threads
+from plackett._time_limit import check_time
 from plackett.models.networks.blocks import cut_by_length, rows_of
 from plackett.models.networks.features import FeatureMap, dense_rows
 
@@ -96,6 +98,7 @@ def attend(rows: np.ndarray, lists: PlainLists, n_heads: int) -> np.ndarray:
     seen = np.empty(query.shape)
     band = max(1, _ATTENTION // max(n_lists * n_heads * longest, 1))
     for start in range(0, longest, band):  # very long lists a few rows at a time
+        check_time()
         logits = query[:, :, start : start + band] @ key
         np.copyto(logits, -np.inf, where=~lists.mask[:, None, None, :])
         logits -= logits.max(axis=3, keepdims=True)
@@ -121,6 +124,7 @@ def plain_scores(
 
     def score(block: tuple[np.ndarray, PlainLists | None]) -> None:
         rows, lists = block
+        check_time()
         if rows.size:
             mapped = features.plain(np.ascontiguousarray(dense_rows(X, rows), np.float32))
             out[rows] = network.plain(weights, mapped.astype(np.float64), lists).astype(np.float32)
@@ -130,6 +134,6 @@ def plain_scores(
         for block in blocks:
             score(block)
         return out
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(score, blocks))
+    with ThreadPoolExecutor(threads) as pool:  # a time limit holds there, too
+        list(pool.map(lambda context, block: context.run(score, block), [copy_context() for _ in blocks], blocks))
     return out

@@ -44,6 +44,8 @@ class InterleavingScore:
         Pages, pages with clicks, and events whose id was seen before (ignored).
     credit
         Mean credit of each ranker per page.
+    holds_from
+        Pages from which the test holds, if the rest are like those so far: many if few pages have most of the credit.
     """
 
     rows: list[tuple[str, str, int, int, float, float, float, float]]
@@ -52,6 +54,7 @@ class InterleavingScore:
     n_repeated: int
     credit: dict[str, float]
     alpha: float
+    holds_from: int = 0
 
     @property
     def advice(self) -> str:
@@ -61,6 +64,8 @@ class InterleavingScore:
             ahead = [row[4] > 0 if row[0] == name else row[4] < 0 for row in tests]
             if all(ahead) and max(row[-1] for row in tests) <= self.alpha / len(tests):
                 return f"{name} is better."
+        if self.n_events < self.holds_from:
+            return f"Too early: few pages have most of the credit. About {self.holds_from} pages are needed."
         return "No ranker is better than all others yet: continue, or stop if the interval is narrow enough for you."
 
     def record(self) -> dict[str, Any]:
@@ -79,11 +84,12 @@ def write_lists(
     copies: int = 1,
     seed: int = 0,
 ) -> int:
-    """Write interleaved lists of runs, a line of JSON per list; returns their number.
+    """Write interleaved lists of runs (any form that `plackett.data.trec.as_run` takes); returns their number.
 
-    Each line has ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of any run count; a
-    warning says for how many of them a run has no documents. The rankers swap roles over the copies of a
-    query, so that the copies together are fair: give an even number of copies for two rankers, a multiple of 2 m for m.
+    Each line of JSON is a list with ``id``, ``qid``, ``rankers``, ``method``, ``documents`` and ``credits``. Queries of
+    any run count; a warning says for how many of them a run has no documents. The rankers swap roles over the copies of
+    a query, so that the copies together are fair: give an even number of copies for two rankers, a multiple of 2 m for
+    m.
     """
     way = find_interleaving(method)
     by_ranker = [_rankings(run) for run in runs.values()]
@@ -214,7 +220,7 @@ def score_events(
     first = np.sort(np.unique(np.frombuffer(ids, np.uint64), return_index=True)[1])  # the first event of each id
     credit = np.frombuffer(values, np.float64).reshape(n_lines, len(names))[first]
     n_events, n_repeated = first.size, n_lines - first.size
-    rows = []
+    rows, holds_from = [], 0
     for i, j in itertools.combinations(range(len(names)), 2):
         gap = credit[:, i] - credit[:, j]
         gap = np.where(np.abs(gap) < 1e-12, 0.0, gap)
@@ -222,13 +228,21 @@ def score_events(
         test = (
             sign_sequence(won, lost, alpha=alpha)
             if by_sign
-            else mean_sequence(gap.mean(), gap.var(ddof=1) if n_events > 1 else 1.0, n_events, alpha=alpha)
+            else mean_sequence(
+                gap.mean(), gap.var(ddof=1) if n_events > 1 else 1.0, n_events, kurtosis=_kurtosis(gap), alpha=alpha
+            )
         )
+        holds_from = max(holds_from, int(test.holds_from))
         numbers = (float(x) for x in (test.estimate, test.lower, test.upper, test.p))
         rows.append((names[i], names[j], won, lost, *numbers))
     clicked = int(np.frombuffer(any_click, np.int8)[first].sum())
     mean = dict(zip(names, credit.mean(axis=0).tolist(), strict=True))
-    return InterleavingScore(rows, n_events, clicked, n_repeated, mean, alpha)  # type: ignore[arg-type]
+    return InterleavingScore(rows, n_events, clicked, n_repeated, mean, alpha, holds_from)  # type: ignore[arg-type]
+
+
+def _kurtosis(values: np.ndarray) -> float:
+    squares = (values / max(float(np.abs(values).max()), 1e-300)) ** 2
+    return float((squares**2).mean() / squares.mean() ** 2) if squares.any() else 0.0
 
 
 def _lists(shown: str | os.PathLike[str]) -> dict[str | int, dict[str, Any]]:

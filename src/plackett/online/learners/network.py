@@ -10,8 +10,7 @@ import numpy as np
 from plackett._errors import DataError
 from plackett._kernel import kernel, kernel_from
 from plackett.online._lists import logistic
-from plackett.online.learners.base import OnlineLearner
-from plackett.online.learners.pdgd import learn_pairs, show_drawn
+from plackett.online.learners.pdgd import DrawnPages, learn_pairs, show_drawn
 
 __all__ = ["NetworkPDGD"]
 
@@ -65,7 +64,7 @@ def follow_network(w, X, rows, order, k, pull, parameters):  # type: ignore[no-u
 
 
 @dataclass(eq=False)
-class NetworkPDGD(OnlineLearner):
+class NetworkPDGD(DrawnPages):
     """Pairwise differentiable gradient descent (`PDGD`) for a network with one layer of sigmoid units.
 
     The score is f(x) = Σ_h v_h σ(w_hᵀx + b_h). Lists, pairs and their weights are those of `PDGD`; the step follows the

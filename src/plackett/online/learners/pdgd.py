@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._errors import DataError
 from plackett._kernel import kernel, kernel_from
 from plackett.online._lists import best_first, draw_list, logistic, page_quality, scores_of
 from plackett.online.learners.base import OnlineLearner
 
-__all__ = ["PDGD", "learn_pairs", "pair_weight", "show_drawn"]
+__all__ = ["PDGD", "DrawnPages", "learn_pairs", "pair_weight", "show_drawn"]
 
 #: Lists drawn before the current order is shown, if lists must not be worse than a bound.
 _TRIES = 20
@@ -33,16 +34,18 @@ def pair_weight(strength, order, i, j, tails):  # type: ignore[no-untyped-def]
 
 
 def show_drawn(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
-    """A drawn list that is good enough, or the current order; ``score`` is the model's."""
+    """A drawn list that is good enough (team 0), or the current order (team −1); ``score`` is the model's."""
     score(w, X, rows, n, parameters, work[0])  # type: ignore[name-defined]  # noqa: F821
     least = parameters[1]
     if least <= 0.0:
         return draw_list(work[0], n, k, state, work[1], order)
     ideal = np.empty(k, np.int64)
+    team[:] = 0
     for _ in range(_TRIES):
         size = draw_list(work[0], n, k, state, work[1], order)
         if size == 0 or page_quality(work[0], n, order, size, work[1], ideal) >= least:
             return size
+    team[:] = -1
     work[1, :n] = work[0, :n]
     return best_first(work[1], n, k, order)
 
@@ -53,7 +56,7 @@ def learn_pairs(w, memory, X, rows, n, k, parameters, state, work, order, team, 
     for i in range(k):
         if clicks[i]:
             last = i
-    if last < 0:
+    if last < 0 or team[0] < 0:  # a list that was not drawn has no probability to correct by
         return
     scores, strength, tails, pull = work[0], work[1], work[2], work[3]
     score(w, X, rows, n, parameters, scores)  # type: ignore[name-defined]  # noqa: F821
@@ -103,12 +106,27 @@ def follow_linear(w, X, rows, order, k, pull, parameters):  # type: ignore[no-un
                 w[f] += size * X[row, f]
 
 
+@dataclass(eq=False)
+class DrawnPages(OnlineLearner):
+    """A learner whose pages were drawn, or else say that they were not."""
+
+    def _detail(self, team: np.ndarray, memory: np.ndarray) -> Any:
+        return {"drawn": False} if (team < 0).any() else None
+
+    def _use(self, detail: Any, size: int) -> np.ndarray:
+        return np.full(size, 0 if detail is None else -1, np.int64)
+
+    def _check_detail(self, detail: Any, size: int) -> None:
+        if detail is not None and detail != {"drawn": False}:
+            raise DataError(f"not the detail of a page of {type(self).__name__}: {str(detail)[:60]}")
+
+
 show_pdgd = kernel_from(show_drawn, score=scores_of)
 learn_pdgd = kernel_from(learn_pairs, score=scores_of, follow=follow_linear)
 
 
 @dataclass(eq=False)
-class PDGD(OnlineLearner):
+class PDGD(DrawnPages):
     """Pairwise differentiable gradient descent: lists are drawn, and clicked documents pull past seen ones.
 
     A list R is drawn from the Plackett–Luce model of the scores f. Of the documents down to one below the last click,
@@ -117,8 +135,9 @@ class PDGD(OnlineLearner):
         ρ(k, l) · e^{f_k} e^{f_l} / (e^{f_k} + e^{f_l})² · (f'_k − f'_l),   ρ = P(R*) / (P(R) + P(R*)),
 
     where R* has k and l swapped. ρ takes the position bias out of the preference: a pair has the weights ρ and 1 − ρ
-    in R and in R*. With a bound on exploration, lists are drawn until one is good enough (at most 20; then the current
-    order is shown), and nothing is learned from a pair whose swapped list is not good enough, since P(R*) is 0.
+    in R and in R*. With a bound on exploration, lists are drawn until one is good enough; nothing is learned from a
+    pair whose swapped list is not good enough, since P(R*) is 0. After 20 lists the current order is shown, and nothing
+    is learned from the page, since it was not drawn.
 
     Examples
     --------

@@ -48,6 +48,7 @@ class Searched(Ranker):
 
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
+    _test_skips: ClassVar[tuple[str, ...]] = ("preferences",)  # they decide where the search begins
 
     measure: Any = "nDCG"
     n_restarts: int = 0

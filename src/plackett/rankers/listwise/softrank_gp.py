@@ -81,6 +81,13 @@ class SoftRankGP(Ranker):
     tol: float = 1e-6
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
+        import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, which has to be there to be limited
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, "blas"):  # several threads add up in another order, and the last bits would change
+            self._maximise(data, monitor)
+
+    def _maximise(self, data: RankingDataset, monitor: Monitor) -> None:
         from scipy.linalg import solve_triangular
         from scipy.optimize import minimize
 

@@ -53,6 +53,7 @@ class LinearPairSVM(Ranker):
         Rounds of the solver.
     """
 
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-6, 0.1, log=True)}

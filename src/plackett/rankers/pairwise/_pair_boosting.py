@@ -108,6 +108,7 @@ class PairBoosting(Ranker):
         (value if the feature is missing), alpha, edge, plus, minus and loss. It is not saved with the model.
     """
 
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {"n_estimators": Integer(30, 1000, log=True)}

@@ -38,6 +38,7 @@ class GPPreference(LaplaceRanker):
 
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.gp_preference",)
     paper: ClassVar[str] = "Chu, Ghahramani 2005"
+    takes_preferences: ClassVar[bool] = True
 
     def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:
         """The difference of each pair, over √2, is above 0."""

@@ -49,7 +49,7 @@ class HedgeRanker(Ranker):
     Attributes
     ----------
     losses_
-        Loss of the weighted experts in each round.
+        Loss of the weighted experts in each round; the order of the queries is drawn anew for each pass.
     expert_losses_
         Cumulative loss of each expert: the features, then their opposites.
     beta_
@@ -69,13 +69,15 @@ class HedgeRanker(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ordering_preference",)
     paper: ClassVar[str] = "Cohen, Schapire, Singer 1999"
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "passes"
     search_space: ClassVar[SearchSpace] = {"passes": Integer(1, 100, log=True)}
     #: A query of weight 2 is one round with twice the loss, not two rounds.
     one_at_a_time: ClassVar[bool] = True
-    # an order alone does not show that the weights of a few votes changed a little; degrees do
-    _test_settings: ClassVar[dict[str, Any]] = {"order": "degree"}
+    # an order alone does not show that the weights of a few votes changed a little; degrees do. After one pass there
+    # would be as many losses as queries, but they are by round
+    _test_settings: ClassVar[dict[str, Any]] = {"order": "degree", "passes": 2}
 
     beta: float | None = None
     average: bool = True

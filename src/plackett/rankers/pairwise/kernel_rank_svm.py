@@ -87,6 +87,7 @@ class KernelRankSVM(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-08")
     paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-4, 10.0, log=True), "gamma": Real(1e-5, 1.0, log=True)}

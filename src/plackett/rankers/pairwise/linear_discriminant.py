@@ -65,6 +65,7 @@ class LinearDiscriminant(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.ldm",)
     paper: ClassVar[str] = "Gao, Qi, Xia, Nie 2005"
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"max_iter": Integer(1, 20, log=True)}

@@ -70,6 +70,7 @@ class MultipleHyperplaneRanker(LinearPairSVM):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.mhr",)
     paper: ClassVar[str] = "Qin, Liu, Lai, Zhang, Wang, Li 2007"
+    takes_preferences: ClassVar[bool] = False
 
     grade_pairs: str = "all"
     combine: str = "borda"

@@ -71,6 +71,7 @@ class OnlineRankSVM(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("M-36",)
     paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2012; Shalev-Shwartz, Singer, Srebro 2007"
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_steps"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}

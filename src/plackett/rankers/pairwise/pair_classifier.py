@@ -74,6 +74,7 @@ class PairClassifier(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("M-24",)
     paper: ClassVar[str] = "Ailon, Mohri 2010; Balcan, Bansal, Beygelzimer, Coppersmith, Langford, Sorkin 2008"
+    takes_preferences: ClassVar[bool] = True
     search_space: ClassVar[SearchSpace] = {"estimator": ("linear", "trees"), "order": ("quicksort", "degree")}
     effort: ClassVar[str | None] = None
 

@@ -49,6 +49,7 @@ class PNormPushBoost(PairBoosting):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
     paper: ClassVar[str] = "Rudin 2009"
+    takes_preferences: ClassVar[bool] = False
 
     p: float = 4.0
     normalize: bool = True

@@ -81,6 +81,7 @@ class RankingPerceptron(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.perceptron", "rankers.perceptron", "M-39")
     paper: ClassVar[str] = "Shen and Joshi 2005"
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"margin": Real(1.0, 10_000.0, log=True)}

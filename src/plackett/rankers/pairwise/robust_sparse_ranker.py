@@ -61,6 +61,7 @@ class RobustSparseRanker(GradientTrained, Linear):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.rsrank",)
     paper: ClassVar[str] = "Sun, Qin, Tao, Wang 2009"
+    takes_preferences: ClassVar[bool] = False
 
     alpha: float = 1e-3
     l1_ratio: float = 1.0

@@ -71,6 +71,7 @@ class SortNet(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("pairwise.sortnet",)
     paper: ClassVar[str] = "Rigutini, Papini, Maggini, Scarselli 2011"
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {

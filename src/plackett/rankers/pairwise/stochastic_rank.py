@@ -114,6 +114,7 @@ class StochasticRank(Ranker):
 
     _ids: ClassVar[tuple[str, ...]] = ("peers.sofia",)
     paper: ClassVar[str] = "Sculley 2009"
+    takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_steps"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-5, 0.1, log=True)}

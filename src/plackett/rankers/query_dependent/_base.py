@@ -23,7 +23,7 @@ from plackett.scorers.routed import RoutedScorer
 from plackett.scorers.routers import Router
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["LocalRankers", "QueryDependent", "UsesQueryFeatures"]
+__all__ = ["ClusterRankers", "LocalRankers", "QueryDependent", "UsesQueryFeatures"]
 
 #: Shares of the global ranker to try on validation data; the first, the global ranker alone, wins ties.
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
@@ -219,3 +219,25 @@ class LocalRankers(QueryDependent):
         return super()._card(data, monitor) | {
             "local rankers": {"rankers": len(self.members_), "share of the global one": self.shrink_}
         }
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClusterRankers(LocalRankers):
+    """Base class of rankers with a local ranker for each cluster of the training queries.
+
+    Attributes
+    ----------
+    clusters_
+        Number of the cluster of each query, in the order of the training data; -1 for queries that it was not trained
+        on, because they were set aside for validation or have weight 0.
+    """
+
+    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+        self._given_qids = data.qids.tolist()
+        return super()._prepared(data, name)
+
+    def _note_clusters(self, data: RankingDataset, number: np.ndarray) -> None:
+        """Record the cluster of each query of the data that were given to `fit`."""
+        clusters = dict(zip(data.qids.tolist(), number.tolist(), strict=True))
+        given = self.__dict__.pop("_given_qids", clusters)
+        self.clusters_ = np.array([clusters.get(qid, -1) for qid in given], np.int64)

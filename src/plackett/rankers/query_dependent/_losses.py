@@ -39,6 +39,11 @@ class MixedLoss(Loss):
         """Whether all of them are."""
         return all(loss.shift_invariant for loss in self.losses)
 
+    @property
+    def takes_preferences(self) -> bool:  # type: ignore[override]
+        """Whether one of them learns from explicit preferences."""
+        return any(loss.takes_preferences for loss in self.losses)
+
     def settle(self, data: RankingDataset) -> MixedLoss:
         """Settle each of them."""
         return MixedLoss(losses=tuple(loss.settle(data) for loss in self.losses))
@@ -133,7 +138,7 @@ class _Top(BoundLoss):
             terms = weight - inner.pair_weight(rest, n_jobs)
             terms[terms < 1e-12 * np.maximum(weight, 1e-300)] = 0.0
             self.parts = [(1.0, self._weighed(inner, plain, terms)), (-1.0, self._weighed(inner, rest, terms))]
-        elif ".pointwise." in type(inner).__module__:
+        elif inner.approach == "pointwise":
             weight = self.sample_weight * top
             terms = np.bincount(data.query_of_row, weight, data.n_queries).astype(np.float64)
             self.parts = [(1.0, self._weighed(inner, plain.replace(sample_weight=weight), terms))]

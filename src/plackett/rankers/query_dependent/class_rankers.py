@@ -90,21 +90,6 @@ class ClassRankers(LocalRankers):
         self._class_of = dict(zip(data.qids.tolist(), given.tolist(), strict=True))
         return super()._prepared(data, name)
 
-    def _train(self, data: RankingDataset, valid: RankingDataset | None, after: Any = None) -> Monitor:
-        named = self.__dict__.pop("_class_of", None)
-        # the split for validation renumbers queries, so the classes travel in a column of the query features
-        self._classes = None if named is None else np.array([named[qid] for qid in data.qids.tolist()])
-        try:
-            return super()._train(data, valid, after)
-        finally:
-            del self._classes
-
-    def _set_aside(self, data: RankingDataset) -> tuple[RankingDataset, RankingDataset]:
-        train, valid = super()._set_aside(data)
-        if self._classes is not None:
-            self._classes = self._classes[train.qids.astype(np.int64)]  # the split numbers the queries
-        return train, valid
-
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         self._check_local()
         if self.routing not in ("hard", "soft"):
@@ -114,11 +99,12 @@ class ClassRankers(LocalRankers):
         query_map = self._query_map(data)
         z = query_map(data.X, data.offsets, data.query_features)
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
-        if self._classes is None:
+        class_of = self.__dict__.pop("_class_of", None)
+        if class_of is None:
             number = k_means(z, min(self.n_classes, data.n_queries), weight, self.random_state)
             self.classes_ = np.arange(number.max() + 1)
         else:
-            self.classes_, number = distinct(self._classes)
+            self.classes_, number = distinct(np.array([class_of[qid] for qid in data.qids.tolist()]))
         parts = [np.flatnonzero(number == c) for c in range(self.classes_.size)]
         members, member = self._local(parts, data, monitor)
         targets = np.eye(self.classes_.size)[number]

@@ -76,6 +76,11 @@ class CoupleNet(UsesQueryFeatures):
     max_iter: int = 300
     tol: float = 1e-6
 
+    @property
+    def takes_preferences(self) -> bool:  # type: ignore[override]
+        """Whether it learns from explicit preferences; decided by the loss."""
+        return self.make_loss().takes_preferences
+
     def make_loss(self) -> Loss:
         """The loss to minimise."""
         if isinstance(self.loss, Loss):

@@ -13,7 +13,7 @@ from plackett.losses.pairwise.logistic import Logistic
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
-from plackett.rankers.query_dependent._base import LocalRankers
+from plackett.rankers.query_dependent._base import ClusterRankers
 from plackett.rankers.query_dependent._gate import fit_softmax, k_means
 from plackett.scorers.routers import SoftmaxRouter
 from plackett.solvers.monitor import Monitor
@@ -22,7 +22,7 @@ __all__ = ["ModelClusters"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ModelClusters(LocalRankers):
+class ModelClusters(ClusterRankers):
     """Several rankers, each trained on the queries that it fits best.
 
     Queries with similar features do not always need similar rankers. So the clusters are found by the rankers
@@ -47,8 +47,6 @@ class ModelClusters(LocalRankers):
     ----------
     losses_
         Total loss after each turn.
-    clusters_
-        Number of the cluster of each training query.
 
     Examples
     --------
@@ -67,8 +65,9 @@ class ModelClusters(LocalRankers):
     paper: ClassVar[str] = "Liu 2011, section 7.3; Jacobs, Jordan, Nowlan, Hinton 1991"
     search_space: ClassVar[SearchSpace] = {"n_clusters": (2, 3, 4)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression", "n_sweeps": 3}
-    # clusters begin with a draw of queries, where weights are not copies; an interrupt ends a member
-    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
+    # clusters begin with a draw of queries, where weights are not copies; an interrupt ends a member; preferences
+    # decide on the clusters, whatever the base ranker learns from
+    _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight", "preferences")
 
     n_clusters: int = 2
     n_sweeps: int = 10
@@ -97,7 +96,8 @@ class ModelClusters(LocalRankers):
                 break
             experts, number = new, table.argmin(axis=1)
             losses.append(total)
-        self.losses_, self.clusters_ = np.array(losses), number
+        self.losses_ = np.array(losses)
+        self._note_clusters(data, number)
         members = [overall, *experts] if len(experts) > 1 else [overall]
         if monitor.valid is None:
             monitor.update()

@@ -11,7 +11,7 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.models.search_space import SearchSpace
-from plackett.rankers.query_dependent._base import LocalRankers
+from plackett.rankers.query_dependent._base import ClusterRankers
 from plackett.scorers.routers import SubspaceRouter
 from plackett.scorers.subspaces import directions, similarities
 from plackett.solvers.monitor import Monitor
@@ -20,7 +20,7 @@ __all__ = ["SubspaceClusters"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SubspaceClusters(LocalRankers):
+class SubspaceClusters(ClusterRankers):
     r"""A ranker for each cluster of queries, where queries are alike if their documents spread in the same directions.
 
     Two queries are compared by the principal directions :math:`u_1, …, u_P` of their centred documents,
@@ -38,11 +38,6 @@ class SubspaceClusters(LocalRankers):
         Number P of directions; lists with fewer are compared by those that both lists have.
     query_features, reference, top
         Not used.
-
-    Attributes
-    ----------
-    clusters_
-        Number of the cluster of each training query.
 
     Examples
     --------
@@ -77,13 +72,14 @@ class SubspaceClusters(LocalRankers):
         spread = np.nanstd(np.asarray(dense(data.X), np.float64), axis=0)
         scale = np.where(spread > 0.0, spread, 1.0)
         own = directions(data.X, data.offsets, min(self.n_components, data.n_features), scale)
-        self.clusters_ = np.zeros(data.n_queries, np.int64)
+        number = np.zeros(data.n_queries, np.int64)
         if self.n_clusters > 1 and data.n_queries > 1:
             far = 1.0 - np.round(similarities(own, own), 12)
             np.fill_diagonal(far, 0.0)
             tree = linkage(squareform((far + far.T) / 2.0, checks=False), "complete")
             cluster_numbers = fcluster(tree, self.n_clusters, "maxclust")
-            self.clusters_ = np.unique(cluster_numbers, return_inverse=True)[1].ravel().astype(np.int64)
-        parts = [np.flatnonzero(self.clusters_ == c) for c in range(self.clusters_.max() + 1)]
+            number = np.unique(cluster_numbers, return_inverse=True)[1].ravel().astype(np.int64)
+        self._note_clusters(data, number)
+        parts = [np.flatnonzero(number == c) for c in range(number.max() + 1)]
         members, member = self._local(parts, data, monitor)
-        self._settle(members, None, SubspaceRouter(own, member[self.clusters_], scale), data, monitor)
+        self._settle(members, None, SubspaceRouter(own, member[number], scale), data, monitor)

@@ -18,6 +18,19 @@ __all__ = ["Through", "differentiable", "trained_through"]
 #: Makes the function of a dataset, whose relations it has.
 Make = Callable[[RankingDataset], RelationalFunction]
 
+#: Properties of the loss inside.
+_INHERITED = (
+    "name",
+    "has_value",
+    "smooth",
+    "convex",
+    "shift_invariant",
+    "curvature",
+    "counts_rounds",
+    "drawn",
+    "takes_preferences",
+)
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Through(Loss):
@@ -34,7 +47,7 @@ class Through(Loss):
         return getattr(object.__getattribute__(self, "loss"), name)
 
     def __post_init__(self) -> None:
-        for name in ("name", "has_value", "smooth", "convex", "shift_invariant", "curvature", "counts_rounds", "drawn"):
+        for name in _INHERITED:
             object.__setattr__(self, name, getattr(self.loss, name))
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:

@@ -39,21 +39,24 @@ class ContinuousCRF(Ranker):
               - \sum_l \frac{\beta_l}{2} \sum_{u, v} S^l_{uv} (y_u - y_v)^2
               + \sum_r \gamma_r \sum_{(c, p)} w^r_{cp} (y_p - y_c) \Big\}.
 
-    Each feature is an estimate of the label; similar documents have similar labels; parents have higher labels than
+    Each :math:`x_k` is an estimate of the label; similar documents have similar labels; parents have higher labels than
     their children. All weights are positive, so the density is Gaussian: with :math:`a = \sum_k \alpha_k`,
     :math:`A = aI + \sum_l \beta_l L_l` and :math:`b = X\alpha + \frac12 \sum_r \gamma_r (\text{children} -
     \text{parents})` its mean is :math:`\mu = A^{-1} b`, by which documents are ranked, and its precision 2A.
 
-    The features are first turned into estimates of the label, by a regression on each feature alone. With one relation
-    of similarities, its eigenvalues are computed once per list, and a training step costs as much as a solve by
-    conjugate gradients; with several, each step factorises a dense matrix per list. Labels are used as numbers; an
-    unjudged document, or one of weight 0, has the mean of its own estimates as its label.
+    The estimates are the scores of a linear regression on all features, or of other rankers, each turned into labels by
+    a regression of its own. ``base=None`` takes the features themselves, as the paper does. Their mean cannot say more
+    than each of them alone, so this suits a few features that are estimates of the label already.
+
+    With one relation of similarities, its eigenvalues are computed once per list, and a training step costs as much as
+    a solve by conjugate gradients; with several, each step factorises a dense matrix per list. Labels are used as
+    numbers; an unjudged document, or one of weight 0, has the mean of its own estimates as its label.
 
     Parameters
     ----------
     base
-        Source of the estimates: None for the features of the dataset, or a ranker, or a list of rankers (objects or
-        names), which are trained first.
+        Source of the estimates: a ranker, or a list of rankers (objects or names), which are trained first; or None for
+        the features of the dataset.
     similar, parents
         Names of the relations of each kind, or builders such as ``Neighbours(k=10)``.
     alpha
@@ -87,12 +90,10 @@ class ContinuousCRF(Ranker):
     sums_features: ClassVar[bool] = False
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"similar": (Neighbours(k=2),)}
-    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
-        {"base": "LinearRegression", "parents": (Neighbours(k=1),)},
-    )
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"base": None, "parents": (Neighbours(k=1),)},)
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt",)  # an interrupt ends a ranker inside, not a round
 
-    base: Any = None
+    base: Any = "LinearRegression"
     similar: Sequence[Any] = ("similarity",)
     parents: Sequence[Any] = ()
     alpha: float = 1e-3

@@ -13,7 +13,6 @@ from plackett.data.preferences import Preferences
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
-from plackett.rankers.transfer._base import takes_pairs
 
 __all__ = ["PreferencePropagation", "propagated_pairs"]
 
@@ -62,7 +61,7 @@ class PreferencePropagation(SemiSupervised):
         if not 0.0 <= self.weight < np.inf:
             raise DataError(f"weight={self.weight}; give 0 or more")
         base = self.base_ranker()
-        if not takes_pairs(base):
+        if not base.takes_preferences:
             raise DataError(
                 f"base={base} does not learn from pairs; use RankSVM(), RankBoost(), GradientRanker(model='trees'), "
                 "…, or propagate labels with SimilarityPropagation"

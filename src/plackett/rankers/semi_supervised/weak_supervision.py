@@ -14,7 +14,6 @@ from plackett.data.preferences import Preferences
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.query_dependent.features import column_number
 from plackett.rankers.semi_supervised._base import SemiSupervised
-from plackett.rankers.transfer._base import takes_pairs
 
 __all__ = ["WeakSupervision", "soft_pairs"]
 
@@ -77,7 +76,7 @@ class WeakSupervision(SemiSupervised):
         if self.trade_off == 0.0 or not weak.any() or data.preferences is not None:
             return None
         scores = self.sign * np.nan_to_num(np.asarray(dense(data.X[:, [column]])[:, 0], np.float64))
-        if takes_pairs(self.base_ranker()):
+        if self.base_ranker().takes_preferences:
             return self._with_pairs(data, scores, weak)
         return self._with_labels(data, scores, weak)
 

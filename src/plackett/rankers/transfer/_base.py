@@ -10,15 +10,14 @@ import numpy as np
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.losses.pairwise.base import PairLoss
-from plackett.rankers.base import GradientTrained, Ranker
+from plackett.rankers.base import Ranker
 from plackett.rankers.columns import Columns
 from plackett.rankers.inputs import training_data
 from plackett.rankers.transfer.domains import domains, source_domains
 from plackett.rankers.wrapper import SingleMember
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["TransferRanker", "agreement", "takes_pairs"]
+__all__ = ["TransferRanker", "agreement"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -136,13 +135,6 @@ class TransferRanker(SingleMember):
     def settled(self) -> dict[str, Any]:
         """Parameters for retraining without validation data; whether to fall back is left to the user."""
         return super().settled()
-
-
-def takes_pairs(ranker: Ranker) -> bool:
-    """Whether a ranker learns from explicit preferences."""
-    if isinstance(ranker, GradientTrained):
-        return isinstance(ranker.make_loss(), PairLoss)
-    return ".pairwise." in type(ranker).__module__
 
 
 def agreement(data: RankingDataset, scores: np.ndarray) -> tuple[Preferences, np.ndarray]:

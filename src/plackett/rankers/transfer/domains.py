@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
+from plackett.data.categories import refuse_categories
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
@@ -92,6 +93,7 @@ def source_domains(source: Any) -> dict[Any, RankingDataset]:
 
 def plain(data: RankingDataset, first: int = 0) -> RankingDataset:
     """The dataset with only the parts that training needs, and queries numbered from ``first``."""
+    refuse_categories(data.categories, "transfer")
     kept = {name: getattr(data, name) for name in _KEPT}
     return RankingDataset(**(kept | {"qids": np.arange(first, first + data.n_queries)}))
 

@@ -10,7 +10,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.transfer._base import TransferRanker, agreement, takes_pairs
+from plackett.rankers.transfer._base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled
 
 __all__ = ["InstanceTransfer", "agreeing"]
@@ -86,7 +86,7 @@ def agreeing(
             continue
         own = np.ones(source.n_queries) if source.query_weight is None else source.query_weight
         changed = source.replace(query_weight=own * weight)
-        if takes_pairs(base) and right < total:
+        if base.takes_preferences and right < total:
             changed = changed.replace(preferences=pairs)
         kept[name] = changed.select(np.flatnonzero(weight > 0))
     return kept, right / total if total else float("nan")

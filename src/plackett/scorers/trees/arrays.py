@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 
 __all__ = [
     "CATEGORICAL",
@@ -263,7 +264,5 @@ def _typed(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _check_offsets(offsets: np.ndarray, total: int, what: str) -> None:
-    ends = offsets.size > 0 and offsets[0] == 0 and offsets[-1] == total
-    # differences alone would not do: they wrap around
-    if not ends or offsets.min() < 0 or offsets.max() > total or (np.diff(offsets) < 0).any():
+    if not offsets_fit(offsets, total):
         raise DataError(f"the offsets of the {what} do not cut {total} of them")

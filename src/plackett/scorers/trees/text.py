@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett.scorers.trees.arrays import TreeArrays
 
 __all__ = [
@@ -276,7 +277,7 @@ def _category_sets(trees: list[dict[str, str]], n_sets: list[int]) -> dict[str, 
         if n == 0:
             continue
         own = _whole_numbers("cat_boundaries", fields["cat_boundaries"], n + 1)
-        if own[0] != 0 or (np.diff(own) < 0).any():
+        if not offsets_fit(own, int(own[-1])):
             raise DataError(f"the boundaries of the categories of tree {t} are not in order")
         bits = _whole_numbers("cat_threshold", fields["cat_threshold"], int(own[-1]))
         if bits.size and not 0 <= bits.min() <= bits.max() < 2**32:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plackett.serve.protocols import documents, mlflow, open_inference, prometheus, rank, score
+from plackett.serve.protocols import documents, mlflow, open_inference, prometheus, rank, score, search
 
 __all__ = ["PROTOCOLS"]
 
-PROTOCOLS = (open_inference, mlflow, rank, score, prometheus, documents)
+PROTOCOLS = (open_inference, mlflow, rank, search, score, prometheus, documents)

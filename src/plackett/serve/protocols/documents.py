@@ -82,6 +82,8 @@ def _names(app: Application, parameter: str) -> dict[str, Any]:
     """The models, or versions, that are served now; or what else a parameter may be."""
     if parameter == "exit":
         return {"type": "string", "enum": ["true", "false"]}
+    if parameter == "engine":
+        return {"type": "string"} | ({"enum": sorted(app.models.engines)} if app.models.engines else {})
     known = sorted({model.version if parameter == "version" else model.name for model in app.models.all()})
     return {"type": "string"} | ({"enum": known} if known else {})
 
@@ -102,6 +104,16 @@ def page(app: Application, request: Request) -> Response:
         f"<tr><td>{escape(m.name)}</td><td>{escape(m.version)}</td><td>{escape(str(m.card.get('algorithm', '')))}</td>"
         f"<td>{m.n_features}</td><td><code>{escape(m.fingerprint)}</code></td></tr>"
         for m in app.models.all()
+    )
+    models += "".join(
+        f"<tr><td>{escape(engine.name)}</td><td>{escape(engine.version)}</td>"
+        f"<td colspan=3>{escape(repr(engine.pipeline))}</td></tr>"
+        for engine in app.models.engines.values()
+    )
+    models += "".join(
+        f"<tr><td>{escape(source.name)}</td><td>{escape(source.version)}</td>"
+        f"<td colspan=3>{escape(app.models.failures(source.name)[source.version])}</td></tr>"
+        for source in app.models.failed
     )
     text = _PAGE.format(version=escape(__version__), rows=rows, models=models)
     return Response(

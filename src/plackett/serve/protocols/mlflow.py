@@ -6,16 +6,26 @@ column ``qid`` says which list a document belongs to.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett import __version__
-from plackett.serve.http import ARROW, CSV, JSON, TEXT, RefusedError, Request, Response, Route, to_json
+from plackett.serve.arrow import arrow_columns, arrow_table
+from plackett.serve.csv_rows import csv_table
+from plackett.serve.http import ARROW, CSV, JSON, TEXT, Deferred, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
-from plackett.serve.protocols.score import arrow_columns, arrow_table
-from plackett.serve.tables import check_keys, from_columns, from_objects, from_rows, whole_ids
+from plackett.serve.tables import (
+    QID,
+    check_keys,
+    column,
+    from_columns,
+    from_objects,
+    from_rows,
+    narrowed,
+    places,
+    whole_ids,
+)
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
@@ -26,8 +36,6 @@ __all__ = ["ROUTES"]
 _FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
 #: What MLflow's clients may also send; nothing here depends on it.
 _OTHERS = ("params", "client_request_id")
-#: What makes a column of query ids.
-_QID = "qid"
 
 
 def ping(app: Application, request: Request) -> Response:
@@ -41,7 +49,7 @@ def version(app: Application, request: Request) -> Response:
     return Response(__version__.encode(), TEXT)
 
 
-def invocations(app: Application, request: Request) -> Response:
+def invocations(app: Application, request: Request) -> Response | Deferred:
     """Scores of documents."""
     model = app.models.get(request.query.get("model"), request.query.get("version"))
     kind = request.content_type
@@ -50,15 +58,18 @@ def invocations(app: Application, request: Request) -> Response:
         given = repr(kind.decode("latin-1")[:80]) if kind else "not given"
         known = ", ".join(name.decode() for name in _READERS)
         raise RefusedError(415, f"the content type is {given}; {known} are accepted here")
-    X, qid = reader(model, request.body)
-    if len(X) > app.settings.max_documents:
-        raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
-    scores = model.score(X, qid, request.exit)
-    return Response(to_json({"predictions": scores}), documents=len(scores))
+    X, qid = reader(app, model, request)
+    exits = request.exit
+
+    def answer() -> Response:
+        scores = model.score(X, qid, exits)
+        return Response(to_json({"predictions": scores}), documents=len(scores))
+
+    return model.answered(X, qid, app.settings, answer)
 
 
-def _from_json(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
-    decoded = decode(body)
+def _from_json(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
+    decoded = decode(request.body, app.settings.max_documents)
     asked = decoded.value
     forms = [form for form in _FORMS if isinstance(asked, dict) and form in asked]
     if len(forms) != 1:
@@ -75,40 +86,37 @@ def _split(model: ServedModel, given: Any, decoded: Decoded) -> tuple[np.ndarray
     columns = decoded.plain(columns)
     if columns is None:
         return from_rows(model, data, decoded, "dataframe_split.data", booleans=True), None
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        if isinstance(columns, list) and columns == list(range(len(columns))):  # pandas' default names
-            return from_rows(model, data, decoded, "dataframe_split.data", booleans=True), None
+    if not isinstance(columns, list) or not all(type(name) in (str, int) for name in columns):
         raise RefusedError(400, "dataframe_split.columns must be a list of names")
-    if len(set(columns)) != len(columns):
-        raise RefusedError(400, "dataframe_split.columns has a name twice")
-    if columns == model.feature_names:
+    features, of_ids = places(model, columns, "dataframe_split")
+    if of_ids is None and features == list(range(model.n_features)):
         return from_rows(model, data, decoded, "dataframe_split.data", booleans=True), None
     array = decoded.array(data)
-    if array is not None:
-        if array.ndim != 2 or array.shape[1] != len(columns):
-            raise RefusedError(400, f"dataframe_split.data must have {len(columns)} values per row")
-        table = dict(zip(columns, (array[:, j].tolist() for j in range(len(columns))), strict=True))
-    else:
-        if not isinstance(data, list):
-            raise RefusedError(400, "dataframe_split.data must be a list of rows")
-        rows = [decoded.plain(row) for row in data]
-        for i, row in enumerate(rows):
-            if not isinstance(row, list) or len(row) != len(columns):
-                raise RefusedError(400, f"dataframe_split.data[{i}] must be a list of {len(columns)} values")
-        table = {name: [row[j] for row in rows] for j, name in enumerate(columns)}
-    return _columns(model, table, decoded, "dataframe_split")
+    rows = data if array is None else array.tolist()
+    if not isinstance(rows, list):
+        raise RefusedError(400, "dataframe_split.data must be a list of rows")
+    rows = [decoded.plain(row) for row in rows]
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != len(columns):
+            raise RefusedError(400, f"dataframe_split.data[{i}] must be a list of {len(columns)} values")
+    table = [
+        column(model, j, [row[place] for row in rows], decoded, f"dataframe_split.{columns[place]}", booleans=True)
+        for j, place in enumerate(features)
+    ]
+    X = narrowed(np.stack(table, axis=1), "dataframe_split")
+    return X, None if of_ids is None else _ids([row[of_ids] for row in rows], "dataframe_split")
 
 
 def _records(model: ServedModel, given: Any, decoded: Decoded) -> tuple[np.ndarray, Any]:
     if not isinstance(given, list) or not all(isinstance(row, dict) for row in given):
         raise RefusedError(400, "dataframe_records must be a list of objects")
     qid = None
-    if given and _QID in given[0] and _QID not in model.feature_set:
+    if given and QID in given[0] and QID not in model.feature_set:
         for i, row in enumerate(given):
-            if _QID not in row:
+            if QID not in row:
                 raise RefusedError(400, f"dataframe_records[{i}] lacks qid")
-        qid = _ids([row[_QID] for row in given], "dataframe_records")
-        given = [{name: value for name, value in row.items() if name != _QID} for row in given]
+        qid = _ids([row[QID] for row in given], "dataframe_records")
+        given = [{name: value for name, value in row.items() if name != QID} for row in given]
     return from_objects(model, given, "dataframe_records[{}]", booleans=True), qid
 
 
@@ -123,8 +131,8 @@ def _tensor(model: ServedModel, given: Any, decoded: Decoded) -> tuple[np.ndarra
 def _columns(model: ServedModel, table: dict[str, Any], decoded: Decoded, where: str) -> tuple[np.ndarray, Any]:
     table = dict(table)
     qid = None
-    if _QID in table and _QID not in model.feature_set:
-        qid = _ids(decoded.plain(table.pop(_QID)), where)
+    if QID in table and QID not in model.feature_set:
+        qid = _ids(decoded.plain(table.pop(QID)), where)
     if not model.feature_names and len(table) == 1:  # one tensor under any name
         X = from_rows(model, next(iter(table.values())), decoded, where, booleans=True)
     else:
@@ -135,7 +143,7 @@ def _columns(model: ServedModel, table: dict[str, Any], decoded: Decoded, where:
 
 
 def _ids(values: Any, where: str) -> np.ndarray:
-    if isinstance(values, list) and values:
+    if isinstance(values, list):
         if all(isinstance(value, str) for value in values):
             return np.array(values, dtype=np.dtypes.StringDType())
         if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
@@ -148,46 +156,13 @@ def _ids(values: Any, where: str) -> np.ndarray:
     raise RefusedError(400, f"{where}: qid must be a list of strings or of whole numbers")
 
 
-def _without_empty_lines(body: bytes) -> bytes:
-    """The lines that are documents: for polars an empty line is one whose features are all missing."""
-    if not re.search(rb"\n\r?\n|\A\r?\n", body):
-        return body
-    lines, quotes = [], 0
-    for line in body.splitlines(keepends=True):
-        if quotes % 2 or line.strip(b"\r\n"):
-            lines.append(line)
-        quotes += line.count(b'"')
-    return b"".join(lines)
+def _from_csv(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
+    X, ids = csv_table(model, request.body, app.settings)
+    return X, None if ids is None else _ids(ids, "the CSV")
 
 
-def _from_csv(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
-    import polars as pl
-
-    from plackett.data.tables import without_missing
-
-    try:
-        frame = pl.read_csv(_without_empty_lines(body), infer_schema_length=None, schema_overrides={_QID: pl.String})
-    except (pl.exceptions.PolarsError, ValueError) as error:
-        raise RefusedError(400, f"the body is not CSV: {str(error).splitlines()[0][:200]}") from None
-    others = [name for name in frame.columns if name != _QID]
-    known = model.feature_names or others
-    categories = {known[j] for j in model.codes if j < len(known)}
-    frame = frame.with_columns(
-        without_missing(frame[name]) for name in others if frame.schema[name] == pl.String and name not in categories
-    )
-    if not model.feature_names:
-        if len(others) != model.n_features:
-            raise RefusedError(
-                400, f"the CSV has {len(others)} columns besides qid; {model.name} has {model.n_features} features"
-            )
-        qid = _ids(frame[_QID].to_list(), "the CSV") if _QID in frame.columns else None
-        rows = [list(row) for row in frame.select(others).iter_rows()]
-        return from_rows(model, rows, Decoded(None, {}), "the CSV", booleans=True), qid
-    return _columns(model, {name: frame[name].to_list() for name in frame.columns}, Decoded(None, {}), "the CSV")
-
-
-def _from_arrow(model: ServedModel, body: bytes) -> tuple[np.ndarray, Any]:
-    return arrow_columns(model, arrow_table(body))
+def _from_arrow(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
+    return arrow_columns(model, arrow_table(model, request.body, app.settings))
 
 
 _BY_FORM = {"dataframe_split": _split, "dataframe_records": _records, "instances": _tensor, "inputs": _tensor}

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett import __version__
-from plackett.serve.http import BINARY, RefusedError, Request, Response, Route, to_json
+from plackett.serve.http import BINARY, Deferred, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
-from plackett.serve.tables import check_keys, narrowed, whole_ids
+from plackett.serve.tables import QID, check_keys, narrowed, whole_ids
 
 if TYPE_CHECKING:
     from plackett.serve.application import Application
@@ -54,13 +54,13 @@ def live(app: Application, request: Request) -> Response:
 
 
 def ready(app: Application, request: Request) -> Response:
-    """All models are loaded and warm, and the server is not about to stop."""
+    """The models that can be loaded are, and the server is not about to stop."""
     is_ready = app.ready
     return Response(b'{"ready":true}' if is_ready else b'{"ready":false}', status=200 if is_ready else 503)
 
 
 def model_ready(app: Application, request: Request) -> Response:
-    """Whether a model is loaded; 404 if there is none of that name."""
+    """Whether a model is loaded; 503 with the reason if its file cannot be, 404 if there is none of that name."""
     model = _model(app, request)
     return Response(to_json({"name": model.name, "ready": True}))
 
@@ -79,29 +79,29 @@ def metadata(app: Application, request: Request) -> Response:
             "fingerprint": model.fingerprint,
             "feature_names": model.feature_names,
             "card": model.card,
+            "failed": app.models.failures(model.name),
         },
     }
     return Response(to_json(description))
 
 
-def infer(app: Application, request: Request) -> Response:
+def infer(app: Application, request: Request) -> Response | Deferred:
     """Scores of documents."""
     model = _model(app, request)
     header, raw = _split(request)
-    decoded = decode(header)
+    decoded = decode(header, app.settings.max_documents)
     asked = decoded.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with inputs")
     check_keys(asked, ("id", "parameters", "inputs", "outputs"), "the request")
-    inputs = _tensors(asked, decoded, raw)
+    inputs = _tensors(model, asked, decoded, raw)
     X = _table(model, inputs)
-    if len(X) > app.settings.max_documents:
-        raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
-    qid = inputs.get("qid") if "qid" not in model.feature_set else None
+    qid = inputs.get(QID) if QID not in model.feature_set else None
     if qid is not None and qid.shape != (len(X),):
         raise RefusedError(400, f"the tensor 'qid' has shape {list(qid.shape)}; [{len(X)}] is needed")
     queries = None if qid is None else whole_ids(qid, "the tensor 'qid'")
-    return _answer(asked, model, model.score(X, queries, _parameters(asked, "the request").get("exit")))
+    exits = _parameters(asked, "the request").get("exit")
+    return model.answered(X, queries, app.settings, lambda: _answer(asked, model, model.score(X, queries, exits)))
 
 
 def _model(app: Application, request: Request) -> ServedModel:
@@ -124,10 +124,14 @@ def _shown(text: bytes) -> str:
     return repr(text[:40].decode("latin-1"))
 
 
-def _tensors(asked: dict[str, Any], decoded: Decoded, raw: memoryview) -> dict[str, np.ndarray]:
+def _tensors(model: ServedModel, asked: dict[str, Any], decoded: Decoded, raw: memoryview) -> dict[str, np.ndarray]:
     inputs = asked.get("inputs")
     if not isinstance(inputs, list) or not inputs:
         raise RefusedError(400, "inputs must be a list of tensors, and at least one")
+    if len(inputs) > model.n_features + 1:
+        raise RefusedError(
+            400, f"{len(inputs)} tensors are given; {model.name} has {model.n_features} features, and qid is one more"
+        )
     tensors: dict[str, np.ndarray] = {}
     at = 0
     for i, entry in enumerate(inputs):
@@ -164,7 +168,7 @@ def _parameters(entry: dict[str, Any], where: str) -> dict[str, Any]:
 def _shape(shape: Any, where: str) -> tuple[int, ...]:
     if not isinstance(shape, list) or not 1 <= len(shape) <= 2 or not all(type(n) is int and n >= 0 for n in shape):
         raise RefusedError(400, f"{where}.shape must be [documents, features] or [documents]")
-    if math.prod(shape) > 2**40:
+    if math.prod(max(n, 1) for n in shape) > 2**40:  # also where the other is 0: NumPy counts so
         raise RefusedError(413, f"{where}.shape {shape} is too large")
     return tuple(shape)
 
@@ -256,7 +260,7 @@ def _from_bytes(entry: dict[str, Any], shape: tuple[int, ...], raw: memoryview, 
 
 
 def _table(model: ServedModel, inputs: dict[str, np.ndarray]) -> np.ndarray:
-    named = {name: values for name, values in inputs.items() if name != "qid" or "qid" in model.feature_set}
+    named = {name: values for name, values in inputs.items() if name != QID or QID in model.feature_set}
     if model.feature_set and named.keys() <= model.feature_set and named:
         missing = [name for name in model.feature_names if name not in named]
         if missing:
@@ -352,7 +356,7 @@ _MODEL_PATHS = ("/v2/models/{model}", "/v2/models/{model}/versions/{version}")
 ROUTES = [
     Route("GET", "/v2", server, "What this server is."),
     Route("GET", "/v2/health/live", live, "Whether the process runs.", open=True),
-    Route("GET", "/v2/health/ready", ready, "Whether all models are loaded and warm.", open=True, statuses=(503,)),
+    Route("GET", "/v2/health/ready", ready, "Whether models are loaded and warm.", open=True, statuses=(503,)),
     *(
         route
         for path in _MODEL_PATHS

@@ -32,29 +32,31 @@ _REASONS = 10
 def rank(app: Application, request: Request) -> Response | Deferred:
     """Order the documents of a query."""
     model = app.models.get(request.values.get("model"), request.query.get("version"))
-    decoded = decode(request.body)
+    decoded = decode(request.body, app.settings.max_documents)
     asked = decoded.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with items, or with ids and features")
     check_keys(asked, _KEYS, "the request")
     ids, X = _documents(model, asked, decoded)
-    if len(X) > app.settings.max_documents:
-        raise RefusedError(413, f"{len(X)} documents; at most {app.settings.max_documents} are accepted")
     top = asked.get("top")
     if top is not None and (type(top) is not int or top < 1):
         raise RefusedError(400, "top must be a whole number from 1 on")
     explained = asked.get("explain", False)
     if not isinstance(explained, bool):
         raise RefusedError(400, "explain must be true or false")
-    scores = model.score(X, exit=asked.get("exit"))
-    order = np.argsort(-scores, kind="stable")[:top]
-    if not explained:
-        return _answer(model, ids, scores, order, None)
-    if len(order) > _EXPLAINED:
+    kept = len(X) if top is None else min(top, len(X))
+    if explained and kept > _EXPLAINED:
         raise RefusedError(
-            400, f"{len(order)} documents would be explained; ask for the first few with top, at most {_EXPLAINED}"
+            400, f"{kept} documents would be explained; ask for the first few with top, at most {_EXPLAINED}"
         )
-    return Deferred(lambda: _answer(model, ids, scores, order, _reasons(model, X, order) if len(X) else []))
+
+    def answer() -> Response:
+        scores = model.score(X, exit=asked.get("exit"))
+        order = np.argsort(-scores, kind="stable")[:top]
+        reasons = _reasons(model, X, order) if explained and len(X) else None
+        return _answer(model, ids, scores, order, reasons)
+
+    return model.answered(X, None, app.settings, answer, long=explained)
 
 
 def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> tuple[list[Any], np.ndarray]:
@@ -92,9 +94,10 @@ def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> t
 
 
 def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray) -> list[dict[str, Any]]:
-    explanation = model.explain(X)
+    """Why each of the documents in ``order`` has its score."""
+    explanation = model.explain(X, order)
     reasons = []
-    for i in order.tolist():
+    for i in range(len(order)):
         parts = explanation.contributions[i]
         largest = np.argsort(-np.abs(parts), kind="stable")[:_REASONS]
         features = [

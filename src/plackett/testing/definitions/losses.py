@@ -78,7 +78,7 @@ def naive_cumulative(loss, scores, labels, weights):
 def naive_query_mean(loss, scores, labels, weights):
     """The inner loss divided by the weight of its terms: pairs of unequal labels, or judged documents."""
     inner = loss.inner
-    if "pairwise" in type(inner).__module__:
+    if inner.approach == "pairwise":
         n = len(labels)
         count = sum(weights[u] * weights[v] for u in range(n) for v in range(n) if labels[u] > labels[v] >= 0)
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from plackett._errors import DataError
+from plackett._files import open_regular
 from plackett._optional import optional
 from plackett.text.document import Document, Link
 from plackett.text.documents.encoding import decoded
@@ -32,10 +33,11 @@ def read_html(folder: Path) -> Iterator[Document]:
     """
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
     for path in paths:
-        size = path.stat().st_size
-        if size > _LARGEST:
-            raise DataError(f"{path}: a page of {size} bytes; at most {_LARGEST} are read")
-        yield read_page(path.read_bytes(), path.relative_to(folder).as_posix())
+        with open_regular(path) as file:
+            content = file.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
+            raise DataError(f"{path}: a page of more than {_LARGEST} bytes, the most that is read")
+        yield read_page(content, path.relative_to(folder).as_posix())
 
 
 def read_page(content: bytes, address: str) -> Document:

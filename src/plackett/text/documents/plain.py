@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from plackett._errors import DataError
+from plackett._files import open_regular
 from plackett.text.document import Document
 from plackett.text.documents.encoding import decoded
 
@@ -24,10 +25,11 @@ def read_plain(path: Path, name: str | None = None) -> Document:
     name
         Id of the document; by default the name of the file.
     """
-    size = path.stat().st_size
-    if size > _LARGEST:
-        raise DataError(f"{path}: a text of {size} bytes; at most {_LARGEST} are read")
-    text = decoded(path.read_bytes()).strip()
+    with open_regular(path) as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise DataError(f"{path}: a text of more than {_LARGEST} bytes, the most that is read")
+    text = decoded(content).strip()
     title = text.partition("\n")[0].strip("# \t\r")
     fields = {"title": title if len(title) <= _TITLE else "", "text": text}
     return Document(name or path.name, {key: value for key, value in fields.items() if value})

@@ -11,6 +11,7 @@ import numpy as np
 from plackett._errors import DataError, PlackettWarning
 from plackett._progress import progress
 from plackett._provenance import fulfils
+from plackett.data.added import added_comments
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.text.engines.engine import Engine
@@ -60,7 +61,7 @@ def extract_from_engine(
     unjudged
         Label of candidates without a judgement.
     add_judged
-        Whether judged documents that are not among the candidates are added: for training, never for evaluation.
+        Whether judged documents that are not among the candidates are added, as by `plackett.extract`.
     """
     blocks = log_blocks(
         engine,
@@ -122,7 +123,10 @@ def log_blocks(
         if not rows:
             continue
         names = names or rows[0][1].names
-        yield _dataset(rows, names, labels, unjudged)
+        data = _dataset(rows, names, labels, unjudged)
+        if add_judged:
+            data = data.replace(comments=added_comments(data.docids, [hit.id not in have[q] for q, hit in rows]))
+        yield data
     if names is None:
         raise DataError(f"{source.url}: no document was found for any of {len(texts)} queries")
     if unknown:

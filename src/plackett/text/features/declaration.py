@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plackett._errors import DataError, reading
-from plackett._files import check_regular
+from plackett._files import open_regular
 from plackett._names import nearest, question
 from plackett._optional import optional
 from plackett.catalogue import items
@@ -170,8 +170,8 @@ def declarations_of_file(path: str | os.PathLike[str]) -> list[Any]:
     file = Path(path)
     if not file.exists():
         raise DataError(f"{file}: no such file")
-    check_regular(file)
-    text = file.read_text(encoding="utf-8", errors="replace")
+    with open_regular(file) as opened:
+        text = opened.read().decode("utf-8", "replace")
     with reading(file, "the list of features"):
         declared = json.loads(text) if file.suffix == ".json" else _from_yaml(text)
     if isinstance(declared, Mapping):

@@ -11,6 +11,8 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett._provenance import fulfils
+from plackett.data.added import added_comments
+from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.text.features.candidates import candidates_of, union
 from plackett.text.features.feature_set import FeatureSet
@@ -59,7 +61,8 @@ def extract(
     unjudged
         Label of candidates without a judgement.
     add_judged
-        Whether judged documents that are not among the candidates are added: for training, never for evaluation.
+        Whether judged documents that are not among the candidates are added, to learn from. They are marked, and
+        `experiment` measures without them (`without_added`): with them, figures would be too good.
     field
         Field that models search for candidates.
 
@@ -77,14 +80,7 @@ def extract(
     )
     if not parts:
         raise DataError(_NOTHING)
-    names = parts[0].feature_names
-    return RankingDataset.from_arrays(
-        np.concatenate([part.X for part in parts]),
-        None if parts[0].y is None else np.concatenate([part.y for part in parts]),
-        np.concatenate([np.repeat(part.qids, np.diff(part.offsets)) for part in parts]),
-        docids=np.concatenate([part.docids for part in parts]),
-        feature_names=names,
-    )
+    return concat(parts)
 
 
 def extract_blocks(
@@ -113,7 +109,9 @@ def extract_blocks(
             f"no query has a judgement: the judgements are of {some(labels)}, the queries are {some(analysed.ids)}"
         )
     offsets, documents = candidates_of(index, analysed, candidates, k, labels, n_jobs, field)
+    n_found = np.diff(offsets)
     if add_judged:
+        n_found = np.diff(union([(offsets, documents)])[0])  # given candidates may repeat
         if labels is None:
             raise DataError("add_judged needs judgements")
         extra = candidates_of(index, analysed, "judged", k, labels)
@@ -140,7 +138,15 @@ def extract_blocks(
         if labels is not None:
             pairs = zip(qid.tolist(), docids.tolist(), strict=True)
             y = np.array([labels.get(q, {}).get(d, unjudged) for q, d in pairs], np.float64)
-        yield RankingDataset.from_arrays(block.X, y, qid.astype(str), docids=docids, feature_names=chosen.names)
+        added = np.concatenate([np.arange(n) for n in sizes]) >= np.repeat(n_found[block.lo : block.hi], sizes)
+        yield RankingDataset.from_arrays(
+            block.X,
+            y,
+            qid.astype(str),
+            docids=docids,
+            feature_names=chosen.names,
+            comments=added_comments(docids, added) if add_judged else None,
+        )
 
 
 def some(ids: Iterable[str]) -> str:

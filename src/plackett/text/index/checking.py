@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._errors import DataError
+from plackett._files import offsets_fit
 from plackett._kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.index.field import Field
@@ -15,8 +16,7 @@ __all__ = ["check_field", "check_offsets", "check_table"]
 
 def check_offsets(offsets: np.ndarray, n: int, size: int, where: str) -> None:
     """Raise an error unless ``n`` parts fill ``size`` items one after the other."""
-    good = offsets.shape == (n + 1,) and offsets[0] == 0 and offsets[-1] == size and bool((np.diff(offsets) >= 0).all())
-    if not good:
+    if not offsets_fit(offsets, size, n):
         raise DataError(f"{where}: damaged, the offsets do not fit the data")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from plackett._atomic import replacing
 from plackett._errors import DataError
-from plackett._files import check_regular
+from plackett._files import open_regular
 from plackett.text.analysis import Analyzer
 from plackett.text.index.settings import Settings
 from plackett.text.index.values import KINDS
@@ -65,11 +65,12 @@ class Manifest:
     def read(cls, folder: Path) -> Manifest:
         """Read and check the manifest of a folder."""
         path = folder / FILE
-        check_regular(path)
         try:
-            if path.stat().st_size > _LARGEST:
+            with open_regular(path) as file:
+                written = file.read(_LARGEST + 1)
+            if len(written) > _LARGEST:
                 raise DataError(f"{path}: too large for a manifest")
-            content = json.loads(path.read_bytes().decode())
+            content = json.loads(written.decode())
         except (FileNotFoundError, NotADirectoryError):
             reason = f"there is no {FILE}" if folder.is_dir() else "there is no such folder"
             raise DataError(f"{folder} holds no index ({reason})") from None

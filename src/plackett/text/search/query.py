@@ -6,6 +6,7 @@ import re
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from plackett._names import nearest, question
 from plackett.text.index.index import Index
 from plackett.text.search.phrases import phrase_mask
 
-__all__ = ["All", "Any", "Clauses", "Node", "Not", "Phrase", "Range", "Value", "Words", "parse"]
+__all__ = ["All", "Any", "Clauses", "Node", "Not", "Phrase", "Range", "Value", "Words", "condition_mask", "parse"]
 
 #: Deepest nesting of parentheses.
 _DEEPEST = 50
@@ -178,7 +179,7 @@ class All(Node):
 
     def mask(self, index: Index) -> np.ndarray:
         """Boolean by document."""
-        return np.logical_and.reduce([node.mask(index) for node in self.nodes])
+        return reduce(np.logical_and, (node.mask(index) for node in self.nodes))
 
     def terms(self, index: Index) -> Iterator[tuple[str, str]]:
         """Fields and terms to score by."""
@@ -204,7 +205,7 @@ class Any(Node):
 
     def mask(self, index: Index) -> np.ndarray:
         """Boolean by document."""
-        return np.logical_or.reduce([node.mask(index) for node in self.nodes])
+        return reduce(np.logical_or, (node.mask(index) for node in self.nodes))
 
     def terms(self, index: Index) -> Iterator[tuple[str, str]]:
         """Fields and terms to score by."""
@@ -240,11 +241,10 @@ class Clauses(Node):
 
     def mask(self, index: Index) -> np.ndarray:
         """Boolean by document."""
-        masks = [node.mask(index) for node in self.required]
-        masks += [~node.mask(index) for node in self.excluded]
+        nodes = [*self.required, *map(Not, self.excluded)]
         if self.optional and all(node.filters for node in self.required):
-            masks.append(Any(self.optional).mask(index))
-        return np.logical_and.reduce(masks) if masks else np.zeros(index.n_documents, np.bool_)
+            nodes.append(Any(self.optional))
+        return All(tuple(nodes)).mask(index) if nodes else np.zeros(index.n_documents, np.bool_)
 
     def terms(self, index: Index) -> Iterator[tuple[str, str]]:
         """Fields and terms to score by."""
@@ -279,6 +279,20 @@ def parse(text: str, index: Index, field: str | None = None) -> Clauses:
     [True, False]
     """
     return _Parser(text, index, field or index.default_field).parse()
+
+
+def condition_mask(filters: str, index: Index, field: str | None = None) -> np.ndarray:
+    """Boolean by document: whether it fulfils conditions; errors name them, not the query.
+
+    >>> from plackett.text.document import Document
+    >>> index = Index.build([Document("a", {"body": "blue whales", "year": 1990})])
+    >>> condition_mask("year:1991..", index).tolist()
+    [False]
+    """
+    try:
+        return parse(filters, index, field).mask(index)
+    except DataError as error:
+        raise DataError(re.sub(r"^query\b", "filters", str(error))) from None
 
 
 class _Parser:

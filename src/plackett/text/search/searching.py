@@ -14,7 +14,7 @@ from plackett._provenance import fulfils
 from plackett.text.document import Document
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
-from plackett.text.search.query import parse
+from plackett.text.search.query import condition_mask, parse
 from plackett.text.search.snippets import snippet
 from plackett.text.search.top_k import bm25_impacts, top_k
 
@@ -56,6 +56,12 @@ class Hit:
     def document(self) -> Document:
         """The document as it was stored."""
         return self.index.document(self.number)
+
+    @property
+    def title(self) -> str:
+        """The stored title on one line, at most 100 characters of it; empty without one."""
+        title = self.document.fields.get("title", "")
+        return " ".join(title.split())[:100] if isinstance(title, str) else ""
 
     def snippet(self, *, words: int = 30, marks: tuple[str, str] = ("**", "**"), skip: Collection[str] = ()) -> str:
         """The part of the stored text that best shows why the document was found, with query terms marked.
@@ -173,7 +179,7 @@ def best_documents(
         if not parsed.plain:
             allowed = matching = parsed.mask(index)
     if filters:
-        mask = parse(filters, index, default).mask(index)
+        mask = condition_mask(filters, index, default)
         allowed = mask if allowed is None else allowed & mask
     lists = [(index.field(name), *_weighted(index.field(name), counts)) for name, counts in terms.items()]
     lists = [entry for entry in lists if entry[1].size]

@@ -16,8 +16,8 @@ from plackett.theory.risks.associates import ASSOCIATES, Associates
 
 __all__ = ["AssociateLoss", "LibraryLoss", "MeasureLoss", "as_associate_loss", "pair_values"]
 
-#: The associate of a loss by the folder that it is defined in.
-_FOLDERS = {"pointwise": "document", "pairwise": "pair", "listwise": "list"}
+#: The associate of a loss by its approach.
+_BY_APPROACH = {"pointwise": "document", "pairwise": "pair", "listwise": "list"}
 
 
 class AssociateLoss:
@@ -112,8 +112,7 @@ def as_associate_loss(loss: Any, *, tie: str = "none", associate: str | None = N
     if not loss.has_value:
         raise LossError(f"{loss.name} is a gradient without a value: it has no risk")
     if associate is None:
-        folder = type(loss).__module__.split(".")[-2:-1]
-        associate = _FOLDERS.get(folder[0] if folder else "", "list")
+        associate = _BY_APPROACH[loss.approach]
     if associate not in ASSOCIATES:
         raise DataError(f"associate={associate!r}; give one of {', '.join(map(repr, ASSOCIATES))}")
     if getattr(loss, "normalize", False):

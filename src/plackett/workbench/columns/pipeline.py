@@ -79,11 +79,4 @@ class PipelineColumn(Column):
         hits = self._hits(query, pipeline.candidates, filters)
         if not hits:
             raise DataError("nothing was found; there is nothing to explain")
-        names = list(hits[0].features)
-        learned = getattr(pipeline.ranker, "feature_names_in_", None)
-        if learned is not None:
-            names = [str(name) for name in learned]
-        rows = np.array([[hit.features[name] for name in names] for hit in hits], np.float32)
-        ids = [hit.id for hit in hits]
-        data = RankingDataset.from_arrays(rows, np.zeros(len(ids)), ["q"] * len(ids), docids=ids, feature_names=names)
-        return explained(pipeline.ranker, data, "q", first, second)
+        return explained(pipeline.ranker, pipeline.table(hits), "q", first, second)

@@ -55,7 +55,10 @@ export async function render(main, app, current) {
     const better = (c, m) => evaluation.pairs.filter((pair) => pair.measure === m && pair.better === c).map((pair) => (pair.a === c ? pair.b : pair.a));
     const means = table(`Means over ${plural(evaluation.judged, "judged query", "judged queries")} of ${set}`, ["ranker", ...evaluation.measures.map(right)], evaluation.columns.map((c) => [c, ...evaluation.measures.map((m) => h("td", { class: "right" }, evaluation.means[c][m] === best[m] ? h("b", null, number(evaluation.means[c][m], 4)) : number(evaluation.means[c][m], 4), better(c, m).length ? h("small", null, ` > ${better(c, m).join(", ")}`) : null))]));
     const pair = evaluation.pairs.find((one) => one.measure === measure && ((one.a === a && one.b === b) || (one.a === b && one.b === a)));
-    const difference = (row) => (a === b ? 0 : (row.values[a][measure] ?? 0) - (row.values[b][measure] ?? 0));
+    const difference = (row) => {
+      const gap = a === b ? 0 : (row.values[a][measure] ?? 0) - (row.values[b][measure] ?? 0);
+      return Math.abs(gap) > 1e-9 ? gap : 0; // rounding is no win, as in the counts of the server
+    };
     const rows = [...evaluation.rows].sort((x, y) => difference(y) - difference(x));
     const link = (row) => app.link({ qid: row.qid, q: source.searchable ? row.text : null, c: evaluation.columns.slice(0, 5), set });
     replace(results, means, evaluation.warnings.map((text) => h("p", { class: "warning" }, text)), h("p", { class: "note" }, evaluation.note, evaluation.unjudged ? ` ${plural(evaluation.unjudged, "query has", "queries have")} no judgements and are left out.` : "", evaluation.depth ? ` Lists are measured up to rank ${evaluation.depth}.` : ""),

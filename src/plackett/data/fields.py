@@ -1,0 +1,42 @@
+"""What a dataset has for each document and for each query, declared once for everything that copies or stores it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+__all__ = ["FIELDS", "NUMBERS", "Field"]
+
+
+class Field(NamedTuple):
+    """One optional field of a `plackett.RankingDataset`."""
+
+    per: Literal["row", "query"]
+    #: Type of its numbers; None for ids (whole numbers or strings), `str` for text.
+    dtype: Any
+    #: Column of a table.
+    column: str
+    #: What its columns are, if it is a table of them.
+    width: str | None = None
+    #: What a part without some of the columns has there when datasets are concatenated; None: widths must be equal.
+    fill: float | None = None
+
+
+#: The fields beside ``X``, ``offsets`` and ``qids``, in the order of the columns of a table.
+FIELDS: dict[str, Field] = {
+    "docids": Field("row", None, "docid"),
+    "y": Field("row", np.float64, "label"),
+    "sample_weight": Field("row", np.float64, "sample_weight"),
+    "query_weight": Field("query", np.float64, "query_weight"),
+    "query_time": Field("query", np.float64, "query_time"),
+    "positions": Field("row", np.int32, "position"),
+    "query_features": Field("query", np.float32, "query_features", "query features"),
+    # a query without some of the subtopics has NaN there, of no weight
+    "subtopics": Field("row", np.float32, "subtopics", "T", np.nan),
+    "subtopic_weight": Field("query", np.float64, "subtopic_weight", "T", 0.0),
+    "comments": Field("row", str, "comment"),
+}
+
+#: The fields that are numbers: what a ranker can learn from, a measure or a split can use.
+NUMBERS: dict[str, Field] = {name: field for name, field in FIELDS.items() if field.dtype not in (None, str)}
