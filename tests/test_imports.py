@@ -39,7 +39,6 @@ VERSION = "__version__"
 
 #: Imports that point upwards, each with its reason.
 EXCEPTIONS = {
-    ("scorers/_members.py", "rankers"): "the members of a blend are rankers, and are stored as rankers are",
     ("serve/models.py", "_load"): "what `load` reads is served",
     ("datasets/collection.py", "text"): "a collection consists of documents, and can be indexed",
     ("datasets/pydocs/build.py", "text"): "the embedded collection consists of documents",

@@ -91,6 +91,10 @@ class Item(NamedTuple):
     #: First sentence of its documentation.
     summary: str = ""
 
+    def load(self) -> Any:
+        """The class or function."""
+        return getattr(import_module(self.module), self.symbol)
+
 
 class Format(NamedTuple):
     """A model format of another tool: a class in ``export/`` with ``read`` or ``write`` or both."""
@@ -183,7 +187,7 @@ def stored_class(kind: str, name: str) -> Any:
     """
     for item in items(kind):
         if item.name == name:
-            return getattr(import_module(item.module), item.symbol)
+            return item.load()
     raise DataError(f"the {kind} {name!r:.200} is not known to this version of plackett")
 
 
@@ -226,10 +230,14 @@ class _Declared(NamedTuple):
 
     items: tuple[Item, ...]
     public: tuple[str, ...]
+    #: The package whose names these are: the file's own, unless it says ``__home__ = "…"``.
+    home: str = ""
 
 
 #: A file with none of these declares nothing, and is not parsed.
 _SIGNS = re.compile(r"\b(_ids|kind|fulfils|__public__)\b")
+#: The statement by which a file that lies below the package of its names says which that is.
+_HOME = re.compile(r'^__home__ = "(\w+)"$', re.MULTILINE)
 
 
 def _declared(package: Path, path: Path) -> _Declared:
@@ -243,14 +251,16 @@ def _parse(package: Path, path: Path, changed: int) -> _Declared:
     if not _SIGNS.search(text):
         return _Declared((), ())
     folder, module = path.relative_to(package).parent, _module(package, path)
-    kind = KINDS.get(folder.as_posix(), KINDS.get(path.relative_to(package).parts[0], "tool"))
+    named = _HOME.search(text)
+    home = named[1] if named else path.relative_to(package).parts[0].removesuffix(".py")
+    kind = KINDS.get(home if named else folder.as_posix(), KINDS.get(home, "tool"))
     items: list[Item] = []
     public: tuple[str, ...] = ()
     for node in ast.parse(text).body:
         items.extend(_item(node, kind, module))
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__public__":
             public = tuple(ast.literal_eval(node.value))
-    return _Declared(tuple(items), public)
+    return _Declared(tuple(items), public, home)
 
 
 def _module(package: Path, path: Path) -> str:
@@ -314,23 +324,24 @@ def public_names(package: Path) -> dict[str, dict[str, tuple[str, str]]]:
     Items are names of their sub-package, those of the kinds `TOP_LEVEL` of `plackett` too. Other names are public where
     their module lists them in ``__public__``.
     """
-    packages = [path.parent.name for path in package.glob("*/__init__.py") if path.parent.name != "cli"]
+    packages = [path.parent.name for path in package.glob("[!_]*/__init__.py") if path.parent.name != "cli"]
     names: dict[str, dict[str, tuple[str, str]]] = {subpackage: {} for subpackage in ["", *packages]}
 
-    def add(module: str, name: str, symbol: str, top: bool) -> None:
-        subpackage = module.split(".")[1]
-        if subpackage in names:
-            names[subpackage][name] = module, symbol
+    def add(home: str, module: str, name: str, symbol: str, top: bool) -> None:
+        if home in names:
+            names[home][name] = module, symbol
         if top:
             names[""][name] = module, symbol
 
+    declared = [(_module(package, path), _declared(package, path)) for path in sorted(package.rglob("*.py"))]
+    homes = {module: of_file.home for module, of_file in declared}
     for item in scan(package):
-        add(item.module, item.symbol, item.symbol, item.kind in TOP_LEVEL)
+        add(homes[item.module], item.module, item.symbol, item.symbol, item.kind in TOP_LEVEL)
         if item.kind == "measure":  # an object, known by its name
-            add(item.module, item.name, item.symbol, False)
-    for path in sorted(package.rglob("*.py")):
-        for name in _declared(package, path).public:
-            add(_module(package, path), name, name, True)
+            add(homes[item.module], item.module, item.name, item.symbol, False)
+    for module, of_file in declared:
+        for name in of_file.public:
+            add(of_file.home, module, name, name, True)
     return {subpackage: dict(sorted(inside.items())) for subpackage, inside in sorted(names.items())}
 
 

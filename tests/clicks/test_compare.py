@@ -7,12 +7,13 @@ import pytest
 
 import plackett as pk
 from plackett.clicks.compare import compare_models
-from plackett.clicks.features import FeatureAttraction, LogisticRates, dataset_rows
+from plackett.clicks.features import FeatureAttraction, dataset_rows
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.dbn import DBN, SDBN
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.profile import profile_log
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, simulate_log
+from plackett.solvers.logistic_rates import LogisticRates
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.clicks.features import FeatureAttraction, LogisticRates, dataset_rows, likelihood_slope
+from plackett.clicks.features import FeatureAttraction, dataset_rows, likelihood_slope
 from plackett.clicks.loading import make_model
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.pbm import PBM
@@ -20,6 +20,7 @@ from plackett.clicks.unbiased.propensities import em_propensities, harvest_prope
 from plackett.clicks.unbiased.selection_bias import selection_weights, two_phase
 from plackett.clicks.unbiased.weights import ips_dataset, ips_labels, ips_weights
 from plackett.models.neural import Neural
+from plackett.solvers.logistic_rates import LogisticRates
 
 LOOK = 1 / np.arange(1, 7)
 

@@ -11,57 +11,9 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
+from plackett.solvers.logistic_rates import LogisticRates, sigmoid
 
-__all__ = ["FeatureAttraction", "LogisticRates", "check_finite", "dataset_rows", "dense", "likelihood_slope"]
-
-
-class LogisticRates:
-    r"""Logistic regression of rates: :math:`\sigma(w^\top x + b)` fitted to hits out of trials, with an L2 penalty.
-
-    Newton's method, which converges in a few steps.
-
-    Parameters
-    ----------
-    alpha
-        Strength of the penalty of w (not of b), in units of one trial.
-    """
-
-    def __init__(self, alpha: float = 1.0, max_iter: int = 50) -> None:
-        self.alpha, self.max_iter = alpha, max_iter
-
-    def fit(self, X: np.ndarray, hits: np.ndarray, trials: np.ndarray) -> Self:
-        """Fit to hits out of trials per row."""
-        X = np.asarray(X, np.float64)
-        self.mean_, self.scale_ = X.mean(axis=0), np.maximum(X.std(axis=0), 1e-9)
-        Z = np.column_stack(((X - self.mean_) / self.scale_, np.ones(len(X))))
-        w = getattr(self, "coef_", np.zeros(Z.shape[1]))
-        penalty = np.full(Z.shape[1], self.alpha)
-        penalty[-1] = 1e-8
-        value = self._value(Z, w, hits, trials, penalty)
-        for _ in range(self.max_iter):
-            chance = _sigmoid(Z @ w)
-            slope = Z.T @ (hits - trials * chance) - penalty * w
-            bend = (Z * (trials * chance * (1 - chance))[:, None]).T @ Z + np.diag(penalty)
-            step = np.linalg.solve(bend, slope)
-            size = 1.0
-            while size > 1e-6 and self._value(Z, w + size * step, hits, trials, penalty) < value - 1e-12:
-                size /= 2
-            w = w + size * step
-            new = self._value(Z, w, hits, trials, penalty)
-            if new - value < 1e-9 * max(trials.sum(), 1.0):
-                break
-            value = new
-        self.coef_ = w
-        return self
-
-    def _value(self, Z: np.ndarray, w: np.ndarray, hits: np.ndarray, trials: np.ndarray, penalty: np.ndarray) -> float:
-        level = Z @ w
-        return float((hits * level - trials * np.logaddexp(0, level)).sum() - 0.5 * (penalty * w**2).sum())
-
-    def rates(self, X: np.ndarray) -> np.ndarray:
-        """Rates of rows."""
-        Z = (np.asarray(X, np.float64) - self.mean_) / self.scale_
-        return _sigmoid(Z @ self.coef_[:-1] + self.coef_[-1])
+__all__ = ["FeatureAttraction", "check_finite", "dataset_rows", "dense", "likelihood_slope"]
 
 
 class FeatureAttraction:
@@ -149,7 +101,7 @@ class FeatureAttraction:
             refuse_categories(data.categories, "LogisticRates")
             check_finite(data, np.arange(data.n_rows))
             return self.learner_.rates(dense(data, np.arange(data.n_rows)))
-        return _sigmoid(self.learner_.predict(data))
+        return sigmoid(self.learner_.predict(data))
 
 
 def likelihood_slope(model: ClickModel, log: ClickLog, scores: np.ndarray) -> tuple[float, np.ndarray]:
@@ -163,7 +115,7 @@ def likelihood_slope(model: ClickModel, log: ClickLog, scores: np.ndarray) -> tu
     from copy import copy
 
     trial = copy(model)
-    trial.attraction_ = clipped(_sigmoid(np.asarray(scores, np.float64)))
+    trial.attraction_ = clipped(sigmoid(np.asarray(scores, np.float64)))
     rates = trial.attraction_
     sums = trial._expect(trial._prepare(log))
     return sums.log_likelihood, trial.clicks_ - rates * sums.pairs["examined"]
@@ -188,7 +140,7 @@ def _fit_rates(
     single = RankingDataset.from_arrays(
         X, None, qid=query, feature_names=data.feature_names, categories=data.categories
     )
-    return _sigmoid(single.to_input_order(learner.predict(single)))
+    return sigmoid(single.to_input_order(learner.predict(single)))
 
 
 def check_finite(
@@ -231,7 +183,3 @@ def dataset_rows(log: ClickLog, data: RankingDataset) -> np.ndarray:
 
     code, names = codes(docids, "docids")
     return PairTable(data.qids, names, query, code).in_log(log)
-
-
-def _sigmoid(x: Any) -> Any:
-    return 1.0 / (1.0 + np.exp(-np.clip(x, -500, 500)))

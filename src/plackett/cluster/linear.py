@@ -13,8 +13,9 @@ from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import deviation, merged_moments, moments, weight_of_rows
 from plackett.losses.base import BoundLoss, Loss
-from plackett.models.linear import Linear, deviation, lbfgs, merged_moments, moments, weight_of_rows
+from plackett.models.linear import Linear, lbfgs
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
 

@@ -17,15 +17,13 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-    from plackett.losses.base import Loss
-
 __all__ = ["feature_names", "feature_scores", "permutation_importance", "single_feature_importance"]
 __public__ = ["permutation_importance", "single_feature_importance"]
 
 
 @fulfils("features.importance", paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def single_feature_importance(
-    data: RankingDataset, measure: str | Measure | Loss = "nDCG@10", *, random_state: int = 0
+    data: RankingDataset, measure: str | Measure | Callable[..., float] = "nDCG@10", *, random_state: int = 0
 ) -> pl.DataFrame:
     """How well each feature ranks by itself, with large or small values first, whichever is better.
 
@@ -76,7 +74,7 @@ def single_feature_importance(
 def permutation_importance(
     ranker: Any,
     data: RankingDataset,
-    measure: str | Measure | Loss = "nDCG@10",
+    measure: str | Measure | Callable[..., float] = "nDCG@10",
     *,
     n_repeats: int = 5,
     within_queries: bool = False,
@@ -151,7 +149,9 @@ def feature_names(data: RankingDataset) -> list[str]:
 # ------------------------------------------------------------------------------------------------------- by measure
 
 
-def _worth(data: RankingDataset, measure: str | Measure | Loss, random_state: int) -> Callable[[np.ndarray], float]:
+def _worth(
+    data: RankingDataset, measure: str | Measure | Callable[..., float], random_state: int
+) -> Callable[[np.ndarray], float]:
     """The mean of a measure for given scores, or the value of a loss, so that larger is better."""
     if data.y is None:
         raise DataError("the data have no labels to measure features with")

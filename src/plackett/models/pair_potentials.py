@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import spread
 from plackett.losses.base import Loss
-from plackett.models.linear import spread
 from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer

@@ -597,6 +597,25 @@ class Ranker(FittedAttributes, Estimator):
 
         save(self, path)
 
+    def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The fitted ranker as JSON and named arrays, as scorers with rankers inside store them."""
+        from plackett.rankers.storage import pack
+
+        return pack(self)
+
+    @classmethod
+    def unpack(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
+        """The ranker that `pack` wrote."""
+        from plackett.rankers.storage import unpack
+
+        return unpack(header, arrays)
+
+    def trained_copy(self, data: RankingDataset) -> Ranker:
+        """A copy that is trained on a dataset, without a warning if it learns nothing."""
+        from plackett.rankers.wrapper import train_quietly
+
+        return train_quietly(self, data)
+
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram of the parameters and, once fitted, the model card."""
         from sklearn.utils import estimator_html_repr

@@ -10,7 +10,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -121,7 +120,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     matching = [item for item in items("ranker") if item.symbol == algorithm]
     if not matching or scorer not in [item.name for item in items("scorer")]:
         raise DataError(f"holds a {algorithm!r} ({scorer!r}), which this version of plackett does not have")
-    cls = getattr(import_module(matching[0].module), algorithm)
+    cls = matching[0].load()
     parameters = current(header["parameters"])
     unknown = sorted(set(parameters) - set(cls().get_params(deep=False)))
     if unknown:

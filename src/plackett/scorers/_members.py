@@ -5,24 +5,45 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from plackett._errors import DataError
+from plackett.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.models.parameters import from_plain
-from plackett.rankers.base import Ranker
 
 __all__ = [
+    "Member",
     "member_scores",
     "pack_members",
     "same_features",
-    "trained_member",
     "unlabelled",
     "unpack_base",
     "unpack_members",
 ]
+
+
+class Member(Protocol):
+    """What a scorer asks of a ranker inside it."""
+
+    n_features_in_: int
+    n_jobs: int | None
+    scorer_: Any
+
+    def _score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset."""
+
+    def trained_copy(self, data: RankingDataset) -> Self:
+        """A copy that is trained on a dataset."""
+
+    def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The fitted ranker as JSON and named arrays."""
+
+    @classmethod
+    def unpack(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """The ranker that `pack` wrote."""
 
 
 def unlabelled(
@@ -35,33 +56,24 @@ def unlabelled(
     )
 
 
-def member_scores(ranker: Ranker, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
+def member_scores(ranker: Member, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
     """Scores of a member, computed with this many threads."""
     member = copy(ranker)
     member.n_jobs = n_jobs
     return member._score_rows(data)
 
 
-def trained_member(base: Ranker, data: RankingDataset) -> Ranker:
-    """A trained copy of a ranker, for scorers that train at prediction time."""
-    from plackett.rankers.wrapper import train_quietly
-
-    return train_quietly(base, data)
-
-
-def unpack_base(text: Any) -> Ranker:
+def unpack_base(text: Any) -> Member:
     """An untrained ranker, from its parameters as `to_plain` writes them."""
-    base = from_plain(text)
-    if not isinstance(base, Ranker):
+    base: Member = from_plain(text)
+    if not hasattr(base, "trained_copy"):
         raise DataError("the base ranker of the model is damaged")
     return base
 
 
-def pack_members(rankers: Sequence[Ranker]) -> dict[str, np.ndarray]:
+def pack_members(rankers: Sequence[Member]) -> dict[str, np.ndarray]:
     """The rankers as named arrays, those of member i with the prefix ``i.``."""
-    from plackett.rankers.storage import pack
-
-    packed = [pack(ranker) for ranker in rankers]
+    packed = [ranker.pack() for ranker in rankers]
     headers = json.dumps([header for header, _ in packed], ensure_ascii=False).encode()
     arrays = {"members": np.frombuffer(headers, np.uint8)}
     for i, (_, parts) in enumerate(packed):
@@ -69,10 +81,8 @@ def pack_members(rankers: Sequence[Ranker]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def unpack_members(arrays: dict[str, np.ndarray]) -> tuple[Ranker, ...]:
-    """The rankers that `pack_members` wrote."""
-    from plackett.rankers.storage import unpack
-
+def unpack_members(arrays: dict[str, np.ndarray]) -> tuple[Member, ...]:
+    """The rankers that `pack_members` wrote. Their classes are looked up in the catalogue."""
     headers = json.loads(arrays["members"].tobytes())
     if not isinstance(headers, list) or not 0 < len(headers) <= len(arrays):  # every member has arrays
         raise DataError("the members of the model are damaged")
@@ -81,10 +91,18 @@ def unpack_members(arrays: dict[str, np.ndarray]) -> tuple[Ranker, ...]:
         number, dot, rest = name.partition(".")
         if dot and number.isdecimal() and int(number) < len(parts):
             parts[int(number)][rest] = array
-    return tuple(unpack(header, part) for header, part in zip(headers, parts, strict=True))
+    return tuple(_class(header["algorithm"]).unpack(header, part) for header, part in zip(headers, parts, strict=True))
 
 
-def same_features(rankers: Sequence[Ranker]) -> tuple[Ranker, ...]:
+def _class(algorithm: str) -> type[Member]:
+    for item in items("ranker"):
+        if item.symbol == algorithm:
+            member: type[Member] = item.load()
+            return member
+    raise DataError(f"holds a {algorithm!r}, which this version of plackett does not have")
+
+
+def same_features(rankers: Sequence[Member]) -> tuple[Member, ...]:
     """The members of a file, which score the same features."""
     for ranker in rankers:
         if ranker.n_features_in_ != rankers[0].n_features_in_:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.scorers._members import member_scores, pack_members, same_features, unlabelled, unpack_members
+from plackett.scorers._members import Member, member_scores, pack_members, same_features, unlabelled, unpack_members
 from plackett.scorers.base import Size, check_finite
-
-if TYPE_CHECKING:
-    from plackett.rankers.base import Ranker
 
 __all__ = ["BlendScorer"]
 
@@ -26,7 +23,7 @@ class BlendScorer:
     reads_queries: ClassVar[bool] = True
     #: Whether `predict` takes the relations of the documents, for members that need them.
     reads_relations: ClassVar[bool] = True
-    rankers: tuple[Ranker, ...]
+    rankers: tuple[Member, ...]
     factors: np.ndarray
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from plackett._errors import DataError
 from plackett._files import offsets_fit
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
-from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
+from plackett.scorers._members import Member, member_scores, pack_members, unlabelled, unpack_members
 from plackett.scorers.nested import best_rows, lift
-
-if TYPE_CHECKING:
-    from plackett.rankers.base import Ranker
 
 __all__ = ["CascadeScorer"]
 
@@ -41,7 +38,7 @@ class CascadeScorer:
     reads_queries: ClassVar[bool] = True
     #: Whether `predict` takes the relations of the documents, for members that need them.
     reads_relations: ClassVar[bool] = True
-    rankers: tuple[Ranker, ...]
+    rankers: tuple[Member, ...]
     keep: np.ndarray
     columns: tuple[np.ndarray, ...]
 

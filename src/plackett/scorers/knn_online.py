@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.models.parameters import to_plain
-from plackett.scorers._members import member_scores, trained_member, unlabelled, unpack_base
+from plackett.scorers._members import Member, member_scores, unlabelled, unpack_base
 from plackett.scorers._training_data import pack_data, unpack_data
 from plackett.scorers.base import Size
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 from plackett.scorers.routers import nearest
-
-if TYPE_CHECKING:
-    from plackett.rankers.base import Ranker
 
 __all__ = ["KNNOnlineScorer"]
 
@@ -34,14 +31,14 @@ class KNNOnlineScorer:
     reads_queries: ClassVar[bool] = True
     #: Whether `predict` takes the relations of the documents, for base rankers that need them.
     reads_relations: ClassVar[bool] = True
-    base: Ranker
+    base: Member
     data: RankingDataset
     query_map: QueryMap
     points: np.ndarray
     k: int
     max_models: int
     #: Rankers by their neighbours, the least recently used first. Not stored.
-    models: OrderedDict[bytes, Ranker] = field(default_factory=OrderedDict, compare=False)
+    models: OrderedDict[bytes, Member] = field(default_factory=OrderedDict, compare=False)
 
     list_aware: ClassVar[bool] = True
 
@@ -62,19 +59,19 @@ class KNNOnlineScorer:
         z = features_of(self, X, offsets, query_features)
         return self.score(self.choose(X, offsets, z), X, offsets, n_jobs, query_features, relations)
 
-    def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> list[tuple[np.ndarray, Ranker]]:
+    def choose(self, X: Any, offsets: np.ndarray, z: np.ndarray) -> list[tuple[np.ndarray, Member]]:
         """The rankers for the queries, trained if needed, each with the queries that share it."""
         near = np.sort(nearest(self.points, z, self.k), axis=1)
         sets, which = np.unique(near, axis=0, return_inverse=True)
         which = which.ravel()
         return [(np.flatnonzero(which == i), self._model(chosen)) for i, chosen in enumerate(sets)]
 
-    def _model(self, queries: np.ndarray) -> Ranker:
+    def _model(self, queries: np.ndarray) -> Member:
         key = queries.astype(np.int64).tobytes()
         known = self.models.pop(key, None)
         if known is None:
             part = self.data if queries.size == self.data.n_queries else self.data.select(queries)
-            known = trained_member(self.base, part)
+            known = self.base.trained_copy(part)
         self.models[key] = known
         while len(self.models) > self.max_models:
             self.models.popitem(last=False)
@@ -82,7 +79,7 @@ class KNNOnlineScorer:
 
     def score(
         self,
-        chosen: list[tuple[np.ndarray, Ranker]],
+        chosen: list[tuple[np.ndarray, Member]],
         X: Any,
         offsets: np.ndarray,
         n_jobs: int | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,12 +12,9 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
 from plackett.data.scaling import scale_queries, with_relative_names
-from plackett.scorers._members import unlabelled
+from plackett.scorers._members import Member, unlabelled
 from plackett.scorers.base import Size
 from plackett.scorers.blend import BlendScorer
-
-if TYPE_CHECKING:
-    from plackett.rankers.base import Ranker
 
 __all__ = ["ListFeaturesScorer", "relative_columns", "widened"]
 
@@ -86,7 +83,7 @@ class ListFeaturesScorer:
         return Size("n_features", self.n_features)
 
     @property
-    def rankers(self) -> tuple[Ranker, ...]:
+    def rankers(self) -> tuple[Member, ...]:
         """The members of the blend."""
         return self.blend.rankers
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.scorers._members import member_scores, pack_members, same_features, unlabelled, unpack_members
+from plackett.scorers._members import Member, member_scores, pack_members, same_features, unlabelled, unpack_members
 from plackett.scorers.base import Size, check_finite
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routers import ROUTERS, Router
-
-if TYPE_CHECKING:
-    from plackett.rankers.base import Ranker
 
 __all__ = ["QueryScorer", "RoutedScorer", "features_of"]
 
@@ -61,7 +58,7 @@ class RoutedScorer:
     reads_queries: ClassVar[bool] = True
     #: Whether `predict` takes the relations of the documents, for members that need them.
     reads_relations: ClassVar[bool] = True
-    rankers: tuple[Ranker, ...]
+    rankers: tuple[Member, ...]
     factors: np.ndarray
     shrink: float
     query_map: QueryMap | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,13 +13,10 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.models.parameters import to_plain
-from plackett.scorers._members import member_scores, trained_member, unlabelled, unpack_base
+from plackett.scorers._members import Member, member_scores, unlabelled, unpack_base
 from plackett.scorers._training_data import pack_data, unpack_data
 from plackett.scorers.base import Size
 from plackett.scorers.kernel_pca import KERNELS, kernel_components
-
-if TYPE_CHECKING:
-    from plackett.rankers.base import Ranker
 
 __all__ = ["TransductiveScorer"]
 
@@ -33,7 +30,7 @@ class TransductiveScorer:
     #: Whether `predict` takes the features of the queries and the relations of the documents.
     reads_queries: ClassVar[bool] = True
     reads_relations: ClassVar[bool] = True
-    base: Ranker
+    base: Member
     data: RankingDataset
     kernels: tuple[str, ...]
     n_components: int
@@ -59,7 +56,7 @@ class TransductiveScorer:
             if hi > lo:
                 one = whole.select([q])
                 own, train = self.widened(one.X)
-                ranker = trained_member(self.base, train)
+                ranker = self.base.trained_copy(train)
                 scores[lo:hi] = member_scores(ranker, one.replace(X=own), n_jobs)
         return scores
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._errors import DataError
-from plackett.scorers._members import member_scores, pack_members, unlabelled, unpack_members
+from plackett.scorers._members import Member, member_scores, pack_members, unlabelled, unpack_members
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
-
-if TYPE_CHECKING:
-    from plackett.rankers.base import Ranker
 
 __all__ = ["TwoLayerScorer", "products"]
 
@@ -41,7 +38,7 @@ class TwoLayerScorer:
     reads_queries: ClassVar[bool] = True
     #: Whether `predict` takes the relations of the documents, for base rankers that need them.
     reads_relations: ClassVar[bool] = True
-    ranker: Ranker
+    ranker: Member
     query_map: QueryMap
     #: From the standardised query features to those used, features × components.
     projection: np.ndarray

@@ -11,10 +11,10 @@ from plackett._cached import cached_property
 from plackett._errors import DataError, MeasureError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
+from plackett.data.moments import weight_of_rows
 from plackett.data.parts import per_query, rows_where, values_at
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
-from plackett.models.linear import weight_of_rows
 
 __all__ = ["MeasureObjective"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett._provenance import fulfils
-from plackett.clicks.features import LogisticRates
 from plackett.data.dataset import RankingDataset
+from plackett.solvers.logistic_rates import LogisticRates
 
 __all__ = ["TwoPhase", "selection_weights", "two_phase"]
 

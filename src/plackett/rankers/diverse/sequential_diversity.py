@@ -12,8 +12,8 @@ from plackett._estimator import clone
 from plackett._kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
+from plackett.data.moments import spread
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend, spread_within_lists

@@ -12,8 +12,8 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks
+from plackett.data.moments import spread
 from plackett.measures.language import parse
-from plackett.models.linear import spread
 from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer

@@ -12,8 +12,8 @@ from plackett._kernel import kernel
 from plackett._random import mix
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
+from plackett.data.moments import spread
 from plackett.losses.base import finite_gains
-from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.diverse.sequential_diversity import ideal_orders

@@ -9,9 +9,9 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import spread
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
-from plackett.models.linear import spread
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times

@@ -11,8 +11,8 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array, row_blocks
+from plackett.data.moments import spread, weight_of_rows
 from plackett.data.parts import per_row
-from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._entries import pair_entries

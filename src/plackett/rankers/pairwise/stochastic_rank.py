@@ -16,8 +16,8 @@ from plackett.data.files import NATIVE, TABLES, format_of
 from plackett.data.letor.read import check_chunk_bytes, read_letor_chunks
 from plackett.data.letor.source import is_regular
 from plackett.data.mapped import query_blocks
+from plackett.data.moments import spread, weight_of_rows
 from plackett.data.native import open_dataset
-from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance

@@ -12,8 +12,8 @@ from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks, take_rows
+from plackett.data.moments import spread, weight_of_rows
 from plackett.data.parts import counted, labels_that_occur, per_row, rows_where, values_at
-from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.kernel import KERNELS, KernelScorer

@@ -14,8 +14,8 @@ from plackett._random import below, mix
 from plackett._scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
+from plackett.data.moments import deviation, moments, weight_of_rows
 from plackett.data.parts import labels_that_occur
-from plackett.models.linear import deviation, moments, weight_of_rows
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times
 from plackett.scorers.ordinal import OrdinalScorer

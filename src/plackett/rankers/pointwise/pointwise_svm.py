@@ -10,8 +10,8 @@ import numpy as np
 
 from plackett._errors import DataError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import spread, weight_of_rows
 from plackett.data.parts import all_rows, counted, parts, per_row, rows_where
-from plackett.models.linear import spread, weight_of_rows
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance

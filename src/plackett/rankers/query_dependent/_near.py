@@ -8,7 +8,8 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.linear import Linear, spread, train_near
+from plackett.data.moments import spread
+from plackett.models.linear import Linear, train_near
 from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 from plackett.scorers.linear import LinearScorer

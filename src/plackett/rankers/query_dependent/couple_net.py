@@ -10,8 +10,9 @@ import numpy as np
 from plackett._errors import LossError
 from plackett.catalogue import find
 from plackett.data.dataset import RankingDataset
+from plackett.data.moments import spread
 from plackett.losses.base import BoundLoss, Loss
-from plackett.models.linear import Linear, spread
+from plackett.models.linear import Linear
 from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.gradient_ranker import _named
 from plackett.rankers.query_dependent._base import UsesQueryFeatures

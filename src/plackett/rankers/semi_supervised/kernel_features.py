@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._errors import DataError
 from plackett.data.dataset import RankingDataset
-from plackett.models.linear import spread
+from plackett.data.moments import spread
 from plackett.models.search_space import SearchSpace
 from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.blend import BlendScorer

@@ -10,11 +10,11 @@ from plackett._cached import cached_property
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks
+from plackett.data.moments import spread
 from plackett.losses.base import BoundLoss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.base import Measure
-from plackett.models.linear import spread
 from plackett.scorers._products import table_times, transposed_times
 from plackett.solvers.measure_objective import MeasureObjective
 

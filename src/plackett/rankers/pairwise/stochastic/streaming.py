@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.models.linear import Moments, deviation, merged_moments, moments, weight_of_rows
+from plackett.data.moments import Moments, deviation, merged_moments, moments, weight_of_rows
 from plackett.rankers.pairwise.stochastic.loops import Draws
 
 __all__ = ["Survey"]
