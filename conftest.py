@@ -10,7 +10,7 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 #: Modules whose examples need an extra.
-_NEEDS = {"torch": "src/plackett/models/neural.py", "plotly": "src/plackett/experiments/report/write.py"}
+_NEEDS = {"torch": "src/plackett/models/networks/neural.py", "plotly": "src/plackett/experiments/report/write.py"}
 collect_ignore = [path for module, path in _NEEDS.items() if find_spec(module) is None]
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from _sets import SETS as OTHER_SETS
 
 import plackett as pk
-from plackett._atomic import replacing
+from plackett._files.atomic import replacing
 
 MEASURES = ("nDCG@10", "AP")
 MOST_ROUNDS, PATIENCE = 1000, 50

@@ -158,7 +158,7 @@ SPACES: dict[str, dict[str, Any]] = {
 
 def settings(name: str, trials: int) -> list[dict[str, Any]]:
     """The default, and settings drawn from the space of a contestant."""
-    from plackett.models.search_space import value_at
+    from plackett._base.search_space import value_at
 
     rng = np.random.default_rng(0)
     space = SPACES[name]

@@ -16,7 +16,7 @@ import torch
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.listnet import ListNetLoss
-from plackett.models.neural import Neural
+from plackett.models.networks.neural import Neural
 from plackett.solvers.monitor import Monitor
 
 

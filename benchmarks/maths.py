@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from plackett import _vector_math
+from plackett._kernels import vector_math
 
 REFERENCES: dict[str, Callable[..., Any]] = {
     "exp": lambda x: np.exp(x),
@@ -45,10 +45,10 @@ def nanoseconds(function: Any, x: np.ndarray) -> float:
 def main() -> None:
     x = np.random.default_rng(0).normal(0, 3, 4096)
     print(f"{'function':10} {'plackett':>9} {'numpy in numba':>15} {'ratio':>6}   ns per number")
-    for name in _vector_math.__all__:
+    for name in vector_math.__all__:
         values = np.abs(x) if name.startswith("log") else x
         values = values.astype(np.float32) if name.endswith("32") else values
-        ours = nanoseconds(getattr(_vector_math, name), values)
+        ours = nanoseconds(getattr(vector_math, name), values)
         theirs = nanoseconds(numba.njit(error_model="numpy")(REFERENCES[name]), values)
         print(f"{name:10} {ours:9.2f} {theirs:15.2f} {theirs / ours:6.1f}")
 

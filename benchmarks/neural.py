@@ -20,7 +20,7 @@ from torch import nn
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.listnet import ListNetLoss
 from plackett.losses.pairwise.logistic import Logistic
-from plackett.models.neural import Neural
+from plackett.models.networks.neural import Neural
 from plackett.solvers.monitor import Monitor
 
 WIDTH, HEADS = 128, 4

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 import plackett as pk
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise._margin_pairs import margin_pairs
 

@@ -16,8 +16,9 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett import DataError, _atomic, _storage
-from plackett.data import _compression
+from plackett import DataError
+from plackett._files import atomic, compression
+from plackett._files import storage as _storage
 from plackett.rankers import storage
 from plackett.scorers._training_data import pack_data, unpack_data
 
@@ -280,8 +281,8 @@ def test_load_without_mapping_keeps_what_was_there(tmp_path):
 @pytest.mark.parametrize("kind", [".txt", ".csv"])
 def test_decompression_bombs(tmp_path, monkeypatch, suffix, kind):
     """64 MiB of zeros in some kilobytes, with limits to match; the true one is a gibibyte."""
-    monkeypatch.setattr(_compression, "_MOST_BYTES", 1 << 20)
-    monkeypatch.setattr(_compression, "_MOST_TIMES", 100)
+    monkeypatch.setattr(compression, "_MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(compression, "_MOST_TIMES", 100)
     zeros = bytes(1 << 26)
     if suffix == ".zst":
         zeros = pytest.importorskip("zstandard").ZstdCompressor().compress(zeros)
@@ -327,8 +328,8 @@ def test_parquet_with_odd_types(tmp_path, role, values):
 
 def test_files_of_killed_writers_are_removed(tmp_path, monkeypatch):
     target = tmp_path / "m.plackett"
-    here, token = _atomic._machine(), "0123456789ab"
-    monkeypatch.setattr(_atomic, "_alive", lambda process: process == 1)
+    here, token = atomic._machine(), "0123456789ab"
+    monkeypatch.setattr(atomic, "_alive", lambda process: process == 1)
     hour, days = 3600, 5 * 86_400
     ages = {
         f".m.plackett.{here}-999-{token}.tmp": (hour, False),  # its process is gone
@@ -343,7 +344,7 @@ def test_files_of_killed_writers_are_removed(tmp_path, monkeypatch):
     for name, (age, _) in ages.items():
         (tmp_path / name).write_bytes(b"half")
         os.utime(tmp_path / name, (now - age, now - age))
-    with _atomic.replacing(target) as file:
+    with atomic.replacing(target) as file:
         file.write(b"whole")
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"m.plackett", *(name for name, (_, stays) in ages.items() if stays)}

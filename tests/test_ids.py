@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett._index import PUBLIC
+from plackett._names.index import PUBLIC
 from plackett.cli import main
 
 N_QUERIES, N_DOCS = 6, 5

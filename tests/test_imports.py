@@ -1,10 +1,10 @@
-"""The packages import in one direction, at the head of a file and inside functions."""
+"""All packages stand in one line: each imports only from those before it, in every form of import."""
 
 from __future__ import annotations
 
 import ast
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,53 +12,32 @@ from types import ModuleType
 import pytest
 
 import plackett
-from plackett._index import PACKAGES
+from plackett._names.index import PACKAGES
 
 PACKAGE = Path(plackett.__file__).parent
 
-#: The layers from the bottom to the top. A package imports from its own layer and from those below it.
-LAYERS = (
-    ("data", "permutation_models"),
-    ("datasets", "measures"),
-    ("evaluation", "aggregation", "diversity"),
-    ("losses",),
-    ("scorers", "solvers", "models"),
-    ("rankers", "text", "graph", "clicks", "selection", "feature_selection"),
-    ("explanations", "export", "online"),
-    ("experiments",),
-    ("studies", "plot", "theory"),
-    ("testing", "serve", "workbench", "cluster", "applications"),
-    ("cli",),
+#: The packages from the bottom to the top: each imports only from those before it.
+LINE = (
+    *("_base", "_names", "_kernels", "_files"),
+    *("data", "permutation_models", "measures", "evaluation", "aggregation", "diversity", "losses"),
+    *("scorers", "solvers", "models", "selection", "rankers"),
+    *("graph", "text", "datasets", "feature_selection", "clicks", "explanations", "online", "export"),
+    *("experiments", "plot", "theory", "testing", "applications", "_load", "serve", "workbench", "cluster"),
+    *("studies", "cli", "__main__"),
 )
-LEVEL = {package: level for level, layer in enumerate(LAYERS) for package in layer}
-
-#: Modules above all packages: the public face, and the one reader for every kind of file.
-TOP = ("__init__", "__main__", "_load")
-#: The one name of the public face that everything may use: a literal.
-VERSION = "__version__"
-
-#: Imports that point upwards, each with its reason.
-EXCEPTIONS = {
-    ("serve/models.py", "_load"): "what `load` reads is served",
-    ("datasets/collection.py", "text"): "a collection consists of documents, and can be indexed",
-    ("datasets/pydocs/build.py", "text"): "the embedded collection consists of documents",
-    ("losses/base.py", "theory"): "a loss tells what is proved of it, when asked",
-}
+PLACE = {package: place for place, package in enumerate(LINE)}
 
 
-def imports(statements: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports among statements and inside them; what only type checkers see is left out."""
-    for node in statements:
+def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """All imports of a file: at its head, inside functions and classes, and for type checkers."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
-        elif not (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"):
-            for block in ("body", "orelse", "handlers", "finalbody", "cases"):
-                yield from imports(getattr(node, block, ()))
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Packages, and modules at the root, that a file imports."""
-    for node in imports(ast.parse(path.read_text(encoding="utf-8")).body):
+    """Packages, and names of the public face, that a file imports."""
+    for node in imports(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         else:
@@ -72,36 +51,28 @@ def imported(path: Path) -> Iterator[str]:
                 yield rest.partition(".")[0] or "__init__"
 
 
-def is_module(name: str) -> bool:
-    return (PACKAGE / f"{name}.py").exists()
-
-
 def upward(path: Path) -> Iterator[str]:
-    """What a file imports from above its own layer."""
-    relative = path.relative_to(PACKAGE)
-    own = relative.parts[0].removesuffix(".py")
-    if own in TOP:
+    """What a file imports that does not stand before its own package; names of the public face are never imported."""
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if own == "__init__":
         return
-    level = LEVEL[own] if len(relative.parts) > 1 else -1
     for name in imported(path):
-        if name in LEVEL:
-            above = LEVEL[name] > level
-        else:  # a module at the root, or a name of the public face
-            above = name in TOP or not (is_module(name) or name == VERSION)
-        if above and level < LEVEL["cli"]:
+        if name != own and PLACE.get(name, len(LINE)) > PLACE[own]:
             yield name
 
 
-def test_every_package_has_a_layer():
+def test_every_package_stands_in_the_line():
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert packages <= set(LEVEL)
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    assert packages | modules == set(LINE) and len(LINE) == len(set(LINE))
 
 
 def test_imports_point_one_way():
+    """In every form: no two packages import each other."""
     found = {
         (path.relative_to(PACKAGE).as_posix(), name) for path in sorted(PACKAGE.rglob("*.py")) for name in upward(path)
     }
-    assert found == set(EXCEPTIONS)
+    assert found == set()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +82,10 @@ def test_imports_point_one_way():
         ("def f():\n    import plackett.cli.app", ["cli"]),
         ("from plackett import _storage, LambdaMART", ["_storage", "LambdaMART"]),
         ("import plackett as pk", ["__init__"]),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from plackett.rankers.base import Ranker", []),
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from plackett.rankers.base import Ranker",
+            ["rankers"],
+        ),
         ("import numpy as np", []),
         ("class A:\n    async def f():\n        with x:\n            from plackett.text import Index", ["text"]),
         (
@@ -127,7 +101,7 @@ def test_imports_point_one_way():
 )
 def test_imports_are_found(tmp_path, source, expected):
     (tmp_path / "x.py").write_text(source, encoding="utf-8")
-    assert list(imported(tmp_path / "x.py")) == expected
+    assert sorted(imported(tmp_path / "x.py")) == sorted(expected)
 
 
 def _packages() -> list[str]:
@@ -153,8 +127,8 @@ def test_a_star_import_brings_what_is_public(package):
 
 def test_cached_properties_have_no_lock():
     """Those of Python 3.11's functools have one per class, which a fork may leave closed."""
-    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path.name != "_cached.py"}
+    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path.name != "cached.py"}
     users = {path: text for path, text in texts.items() if "@cached_property" in text}
     assert users
     for path, text in users.items():
-        assert "from plackett._cached import cached_property" in text, path
+        assert "from plackett._base.cached import cached_property" in text, path

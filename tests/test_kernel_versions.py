@@ -14,7 +14,7 @@ USES = """
 import gc, sys
 import numpy as np
 import plackett as pk
-from plackett._kernel import Kernel
+from plackett._kernels.kernel import Kernel
 from plackett.datasets import make_ranking
 
 data = make_ranking(n_queries=30, docs_per_query=6, n_features=3, random_state=0).replace(feature_names=["a", "b", "c"])

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett import DataError, _storage
-from plackett._files import offsets_fit
+from plackett import DataError
+from plackett._files import storage as _storage
+from plackett._files.checks import offsets_fit
 from plackett.applications import AlternatingLeastSquares, Ratings
 from plackett.clicks import ClickLog, load_model, open_log
 from plackett.experiments.cells.cell import Cell, read_cell, write_cell

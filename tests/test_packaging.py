@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import plackett as pk
-from plackett._optional import LIBRARIES, optional
+from plackett._names.optional import LIBRARIES, optional
 
 ROOT = Path(__file__).resolve().parents[1]
 _DEVELOPMENT = ("test", "docs", "dist", "bench")  # for those who work on the package

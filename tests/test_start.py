@@ -11,7 +11,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import plackett as pk
-from plackett.models.neural import Neural
+from plackett.models.networks.neural import Neural
 from plackett.rankers.storage import save
 
 FORBIDDEN = ("sklearn", "lightgbm", "scipy.stats", "pandas", "torch", "polars")

@@ -24,8 +24,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import plackett
-from plackett import catalogue
-from plackett._index import PUBLIC
+from plackett._names import catalogue
+from plackett._names.index import PUBLIC
 
 sys.path.insert(0, str(Path(__file__).parent))
 from docstrings import Formulas, to_markdown

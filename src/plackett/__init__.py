@@ -1,7 +1,7 @@
 """plackett: learning to rank.
 
-Public names are imported when first used, so that ``import plackett`` costs nothing. `plackett._index` maps each to its
-module; it and the stubs are generated from the sources by ``python -m plackett.catalogue``.
+Public names are imported when first used, so that ``import plackett`` costs nothing. `plackett._names.index` maps each
+to its module; it and the stubs are generated from the sources by ``python -m plackett._names.catalogue``.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from plackett._errors import ClusterError, DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
-from plackett._index import ITEMS, PACKAGES, PUBLIC
-from plackett._names import suggestion
-
-__version__ = "0.1.0"
+from plackett._base.errors import ClusterError, DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
+from plackett._base.version import __version__
+from plackett._names.index import ITEMS, PACKAGES, PUBLIC
+from plackett._names.nearest import suggestion
 
 __all__ = [
     "ClusterError",
@@ -24,6 +23,7 @@ __all__ = [
     "PlackettWarning",
     *PACKAGES,
     *PUBLIC,
+    "__version__",
 ]
 
 
@@ -41,4 +41,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted(__all__)

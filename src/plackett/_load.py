@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from plackett import _storage
-from plackett._errors import DataError, reading
-from plackett._files import check_regular, open_regular
-from plackett.catalogue import formats
+from plackett._base.errors import DataError, reading
+from plackett._files import storage
+from plackett._files.checks import check_regular, open_regular
+from plackett._names.catalogue import formats
 
 __all__ = ["foreign_reader", "load"]
 __public__ = ["load"]
@@ -79,7 +79,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
         return foreign(path)
     _refuse_data(path)
     with reading(path, "the file"):
-        kind = _storage.read_metadata(path).get("kind")
+        kind = storage.read_metadata(path).get("kind")
     if kind == "model":
         from plackett.rankers.storage import load as load_model
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 import plackett as pk
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications import Ad, AdFeatures, Application, CandidateLists, best_reserve, rank_logistic, second_price
 from plackett.applications.ads import edit_distance
 from plackett.losses import Logistic

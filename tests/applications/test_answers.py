@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications import AnswerFeatures, CandidateLists, read_answers
 from plackett.applications.answers import same_order
 

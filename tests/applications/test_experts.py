@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications import ExpertModel, SupportedCandidates
 from plackett.applications.experts import likelihood_loss
 

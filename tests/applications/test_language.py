@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications import TermStatistics
 from plackett.applications.language import kinds, noun_phrases, sentences, words
 

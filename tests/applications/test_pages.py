@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications import Block, CandidateLists, IntentUsers, PageComposer, assign_blocks
 from plackett.applications.pages import _completed
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett import _storage
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._files import storage
 from plackett.applications import (
     AlternatingLeastSquares,
     FactorRecommender,
@@ -272,7 +272,7 @@ def test_saved_recommenders_give_the_same_lists(tmp_path, kind, text):
 def test_damaged_files_are_refused(tmp_path):
     path = tmp_path / "films.plackett"
     AlternatingLeastSquares(n_factors=2).fit(_ratings()).save(path)
-    arrays, metadata = _storage.read(path, mmap=False)
+    arrays, metadata = storage.read(path, mmap=False)
     bad = {
         "user_factors": arrays["user_factors"][1:],
         "item_factors": arrays["item_factors"] * np.nan,
@@ -281,7 +281,7 @@ def test_damaged_files_are_refused(tmp_path):
         "items": arrays["items"][::-1],
     }
     for name, array in bad.items():
-        _storage.write(path, arrays | {name: array}, metadata)
+        storage.write(path, arrays | {name: array}, metadata)
         with pytest.raises(DataError, match=f"{name} is damaged"):
             pk.load(path)
     for words in (
@@ -289,7 +289,7 @@ def test_damaged_files_are_refused(tmp_path):
         '{"algorithm": "Recommender", "parameters": {}}',
         "[1]",
     ):
-        _storage.write(path, arrays, metadata | {"recommender": words})
+        storage.write(path, arrays, metadata | {"recommender": words})
         with pytest.raises(DataError):
             pk.load(path)
     whole, rng = path.read_bytes(), np.random.default_rng(0)
@@ -376,9 +376,9 @@ def test_damaged_maps_of_features_are_refused(tmp_path):
     path, ratings = tmp_path / "films.plackett", _ratings()
     features = np.random.default_rng(0).normal(size=(ratings.n_items, 2))
     FactorRecommender(n_factors=2, n_steps=1).fit(ratings, item_features=features).save(path)
-    arrays, metadata = _storage.read(path, mmap=False)
+    arrays, metadata = storage.read(path, mmap=False)
     for changed in (arrays["item_map"][:, :1], arrays["item_map"] * np.nan):
-        _storage.write(path, arrays | {"item_map": np.ascontiguousarray(changed)}, metadata)
+        storage.write(path, arrays | {"item_map": np.ascontiguousarray(changed)}, metadata)
         with pytest.raises(DataError, match="item_map is damaged"):
             pk.load(path)
 

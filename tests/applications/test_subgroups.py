@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists, Subgroup, SubgroupFeatures, find_subgroups, size_exponent
 
 pytestmark = pytest.mark.spec("apps.subgroup")

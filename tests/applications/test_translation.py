@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications import TranslationModel
 
 QUESTIONS, ANSWERS = [["x", "y"], ["x"]], [["a", "b"], ["a"]]

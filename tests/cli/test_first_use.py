@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import plackett as pk
-from plackett import _kernel_folder
+from plackett._kernels import folder
 from plackett.cli import app, first_use, main
 
 
@@ -36,7 +36,7 @@ def started(monkeypatch):
 
 
 def _compile_something():
-    _kernel_folder._announce.__wrapped__()
+    folder._announce.__wrapped__()
 
 
 def test_a_rehearsal_starts_only_if_something_must_be_compiled(started):
@@ -94,12 +94,12 @@ def test_interrupted_while_a_command_is_imported(monkeypatch, capsys, arguments)
 
 
 def test_a_folder_with_compiled_kernels_is_not_a_new_machine(monkeypatch, tmp_path):
-    monkeypatch.setattr(_kernel_folder, "cache_root", lambda: tmp_path)
-    assert _kernel_folder.nothing_compiled()
+    monkeypatch.setattr(folder, "cache_root", lambda: tmp_path)
+    assert folder.nothing_compiled()
     (tmp_path / "plackett.measures.ap-1").mkdir()
-    assert not _kernel_folder.nothing_compiled()
-    monkeypatch.setattr(_kernel_folder, "cache_root", lambda: None)
-    assert not _kernel_folder.nothing_compiled()
+    assert not folder.nothing_compiled()
+    monkeypatch.setattr(folder, "cache_root", lambda: None)
+    assert not folder.nothing_compiled()
 
 
 def test_no_wait_for_the_rehearsal_if_the_data_cannot_be_read(started):

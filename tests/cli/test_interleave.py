@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._base.errors import DataError, PlackettWarning
 from plackett.cli.app import app
 from plackett.cli.interleave import score
 from plackett.data.trec import write_run

@@ -87,7 +87,7 @@ def test_every_file_gives_the_same_log_whole_and_in_parts(tmp_path, shop, log, n
     elif name == "e.jsonl":
         shop.write_ndjson(path)
     elif name == "e.csv.gz":
-        from plackett.data._compression import replacing_compressed
+        from plackett._files.compression import replacing_compressed
 
         with replacing_compressed(path) as file:
             shop.write_csv(file)

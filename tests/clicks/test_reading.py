@@ -454,7 +454,7 @@ def test_times_with_zones_are_seconds_of_one_clock(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["gz", "xz", "zst"])
 def test_compressed_tables(tmp_path, suffix):
-    from plackett.data._compression import replacing_compressed
+    from plackett._files.compression import replacing_compressed
 
     path = tmp_path / f"log.csv.{suffix}"
     with replacing_compressed(path) as file:

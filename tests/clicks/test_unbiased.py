@@ -17,9 +17,9 @@ from plackett.clicks.models.trust_bias import TrustBias
 from plackett.clicks.simulate import PositionUsers, TrustUsers, simulate_log
 from plackett.clicks.unbiased.dual_learning import DualLearning
 from plackett.clicks.unbiased.propensities import em_propensities, harvest_propensities, randomised_propensities
-from plackett.clicks.unbiased.selection_bias import selection_weights, two_phase
 from plackett.clicks.unbiased.weights import ips_dataset, ips_labels, ips_weights
-from plackett.models.neural import Neural
+from plackett.models.networks.neural import Neural
+from plackett.selection.selection_bias import selection_weights, two_phase
 from plackett.solvers.logistic_rates import LogisticRates
 
 LOOK = 1 / np.arange(1, 7)

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 
 def dies(shard, number):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import PlackettWarning
+from plackett._base.errors import PlackettWarning
 from plackett.data.added import added_comments, added_rows, without_added
 from plackett.data.files import read, write
 from plackett.data.strings import Strings

@@ -11,7 +11,8 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LinearRegression
 
 import plackett as pk
-from plackett import DataError, RankingDataset, _storage
+from plackett import DataError, RankingDataset
+from plackett._files import storage
 from plackett.data.categories import category_codes, recoded
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -235,9 +236,9 @@ def test_selected_features_keep_their_categories():
 def test_damaged_files_are_refused(text, tmp_path):
     path = tmp_path / "a.plackett"
     pk.write(RankingDataset.from_frame(shop()), path)
-    arrays, metadata = _storage.read(path, mmap=False)
+    arrays, metadata = storage.read(path, mmap=False)
     assert json.loads(metadata["categories"]) == {"brand": ["z", "y", "a"]}
-    _storage.write(path, arrays, metadata | {"categories": text})
+    storage.write(path, arrays, metadata | {"categories": text})
     with pytest.raises(DataError, match=r"a\.plackett"):
         pk.read(path)
 
@@ -246,10 +247,10 @@ def test_codes_in_a_file_that_do_not_exist_are_missing_values(tmp_path):
     path = tmp_path / "a.plackett"
     data = RankingDataset.from_frame(shop())
     pk.write(data, path)
-    arrays, metadata = _storage.read(path, mmap=False)
+    arrays, metadata = storage.read(path, mmap=False)
     X = arrays["X"].copy()
     X[:3, 1] = 7, -1, 1e30
-    _storage.write(path, arrays | {"X": X}, metadata)
+    storage.write(path, arrays | {"X": X}, metadata)
     assert pk.read(path).to_polars()["brand"][:3].to_list() == [None] * 3
     assert np.isnan(recoded(X[:3, 1], data.categories["brand"], ["a", "y", "z"])).all()
 

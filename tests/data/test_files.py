@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plackett import DataError, RankingDataset, _storage
+from plackett import DataError, RankingDataset
+from plackett._files import storage
 from plackett.data.files import FORMATS, read, write
 
 DATA = RankingDataset.from_arrays([[1.0, 0.0], [0.25, 3.0], [2.0, 2.0]], [0, 1, 2], qid=[7, 7, 3])
@@ -58,7 +59,7 @@ def test_errors(tmp_path):
         read(tmp_path)
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "none.txt")
-    _storage.write(tmp_path / "m.plackett", {}, {"kind": "model"})
+    storage.write(tmp_path / "m.plackett", {}, {"kind": "model"})
     with pytest.raises(DataError, match="holds a model"):
         read(tmp_path / "m.plackett")
 

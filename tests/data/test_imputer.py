@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import plackett as pk
-from plackett import DataError, PlackettWarning, _storage
+from plackett import DataError, PlackettWarning
+from plackett._files import storage as _storage
 from plackett.data.imputer import STRATEGIES, Imputer
 from plackett.rankers import storage
 

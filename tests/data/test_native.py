@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from plackett import DataError, RankingDataset, _storage
+from plackett import DataError, RankingDataset
+from plackett._files import storage
 from plackett.data.native import open_dataset, save_dataset
 from plackett.data.preferences import Preferences
 from whole_dataset import assert_same, full
@@ -86,9 +87,9 @@ def test_damage_is_an_error_or_harmless(tmp_path, sparse):
 
 def rewritten(path, **changes):
     save_dataset(full(sparse=True), path)
-    arrays, metadata = _storage.read(path, mmap=False)
+    arrays, metadata = storage.read(path, mmap=False)
     arrays = {**arrays, **{name.replace("__", "."): value for name, value in changes.items()}}
-    _storage.write(path, {name: value for name, value in arrays.items() if value is not None}, metadata)
+    storage.write(path, {name: value for name, value in arrays.items() if value is not None}, metadata)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_inconsistent_files_are_refused(tmp_path, changes, problem):
 
 
 def test_a_model_is_not_a_dataset(tmp_path):
-    _storage.write(tmp_path / "m", {}, {"kind": "model"})
+    storage.write(tmp_path / "m", {}, {"kind": "model"})
     with pytest.raises(DataError, match="holds a model, not a dataset"):
         open_dataset(tmp_path / "m")
 

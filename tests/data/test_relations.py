@@ -138,11 +138,11 @@ def test_pairs_given_twice_are_added_up():
 
 
 def test_damaged_native_files_are_refused(tmp_path):
-    from plackett import _storage
+    from plackett._files import storage
 
     data, _ = made()
     save_dataset(data, tmp_path / "data.plackett")
-    arrays, _ = _storage.read(tmp_path / "data.plackett", kind="dataset", mmap=False)
+    arrays, _ = storage.read(tmp_path / "data.plackett", kind="dataset", mmap=False)
     arrays = {name: np.array(value) for name, value in arrays.items()}
     for name, change in {
         "relation.0.row": lambda column: column + 1000,
@@ -151,7 +151,7 @@ def test_damaged_native_files_are_refused(tmp_path):
         "relations.offsets": lambda column: column + 1,
         "query_features": lambda table: table[:-1],
     }.items():
-        _storage.write(
+        storage.write(
             tmp_path / "bad.plackett", arrays | {name: change(arrays[name])}, {"kind": "dataset", "n_features": "3"}
         )
         with pytest.raises(DataError, match="damaged dataset file"):

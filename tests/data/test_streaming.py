@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett._errors import PartsError
+from plackett._base.errors import PartsError
 from plackett.data import mapped, streaming, table_chunks
 from plackett.data.streaming import letor_to_native, table_to_native
 from whole_dataset import assert_same

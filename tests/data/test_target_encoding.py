@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.target_encoding import OrderedTargetEncoder
 from plackett.rankers.storage import save
 

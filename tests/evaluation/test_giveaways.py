@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import plackett as pk
-from plackett._errors import PlackettWarning
+from plackett._base.errors import PlackettWarning
 from plackett.evaluation.giveaways import giveaways
 
 

@@ -24,7 +24,7 @@ def test_every_ranker_has_its_components(name, cls):
         assert (found.input, found.output) == SPACES[found.approach]
     if found.sum_over == "documents":
         assert found.approach == "pointwise"
-    if issubclass(cls, pk.models.trees.Trees):
+    if issubclass(cls, pk.models.Trees):
         assert found.hypothesis == HYPOTHESES["trees"]
 
 

@@ -11,7 +11,7 @@ from plackett.data.estimators import fit
 from plackett.datasets import make_ranking
 from plackett.experiments.effort import effort_of, full_effort, settled
 from plackett.models.linear import Linear
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers import storage
 from plackett.solvers.monitor import Monitor
 from plackett.testing.rankers import small

@@ -23,7 +23,9 @@ from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
 from experiments.own_rankers import Fails, Plain, Threads
-from plackett import DataError, PlackettWarning, _atomic
+from plackett import DataError, PlackettWarning
+from plackett._base.search_space import Real
+from plackett._files import atomic
 from plackett.data.splits import Fold, letor_folds
 from plackett.datasets import make_ranking
 from plackett.evaluation.friedman import mean_ranks
@@ -38,7 +40,6 @@ from plackett.experiments.cross_validate import cross_validate
 from plackett.experiments.experiment import experiment
 from plackett.experiments.result import Experiment
 from plackett.measures.language import parse
-from plackett.models.search_space import Real
 from plackett.rankers import MART, Blend, LambdaMART, LinearRegression, ListNet, RankNet
 
 ALPHAS = (0.01, 10.0, 300.0)
@@ -396,7 +397,7 @@ def test_nothing_stale_is_served(data, tmp_path, monkeypatch, change):
     if change.pop("weights", False):
         given = data.replace(query_weight=np.linspace(1, 2, data.n_queries))
     if change.pop("version", False):
-        monkeypatch.setattr(pk, "__version__", "9.9")
+        monkeypatch.setattr("plackett._base.version.__version__", "9.9")
     run(given, change.pop("rankers", "LinearRegression"), out=tmp_path, **change)
     after = set((tmp_path / "cells").glob("*.plackett"))
     assert before < after
@@ -490,7 +491,7 @@ def test_killed_run_goes_on_where_it_stopped(tmp_path):
 def test_files_of_living_writers_stay(tmp_path):
     folder = CellFolder(tmp_path)
     folder.cells.mkdir(parents=True, exist_ok=True)
-    living = folder.cells / f".k.plackett.{_atomic._machine()}-{os.getpid()}-0123456789ab.tmp"
+    living = folder.cells / f".k.plackett.{atomic._machine()}-{os.getpid()}-0123456789ab.tmp"
     half = folder.cells / ".k.plackett.0123456789ab"
     for path in (living, half):
         path.write_bytes(b"half")

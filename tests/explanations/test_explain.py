@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import plackett as pk
 from plackett import DataError, RankingDataset
-from plackett._time_limit import time_limit
+from plackett._base.time_limit import time_limit
 from plackett.explanations.explain import explain
 from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
 from plackett.scorers.linear import LinearScorer
@@ -101,7 +101,7 @@ def test_sampling_matches_the_definition_with_interactions():
 
 def test_list_aware_models_are_explained_in_their_list(data):
     pytest.importorskip("torch", reason="networks need the extra 'neural'")
-    from plackett.models.neural import Neural
+    from plackett.models.networks.neural import Neural
 
     network = Neural(architecture="attention", hidden=(8,), n_heads=2, n_layers=1, max_epochs=2, device="cpu", n_jobs=1)
     ranker = pk.GradientRanker(loss="ListNet", model=network).fit(data)

@@ -11,7 +11,7 @@ import pytest
 
 import plackett as pk
 from plackett import DataError
-from plackett.catalogue import formats
+from plackett._names.catalogue import formats
 from plackett.export import _json_trees
 from plackett.export._tools import MissingToolError
 from plackett.export.verify import format_named, verify_export

@@ -12,8 +12,8 @@ import pytest
 import plackett as pk
 from plackett import LossError, RankingDataset
 from plackett.losses import ListNetLoss, Logistic
-from plackett.models.neural import Neural
-from plackett.models.trees import Trees
+from plackett.models.networks.neural import Neural
+from plackett.models.trees.model import Trees
 from plackett.rankers.gradient_ranker import GradientRanker
 
 torch = pytest.importorskip("torch", reason="losses in PyTorch need the extra 'neural'")

@@ -14,9 +14,9 @@ import pytest
 import plackett as pk
 from plackett import LossError, RankingDataset
 from plackett.losses import Logistic, Square
-from plackett.models.neural import Neural
-from plackett.models.oblivious import Oblivious
-from plackett.models.trees import Trees
+from plackett.models.networks.neural import Neural
+from plackett.models.trees.model import Trees
+from plackett.models.trees.oblivious import Oblivious
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.storage import load
 

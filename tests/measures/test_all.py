@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plackett
-from plackett.catalogue import items
+from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 from plackett.testing import parametrize_with_checks

@@ -12,7 +12,7 @@ from scipy import stats
 
 import plackett as pk
 from plackett import RankingDataset
-from plackett._errors import DataError, MeasureError
+from plackett._base.errors import DataError, MeasureError
 from plackett.data.preferences import Preferences
 from plackett.measures.kendall_tau import KendallTau, kendall_tau
 from plackett.measures.ranking import Scored

@@ -7,7 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett import RankingDataset
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.measures.auc import AUC
 from plackett.measures.curves import measure_curve, precision_recall_curve
 from plackett.measures.ndcg import nDCG

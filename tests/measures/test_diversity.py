@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import plackett as pk
 from plackett import RankingDataset
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.measures.alpha_ndcg import alpha_nDCG
 from plackett.measures.ap import AP
 from plackett.measures.err import ERR

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 import plackett as pk
 from plackett import RankingDataset
-from plackett._errors import DataError, MeasureError
+from plackett._base.errors import DataError, MeasureError
 from plackett.data.preferences import Preferences
 from plackett.measures.auc import AUC
 from plackett.measures.contradicting_pairs import ContradictingPairs

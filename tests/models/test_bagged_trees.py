@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from plackett import RankingDataset
-from plackett._errors import DataError, LossError
+from plackett._base.errors import DataError, LossError
 from plackett.evaluation.evaluate import evaluate
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.losses.pointwise.softmax import Softmax
 from plackett.losses.pointwise.square import Square
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.pairwise.gbrank import GBRank
 from plackett.rankers.pairwise.lambdamart import LambdaMART
 from plackett.solvers.monitor import SilentMonitor

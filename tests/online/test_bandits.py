@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online.bandits.explore_commit import RankedExploreCommit
 from plackett.online.bandits.linear import LinearBandit
 from plackett.online.bandits.ranked_bandits import RankedBandits

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online._lists import click
 from plackett.online.comparisons import Comparisons, simulate_comparisons
 from plackett.online.interleaving.interleave import METHODS

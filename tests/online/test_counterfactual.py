@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online.counterfactual import CounterfactualComparison, logging_policy, second_moment
 
 pytestmark = pytest.mark.spec("online.interleave")

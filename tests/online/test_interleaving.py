@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online.interleaving.balanced import Balanced
 from plackett.online.interleaving.interleave import METHODS, interleave
 from plackett.online.interleaving.optimised import Optimised

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.simulate import simulate_log
 from plackett.online.bandits.linear import LinearBandit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online.ab_test import ab_test
 from plackett.online.power import power, sample_size
 from plackett.online.sequential import mean_sequence, sign_p, sign_sequence

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.permutation_models import BradleyTerry, Mallows, PlackettLuce, Thurstone
 
 MODELS = [PlackettLuce, BradleyTerry, Thurstone, Mallows]

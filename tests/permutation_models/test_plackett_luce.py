@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import logsumexp
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.permutation_models._orders import as_orders
 from plackett.permutation_models.plackett_luce import PlackettLuce, _Likelihood
 

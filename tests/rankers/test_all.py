@@ -8,7 +8,7 @@ import pytest
 
 import plackett
 from plackett import PlackettWarning
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.testing import parametrize_with_checks
 from plackett.testing.rankers import easy_task, small, variants
@@ -28,7 +28,10 @@ def subjects():
 
 
 def _needs_torch(cls):
-    return any(base.__module__ == "plackett.models.neural" for base in cls.__mro__) or "device" in cls().get_params()
+    return (
+        any(base.__module__ == "plackett.models.networks.neural" for base in cls.__mro__)
+        or "device" in cls().get_params()
+    )
 
 
 @parametrize_with_checks(subjects())
@@ -38,7 +41,7 @@ def test_ranker(check):
 
 def test_list_aware_rankers_warn_without_ids():
     pytest.importorskip("torch", reason="networks need the extra 'neural'")
-    from plackett.models.neural import Neural
+    from plackett.models.networks.neural import Neural
 
     X, y, qid = easy_task(n_queries=6)
     network = Neural(architecture="attention", hidden=(8,), n_heads=2, n_layers=1, max_epochs=2, device="cpu", n_jobs=1)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import plackett as pk
-from plackett import _progress
+from plackett._base import progress
 from plackett.measures.ranking import Scored
 
 
@@ -225,7 +225,7 @@ def test_large_labels_are_judged_with_linear_gain(ranker, name):
 )
 def test_folds_show_their_progress(ranker, name, n, verbose, capsys, monkeypatch):
     """On standard error, for work that takes long; the bar goes away when the work is interrupted too."""
-    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
     ranker, words = clone(ranker).set_params(verbose=verbose), f"{type(ranker).__name__}: {name} by cross-validation"
     ranker.fit(noisy(n_queries=10))
     told = capsys.readouterr().err

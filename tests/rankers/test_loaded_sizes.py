@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett import _storage
-from plackett.models.trees import Trees
+from plackett._files import storage as _storage
+from plackett.models.trees.model import Trees
 from plackett.rankers import storage
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.scorers.base import Size, check_size

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
-from plackett._parameters import _kinds, _range_problem, check_parameters, parameter_problem
+from plackett._base.errors import DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
+from plackett._base.parameters import _kinds, _range_problem, check_parameters, parameter_problem
 from plackett.cli import main
 
 NAN, INF = float("nan"), float("inf")

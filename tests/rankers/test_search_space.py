@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import plackett as pk
-from plackett.models.search_space import Integer, Real, grid_values, value_at
+from plackett._base.search_space import Integer, Real, grid_values, value_at
 
 RANKERS = sorted(pk.rankers().items())
 

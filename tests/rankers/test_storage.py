@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett import _storage
+from plackett._files import storage as _storage
 from plackett._load import load
 from plackett.measures.language import parse
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers import storage
 from plackett.rankers.display import card_rows
 from plackett.rankers.gradient_ranker import GradientRanker

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plackett import RankingDataset
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.selection.active.expected_change import change_norms, expected_change, label_chances
 from plackett.selection.active.exploration import STRATEGIES, Beliefs, expected_pair_loss, explore
 from plackett.selection.active.queries import k_center, queries_by_change, query_vectors

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.selection import APPriorPool, Candidates, HedgePool, UniformPool, evaluate_sample
 
 RUN = {"q": {f"d{i:02}": -i for i in range(16)}, "r": {f"d{i:02}": -((i * 5) % 16) for i in range(16)}}

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.selection.judges.aggregate import RULES, aggregate_labels
 from plackett.selection.judges.cohen import cohen_kappa
 from plackett.selection.judges.dawid_skene import dawid_skene

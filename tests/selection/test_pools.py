@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._errors import DataError
-from plackett.catalogue import items
+from plackett._base.errors import DataError
+from plackett._names.catalogue import items
 from plackett.selection import Candidates, DepthPool, HedgePool, LETORPool, MTCPool, UniformPool, find_pool
 from plackett.selection.budget import share
 from plackett.selection.pools.hedge import hedge_weights

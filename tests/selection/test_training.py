@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from plackett import RankingDataset
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks import selection_weights
 from plackett.selection.training.density_ratio import kliep_weights, ulsif_weights
 from plackett.selection.training.ppc import (

@@ -19,8 +19,8 @@ import pytest
 
 import plackett as pk
 from asgi_client import call, get, post
-from plackett import _storage
-from plackett._time_limit import check_time, time_limit
+from plackett._base.time_limit import check_time, time_limit
+from plackett._files import storage as _storage
 from plackett.rankers import storage
 from plackett.serve.application import Application, application
 from plackett.serve.deadline import Deadline

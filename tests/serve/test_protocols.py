@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import plackett as pk
 from asgi_client import get, post
-from plackett._time_limit import time_limit
+from plackett._base.time_limit import time_limit
 from plackett.explanations.exact import EXACT
 from plackett.serve.application import application
 from plackett.serve.csv_rows import csv_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online.interleaving.interleave import METHODS
 from plackett.studies.online import online
 

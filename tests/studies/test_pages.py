@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import plackett as pk
-from plackett.catalogue import items
+from plackett._names.catalogue import items
 from plackett.studies.base import find_study, studies
 from plackett.studies.pages import refreshed, repeatable, rows_of
 

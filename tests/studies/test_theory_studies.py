@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import plackett as pk
-from plackett._chart import line_chart
+from plackett.plot.chart import line_chart
 from plackett.studies.query_stability import planted_queries, query_stability
 from plackett.studies.surrogate_bounds import surrogate_bounds
 from plackett.studies.tendency import tendency

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.catalogue import items
+from plackett._names.catalogue import items
 from plackett.measures.base import Measure
 from plackett.measures.custom import measure as make_measure
 from plackett.measures.ndcg import NDCG

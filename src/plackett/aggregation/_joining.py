@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import longest
-from plackett._sort import order_of_groups
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import order_of_groups
 from plackett.data._tables import as_polars, find_column, id_array, id_strings, is_table
 from plackett.data.grouping import group_rows
 from plackett.data.trec import as_run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 
 __all__ = ["best_first", "places"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.aggregation.lists import RankLists
 
 __all__ = ["reciprocal_sums"]

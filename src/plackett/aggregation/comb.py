@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.aggregation.normalising import normalize

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists

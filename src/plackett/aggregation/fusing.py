@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._names import hint
+from plackett._base.errors import DataError
+from plackett._names.catalogue import find
+from plackett._names.nearest import hint
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
-from plackett.catalogue import find
 from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett._random import below, mix
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.randomness import below, mix
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists

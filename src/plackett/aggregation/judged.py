@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.aggregation.lists import RankLists
 from plackett.data.dataset import RankingDataset
 from plackett.data.trec_join import join_run

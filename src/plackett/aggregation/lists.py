@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett._kernel import over_queries
-from plackett._names import plural
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import over_queries
+from plackett._names.nearest import plural
 from plackett.aggregation._places import best_first, places
 from plackett.data._tables import id_series
 from plackett.data.dataset import RankingDataset

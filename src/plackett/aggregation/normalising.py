@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.aggregation.lists import RankLists
 
 __all__ = ["NORMALISATIONS", "normalize"]

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._names.provenance import fulfils
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import check_regular
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.applications.terms import TermStatistics

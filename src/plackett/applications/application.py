@@ -14,11 +14,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett import _storage
-from plackett._atomic import replacing
-from plackett._errors import DataError, reading
-from plackett._estimator import clone
-from plackett._files import open_regular
+from plackett._base.errors import DataError, reading
+from plackett._base.estimator import clone
+from plackett._files import storage
+from plackett._files.atomic import replacing
+from plackett._files.checks import open_regular
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
@@ -200,7 +200,7 @@ class Application:
             texts = {_EXAMPLES: _text(_EXAMPLES, _plain(examples))} | texts
         folder.mkdir(parents=True, exist_ok=True)
         save_ranker(self.ranker, folder / _RANKER)  # first: it fails if the ranker is not trained
-        _storage.write(folder / _ARRAYS, arrays, {"kind": "features"})
+        storage.write(folder / _ARRAYS, arrays, {"kind": "features"})
         for name, text in texts.items():
             with replacing(folder / name) as file:
                 file.write(text)
@@ -226,7 +226,7 @@ class Application:
             if features is None:
                 features = _class(description["features"])
             if isinstance(features, type):
-                arrays, _ = _storage.read(folder / _ARRAYS, kind="features", mmap=False)
+                arrays, _ = storage.read(folder / _ARRAYS, kind="features", mmap=False)
                 features = features.restore({**description["state"], **arrays})
             baselines, measures = (tuple(map(str, description[name])) for name in ("baselines", "measures"))
             made = cls(features=features, ranker=None, baselines=baselines, measures=measures)

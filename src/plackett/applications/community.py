@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._names.provenance import fulfils
 from plackett.applications.answers import same_order
 from plackett.applications.features import Features
 from plackett.applications.language import kinds

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.applications.features import Features
 from plackett.applications.language import Tagger, kinds, noun_phrases, sentences, words
 from plackett.applications.lists import CandidateLists

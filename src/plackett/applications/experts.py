@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError
-from plackett._estimator import Estimator
+from plackett._base.errors import DataError
+from plackett._base.estimator import Estimator
+from plackett._files import storage
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["ExpertModel", "SupportedCandidates"]
@@ -186,12 +186,12 @@ class ExpertModel(Estimator):
         if not hasattr(self, "coef_"):
             raise DataError("the model is not trained; call fit first")
         card = {"kind": _KIND, "form": self.form, "alpha": repr(self.alpha), "n_relevance": str(self.n_relevance_)}
-        _storage.write(Path(path), {"coef": self.coef_}, card)
+        storage.write(Path(path), {"coef": self.coef_}, card)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ExpertModel:
         """Load a model that `save` wrote."""
-        arrays, card = _storage.read(Path(path), kind=_KIND, mmap=False)
+        arrays, card = storage.read(Path(path), kind=_KIND, mmap=False)
         try:
             coef, n, form, alpha = arrays["coef"], int(card["n_relevance"]), card["form"], float(card["alpha"])
             if (

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._progress import progress
-from plackett._random import below, mix
+from plackett._base.errors import DataError
+from plackett._base.progress import progress
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import below, mix
 from plackett.applications.ratings import Ratings
 from plackett.applications.recommender import Recommender, pair_scores
 from plackett.data.dataset import RankingDataset

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import REASSOC, kernel, over_queries
-from plackett._progress import progress
+from plackett._base.errors import DataError
+from plackett._base.progress import progress
+from plackett._kernels.kernel import REASSOC, kernel, over_queries
 from plackett.applications.ratings import Ratings
 from plackett.applications.recommender import Recommender
 from plackett.data.grouping import ids_array

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import offsets_fit
-from plackett._names import plural
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
+from plackett._names.nearest import plural
 
 __all__ = ["CandidateLists"]
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import clone
-from plackett._progress import progress
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.estimator import clone
+from plackett._base.progress import progress
+from plackett._names.provenance import fulfils
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.query_square import QuerySquare

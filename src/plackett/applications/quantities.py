@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.applications.terms import TermStatistics

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett._names import plural
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._names.nearest import plural
 from plackett.data._tables import missing_ids
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array

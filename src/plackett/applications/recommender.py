@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError, reading
-from plackett._files import offsets_fit
-from plackett._kernel import kernel
+from plackett._base.errors import DataError, reading
+from plackett._files import storage
+from plackett._files.checks import offsets_fit
+from plackett._kernels.kernel import kernel
 from plackett.applications.ratings import Ratings, numbers_of
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
-from plackett.models.parameters import from_plain, to_plain
+from plackett.scorers.plain_values import from_plain, to_plain
 
 __all__ = ["Recommender", "load_recommender", "pair_scores"]
 
@@ -143,15 +143,13 @@ class Recommender:
                 ids[name] = [str(value) for value in own]
         parameters = {f.name: to_plain(getattr(self, f.name), f.name) for f in fields(self)}  # type: ignore[arg-type]
         description = {"algorithm": type(self).__name__, "parameters": parameters, **ids}
-        _storage.write(
-            path, arrays, {"kind": "recommender", "recommender": json.dumps(description, ensure_ascii=False)}
-        )
+        storage.write(path, arrays, {"kind": "recommender", "recommender": json.dumps(description, ensure_ascii=False)})
 
 
 def load_recommender(path: str | os.PathLike[str]) -> Recommender:
     """Read the recommender that `Recommender.save` wrote. Nothing of it is run as code."""
     with reading(path, "the recommender"):
-        arrays, metadata = _storage.read(path, kind="recommender", mmap=False)
+        arrays, metadata = storage.read(path, kind="recommender", mmap=False)
         description = json.loads(metadata["recommender"])
         name = description["algorithm"]
         package = import_module("plackett.applications")

@@ -7,8 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.applications.application import Application
 from plackett.applications.language import sentences
 from plackett.applications.lists import CandidateLists

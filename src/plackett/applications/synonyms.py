@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications.features import Features
 from plackett.applications.terms import TermStatistics
 from plackett.text.analysis import Analyzer

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import offsets_fit
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
+from plackett._kernels.kernel import kernel
 
 __all__ = ["TranslationModel"]
 

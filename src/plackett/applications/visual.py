@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import clone
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.estimator import clone
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["rerank_by_content"]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.applications.language import Tagger, kinds, noun_phrases, sentences, words
 from plackett.applications.lists import CandidateLists
 from plackett.applications.synonyms import SynonymFeatures

@@ -22,8 +22,8 @@ def main() -> None:
 
 
 def _run() -> None:
-    from plackett import MissingExtraError
-    from plackett._names import printable
+    from plackett._base.errors import MissingExtraError
+    from plackett._names.nearest import printable
     from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable
     from plackett.cli.lean import own_process

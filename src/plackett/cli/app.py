@@ -11,7 +11,7 @@ import typer
 import typer.core
 import typer.main
 
-from plackett import __version__
+from plackett._base.version import __version__
 from plackett.cli.messages import interruptible
 
 __all__ = ["app"]

@@ -15,8 +15,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from plackett._literals import NOT_LITERAL
-from plackett._names import hint, nearest, plural, question
+from plackett._base.literals import NOT_LITERAL
+from plackett._names.nearest import hint, nearest, plural, question
 
 __all__ = [
     "SHELL_OPTIONS",
@@ -259,7 +259,7 @@ def parameter_value(assignment: str, owner: Any) -> tuple[str, Any]:
 
 def declared_value(assignment: str, declared: dict[str, tuple[Any, Any]], owner: str) -> tuple[str, Any]:
     """Parse a parameter written as ``name=value`` and check it against the types and defaults that are declared."""
-    from plackett._parameters import parameter_problem
+    from plackett._base.parameters import parameter_problem
 
     name, equals, text = assignment.partition("=")
     name = name.strip()

@@ -15,8 +15,8 @@ def list_items(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List rankers, measures, losses and everything else in the package, with the papers they come from."""
-    from plackett._names import hint
-    from plackett.catalogue import items
+    from plackett._names.catalogue import items
+    from plackett._names.nearest import hint
 
     listed = items(kind)
     if kind and not listed:

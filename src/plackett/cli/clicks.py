@@ -113,14 +113,14 @@ def _check_plot(plot: Path | None, force: bool) -> None:
 
 
 def _write_plot(figure: Any, plot: Path) -> None:
-    from plackett._atomic import replacing
+    from plackett._files.atomic import replacing
 
     with replacing(plot) as file:
         file.write(figure.to_html().encode())
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
-    from plackett._atomic import replacing
+    from plackett._files.atomic import replacing
 
     with replacing(out) as file:
         getattr(frame, _WRITERS[out.suffix.lower()])(file)
@@ -159,7 +159,7 @@ def convert(
     force: Force = False,
 ) -> None:
     """Write a click log as a native file, which opens at once."""
-    from plackett._errors import DataError
+    from plackett._base.errors import DataError
     from plackett.clicks.log import ClickLog
     from plackett.clicks.reading import iter_clicks
 
@@ -357,13 +357,13 @@ def simulate(
     force: Force = False,
 ) -> None:
     """Simulate a click log: users with known habits on judged documents, or a click model on the pages of a log."""
-    from plackett import _storage
+    from plackett._files import storage
     from plackett.clicks.loading import load_model
     from plackett.clicks.simulate import CascadeUsers, PositionUsers, TrustUsers, simulate_log
     from plackett.data.files import NATIVE, format_of, read
 
     check_out(out, force)
-    if format_of(source) is NATIVE and _storage.read_metadata(source).get("kind") == "click model":
+    if format_of(source) is NATIVE and storage.read_metadata(source).get("kind") == "click model":
         if like is None:
             raise typer.BadParameter("a click model needs pages to click on", param_hint="--like")
         simulated = load_model(source).simulate(_read(like, form, column, application, top), random_state=seed)

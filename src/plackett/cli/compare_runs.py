@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett._names import hint
+from plackett._names.nearest import hint
 from plackett.cli.arguments import TableColumns, check_form, check_measures, file_names, reads_tables
 from plackett.cli.messages import without_repeats
 

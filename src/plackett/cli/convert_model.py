@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plackett.catalogue import formats
+from plackett._names.catalogue import formats
 from plackett.cli.arguments import Force, check_out
 
 _FORMS = ", ".join(["plackett", *(known.name for known in formats() if known.writes)])

@@ -76,7 +76,7 @@ def _read_vectors(path: Path, columns: TableColumns) -> Any:
     """Data with document ids; in a table without query ids every document counts as a query of its own."""
     from dataclasses import replace
 
-    from plackett._errors import DataError
+    from plackett._base.errors import DataError
     from plackett.cli.reading import read_data
 
     try:

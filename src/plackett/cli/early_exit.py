@@ -40,7 +40,7 @@ def early_exit(
 
     Prints the exits that no other beats, and saves the model with the cheapest that loses at most --max-loss.
     """
-    from plackett._names import plural
+    from plackett._names.nearest import plural
     from plackett.cli.output import print_table
     from plackett.cli.reading import load_with
     from plackett.data.estimators import last_step

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plackett._names import plural
-from plackett._spreadsheet import harmless
+from plackett._files.spreadsheet import harmless
+from plackett._names.nearest import plural
 from plackett.cli.arguments import Force, TableColumns, check_measures, check_out, reads_tables
 from plackett.cli.messages import without_repeats
 from plackett.cli.output import print_json, print_table
@@ -106,7 +106,7 @@ def _evaluate_dataset(
 
 
 def _write_frame(result: Evaluation, path: Path) -> None:
-    from plackett._atomic import replacing
+    from plackett._files.atomic import replacing
 
     with replacing(path) as file:
         _WRITERS[path.suffix](result.per_query, file)

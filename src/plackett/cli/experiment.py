@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.cli.arguments import (
     Impute,
     TableColumns,
@@ -184,7 +184,7 @@ def data_of(names: list[str], columns: TableColumns, valid: Path | None = None, 
 
 def _check_there(name: str) -> None:
     """Raise if a name is neither a file nor a public dataset, and suggest what may have been meant."""
-    from plackett._names import nearest, question
+    from plackett._names.nearest import nearest, question
     from plackett.datasets.registry import DATASETS
 
     if _public(name) is None and not Path(name).exists():

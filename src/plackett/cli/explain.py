@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett._errors import DataError
-from plackett._names import nearest, plural, question
+from plackett._base.errors import DataError
+from plackett._names.nearest import nearest, plural, question
 from plackett.cli.arguments import TableColumns, reads_lists
 from plackett.cli.output import print_json, print_table
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett.catalogue import formats
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._names.catalogue import formats
 from plackett.cli.arguments import Force, TableColumns, check_out, reads_lists
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plackett._errors import DataError
-from plackett._files import check_regular
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
 from plackett.cli.arguments import Force, check_out
 from plackett.cli.output import print_json
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._cores import n_threads
-from plackett._kernel_folder import cache_root, nothing_compiled, on_first_compilation
+from plackett._kernels.cores import n_threads
+from plackett._kernels.folder import cache_root, nothing_compiled, on_first_compilation
 from plackett.cli.lean import is_own_process, lightgbm_alone, numba_alone, own_process
 
 __all__ = ["rehearse_evaluation", "rehearse_experiment", "rehearse_training"]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.cli.arguments import Force, check_out, file_names, option, parameter_value
 from plackett.cli.output import print_json, print_table
 

@@ -60,12 +60,12 @@ def _index(path: Path) -> Index | None:
 
 
 def _is_model(path: Path) -> bool:
-    from plackett import _storage
+    from plackett._files import storage
     from plackett._load import foreign_reader
     from plackett.data.files import NATIVE, format_of
 
     return foreign_reader(path) is not None or (
-        format_of(path) is NATIVE and _storage.read(path)[1].get("kind") == "model"
+        format_of(path) is NATIVE and storage.read(path)[1].get("kind") == "model"
     )
 
 
@@ -87,7 +87,7 @@ def _model(path: Path, as_json: bool) -> None:
 
 def _trec_kind(path: Path) -> str | None:
     """Whether a text file is a TREC run or qrels, judging by its first line; None for anything else."""
-    from plackett.data._compression import pieces
+    from plackett._files.compression import pieces
     from plackett.data.files import LETOR, format_of
 
     if format_of(path) is not LETOR or not path.is_file():  # a pipe can be read only once

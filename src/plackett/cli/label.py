@@ -111,7 +111,7 @@ def _filled_in(path: Path) -> Any:
     """The judgements of a table with the columns qid, docid and label; rows without a label are not judged yet."""
     import polars as pl
 
-    from plackett._errors import DataError, reading
+    from plackett._base.errors import DataError, reading
     from plackett.data._tables import find_column
     from plackett.data.trec import as_qrels
 
@@ -222,7 +222,7 @@ def agree(
     import numpy as np
     import polars as pl
 
-    from plackett._atomic import replacing
+    from plackett._files.atomic import replacing
     from plackett.selection.judges.aggregate import aggregate_labels
     from plackett.selection.judges.cohen import cohen_kappa
     from plackett.selection.judges.dawid_skene import dawid_skene

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from plackett._files import check_regular
+from plackett._files.checks import check_regular
 from plackett.cli.arguments import Force, check_out
 from plackett.cli.output import print_json, print_table
 
@@ -29,7 +29,7 @@ def links(
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """Rank pages by their links: PageRank, HITS, TrustRank, HostRank, counts and URLs."""
-    from plackett._atomic import replacing
+    from plackett._files.atomic import replacing
     from plackett.graph.links import read_links
     from plackett.graph.table import link_table
 

@@ -13,8 +13,8 @@ from functools import wraps
 from threading import Event, Thread
 from typing import Any, TextIO
 
-from plackett._errors import PlackettWarning
-from plackett._names import printable
+from plackett._base.errors import PlackettWarning
+from plackett._names.nearest import printable
 
 __all__ = ["interruptible", "messages_on_stderr", "open_streams", "waiting", "without_repeats"]
 
@@ -66,7 +66,7 @@ def interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **options: Any) -> Any:
         import typer
 
-        from plackett._errors import shell_options
+        from plackett._base.errors import shell_options
         from plackett.cli.arguments import SHELL_OPTIONS
 
         try:

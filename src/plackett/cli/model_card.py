@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._names import plural
+from plackett._base.errors import DataError
+from plackett._names.nearest import plural
 from plackett.cli.output import print_table
 
 __all__ = ["print_card"]
@@ -63,7 +63,7 @@ def _assignments(parameters: dict[str, Any]) -> str:
 
 def _value(value: Any) -> str:
     """A parameter as one would write it in Python, from the form that it has in a file."""
-    from plackett.models.parameters import from_plain
+    from plackett.scorers.plain_values import from_plain
 
     try:
         made = from_plain(value)

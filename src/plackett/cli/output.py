@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from plackett._names import printable
+from plackett._names.nearest import printable
 
 __all__ = ["print_json", "print_table"]
 

@@ -45,7 +45,7 @@ def plan(
     columns: TableColumns,
 ) -> None:
     """Plan how many queries to judge, and how many documents of each: by theory, simulation and a pilot."""
-    from plackett._errors import DataError
+    from plackett._base.errors import DataError
     from plackett.measures.language import parse
     from plackett.theory.planner.plan import plan as make_plan
 

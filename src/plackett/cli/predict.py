@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.cli.arguments import Force, TableColumns, check_out, reads_lists
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._names import plural
+from plackett._base.errors import DataError
+from plackett._names.nearest import plural
 from plackett.cli.arguments import TableColumns
 from plackett.data.dataset import RankingDataset
 from plackett.data.files import LETOR, TABLES, format_of, read

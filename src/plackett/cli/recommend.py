@@ -76,13 +76,13 @@ def recommend(
 
 def _saved(source: Path) -> bool:
     """Whether a file is one of ours, by its name or by what it holds."""
-    from plackett import _storage
-    from plackett._errors import DataError
+    from plackett._base.errors import DataError
+    from plackett._files import storage
 
     if source.suffix == ".plackett":
         return True
     try:
-        _storage.read_metadata(source)
+        storage.read_metadata(source)
     except DataError:
         return False
     return True

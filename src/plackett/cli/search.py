@@ -92,7 +92,7 @@ def search(
 
 def model_of(name: str) -> Any:
     """A retrieval model by its name; None for BM25, which search has built in."""
-    from plackett.catalogue import find, items
+    from plackett._names.catalogue import find, items
 
     if name.lower() == "bm25":
         return None

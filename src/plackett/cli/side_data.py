@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.cli.arguments import (
     Force,
     Impute,
@@ -152,7 +152,7 @@ def _sources(given: list[str]) -> dict[str, Path]:
 
 def fit_and_keep(model: Any, dataset: Any, watched: Any, out: Path, more: dict[str, Any] | None = None) -> bool:
     """Train, and return whether Ctrl-C stopped the training after the first round."""
-    from plackett._errors import PlackettWarning
+    from plackett._base.errors import PlackettWarning
     from plackett.data.estimators import fit, last_step
 
     with warnings.catch_warnings():
@@ -183,8 +183,8 @@ def _print_summary(ranker: Any, seconds: float, valid: Path | None, out: Path) -
 
 def _ranker(algorithm: str, assignments: list[str]) -> Any:
     """The ranker with this name and these parameters."""
-    from plackett._errors import DataError
-    from plackett._parameters import check_parameters
+    from plackett._base.errors import DataError
+    from plackett._base.parameters import check_parameters
     from plackett.rankers.base import Ranker
     from plackett.rankers.named import ranker_named
 

@@ -54,7 +54,7 @@ def workbench(
     ] = None,
 ) -> None:
     """Search, compare, judge and explain rankings in a browser."""
-    from plackett._optional import optional
+    from plackett._names.optional import optional
 
     for module in ("starlette", "uvicorn", "orjson"):
         optional(module, "the workbench needs")

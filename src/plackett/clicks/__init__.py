@@ -8,6 +8,6 @@ ClickLog(2 pages, 4 rows, 1 queries, 2 pairs, 2 clicks)
 
 from __future__ import annotations
 
-from plackett._lazy import open_package
+from plackett._names.lazy import open_package
 
 open_package(__name__)

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import PlackettWarning
+from plackett._base.errors import PlackettWarning
 
 if TYPE_CHECKING:
     import polars as pl

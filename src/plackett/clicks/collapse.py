@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._random import mix
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import mix
 from plackett.clicks._codes import codes
 from plackett.clicks.log import PAGES, ROWS, ClickLog
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError
-from plackett._progress import progress
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.progress import progress
+from plackett._names.provenance import fulfils
 from plackett.clicks.loading import make_model, model_names
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
@@ -40,7 +40,7 @@ class ModelComparison:
 
     def plot(self) -> Any:
         """Perplexity by rank, a line per model (Plotly)."""
-        from plackett._optional import optional
+        from plackett._names.optional import optional
 
         go = optional("plotly.graph_objects", "plots need")
         figure = go.Figure()

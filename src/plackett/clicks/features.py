@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.data.categories import refuse_categories

@@ -6,8 +6,8 @@ import os
 from importlib import import_module
 from typing import Any
 
-from plackett._provenance import fulfils
-from plackett.catalogue import find, items
+from plackett._names.catalogue import find, items
+from plackett._names.provenance import fulfils
 from plackett.clicks.models.base import ClickModel, load_file
 
 __all__ = ["load_model", "make_model", "model_names"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett._files import offsets_fit
-from plackett._kernel import kernel, over_queries
-from plackett._sort import order_of_groups
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.sort import order_of_groups
 from plackett.clicks._codes import codes, number_pairs
 from plackett.data.grouping import as_given, ids_array
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks._codes import codes, find_codes
 from plackett.clicks.log import ClickLog
 from plackett.data.grouping import ids_array

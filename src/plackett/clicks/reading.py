@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett._names import hint
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._names.nearest import hint
+from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import lines
 from plackett.clicks.readers.columns import is_table_file, iter_table, read_table

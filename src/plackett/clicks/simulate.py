@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
-from plackett._random import mix
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import mix
+from plackett._names.provenance import fulfils
 from plackett.clicks._codes import codes
 from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError, reading
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, reading
+from plackett._files import storage
+from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import PAGES, ROWS, ClickLog
 from plackett.data.strings import pack_ids, unpack_ids
@@ -32,7 +32,7 @@ def save_log(log: ClickLog, path: str | os.PathLike[str]) -> None:
     metadata = {"kind": "click log"}
     if log.bad_lines is not None:
         metadata["bad_lines"] = json.dumps(asdict(log.bad_lines))
-    _storage.write(path, arrays, metadata)
+    storage.write(path, arrays, metadata)
 
 
 @fulfils()
@@ -48,7 +48,7 @@ def open_log(path: str | os.PathLike[str], *, mmap: bool = True) -> ClickLog:
     ClickLog(1 pages, 2 rows, 1 queries, 2 pairs, 1 clicks)
     """
     with reading(path, "the click log"):
-        arrays, metadata = _storage.read(path, kind="click log", mmap=mmap)
+        arrays, metadata = storage.read(path, kind="click log", mmap=mmap)
         known: dict[str, Any] = {}
         for name, dtype in _TYPES.items():
             if name in arrays:

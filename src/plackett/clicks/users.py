@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.clicks._codes import codes
 from plackett.data.grouping import as_given, is_missing
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from plackett._errors import ClusterError
+from plackett._base.errors import ClusterError
 from plackett.cluster.shards import open_shard
 
 __all__ = ["main"]

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import ClusterError
-from plackett._optional import optional
+from plackett._base.errors import ClusterError
+from plackett._names.optional import optional
 from plackett.cluster.shards import Function, Shards, cut, open_shard, save_shard
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import source_of

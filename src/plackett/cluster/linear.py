@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._provenance import fulfils
+from plackett._base.errors import LossError
+from plackett._names.provenance import fulfils
 from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
 from plackett.data.categories import refuse_categories

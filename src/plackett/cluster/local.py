@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from plackett._cores import n_threads
-from plackett._errors import ClusterError
+from plackett._base.errors import ClusterError
+from plackett._kernels.cores import n_threads
 from plackett.cluster.shards import Function, Shards, cut, open_shard, save_shard
 
 __all__ = ["LocalShards"]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett import __version__
+from plackett._base.version import __version__
 from plackett.cluster.shards import Shards
 from plackett.data.canonical import query_keys
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
-from plackett.rankers.reference import spread_queries
+from plackett.data.reference import spread_queries
 
 __all__ = ["note_training"]
 
@@ -32,7 +32,7 @@ def note_training(ranker: Any, shards: Shards, sizes: dict[str, int], names: Any
 
 
 def _sample(shards: Shards) -> RankingDataset:
-    """The queries that `plackett.rankers.reference.sample_of` takes of all data in canonical order."""
+    """The queries that `plackett.data.reference.sample_of` takes of all data in canonical order."""
     parts = shards.gather(_keys)
     keys = np.sort(np.concatenate([part for part, _ in parts]))
     chosen = keys[spread_queries(keys.size, sum(rows for _, rows in parts))]

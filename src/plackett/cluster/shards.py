@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import ranges
-from plackett._storage import read_metadata
+from plackett._base.errors import DataError
+from plackett._files.storage import read_metadata
+from plackett._kernels.kernel import ranges
 from plackett.clicks.log import ClickLog
 from plackett.clicks.storage import open_log
 from plackett.data.dataset import RankingDataset

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import ClusterError, LossError
-from plackett._provenance import fulfils
+from plackett._base.errors import ClusterError, LossError
+from plackett._names.provenance import fulfils
 from plackett.cluster.linear import check_separable
 from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
@@ -22,7 +22,7 @@ from plackett.data.canonical import row_keys
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.models.trees import Trees, boosted_gradients, lightgbm_dataset
+from plackett.models.trees.model import Trees, boosted_gradients, lightgbm_dataset
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import split_trees, trees_only
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from plackett import __version__
-from plackett._errors import LossError
-from plackett._optional import optional
+from plackett._base.errors import LossError
+from plackett._base.version import __version__
+from plackett._kernels.torch_threads import load_torch
+from plackett._names.optional import optional
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm
 from plackett.losses.pairwise._device import MOST_PAIRS
-from plackett.models._torch import load_torch
 from plackett.models.networks.device_pairs import _cut, _Table
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 
 __all__ = ["fit_xgboost"]
 

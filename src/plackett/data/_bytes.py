@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from plackett._files import open_regular
-from plackett.data._compression import CODECS, codec_of, pieces
+from plackett._files.checks import open_regular
+from plackett._files.compression import CODECS, codec_of, pieces
 
 __all__ = ["bare_suffix", "read_bytes"]
 

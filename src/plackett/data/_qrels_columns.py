@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data._bytes import read_bytes
 from plackett.data._trec_lines import refuse_repeats
 

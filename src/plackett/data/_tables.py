@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.dtypes import StringDType
 
-from plackett._errors import CellError, DataError, parameter
-from plackett._names import nearest, plain, question
+from plackett._base.errors import CellError, DataError, parameter
+from plackett._names.nearest import nearest, plain, question
 from plackett.data.grouping import ids_array, is_missing
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
 from plackett.data._bytes import read_bytes
 from plackett.data._tables import missing_ids
 

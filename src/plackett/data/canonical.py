@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
-from plackett._random import mix
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import mix
 from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import NUMBERS

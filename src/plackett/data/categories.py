@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError, in_shell, parameter
+from plackett._base.errors import DataError, in_shell, parameter
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset

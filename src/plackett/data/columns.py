@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError, PlackettWarning, in_shell, parameter
-from plackett._names import hint
+from plackett._base.errors import DataError, PlackettWarning, in_shell, parameter
+from plackett._names.nearest import hint
 from plackett.data._tables import ALIASES, find_column, is_alias, is_weak_label, look
 from plackett.data.categories import is_category
 from plackett.data.fields import FIELDS

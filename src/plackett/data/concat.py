@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.categories import with_same_codes
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import FIELDS, Field

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett._names import hint, plural
-from plackett._optional import optional
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._names.nearest import hint, plural
+from plackett._names.optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
 from plackett.data.fields import FIELDS, NUMBERS
@@ -417,8 +417,8 @@ class RankingDataset:
     @cached_property
     def sorted_labels(self) -> np.ndarray:
         """The labels of each query from large to small: the ideal order that measures divide by."""
-        from plackett._kernel import over_queries
-        from plackett._sort import sort_descending
+        from plackett._kernels.kernel import over_queries
+        from plackett._kernels.sort import sort_descending
 
         out = np.empty(self.n_rows)
         over_queries(sort_descending, self.offsets, self.labels, out)
@@ -427,7 +427,7 @@ class RankingDataset:
     @cached_property
     def max_grade(self) -> int | None:
         """The largest label if all labels are whole numbers below 64 (grades, the usual case), otherwise None."""
-        from plackett._sort import largest_grade
+        from plackett._kernels.sort import largest_grade
 
         grade = largest_grade(self.labels)
         return None if grade >= 64 else int(grade)

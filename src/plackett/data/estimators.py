@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
@@ -42,7 +42,7 @@ def build(ranker: Any, setting: Mapping[str, Any], random_state: int | None = No
         if setting:
             raise TypeError(f"{type(ranker).__name__} has no set_params; give a function of the settings instead")
         return copy.deepcopy(ranker)
-    from plackett._estimator import clone
+    from plackett._base.estimator import clone
 
     fresh = clone(ranker)
     if fresh.get_params(deep=False).get("random_state", 0) is None:
@@ -112,7 +112,7 @@ def scores_of(data: RankingDataset, given: Any) -> np.ndarray:
     >>> scores_of(data, [2])
     Traceback (most recent call last):
         ...
-    plackett._errors.DataError: scores have shape (1,), but the dataset has 2 rows
+    plackett._base.errors.DataError: scores have shape (1,), but the dataset has 2 rows
     """
     check_dataset(data)
     if isinstance(given, Mapping):

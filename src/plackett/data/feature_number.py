@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["feature_costs", "feature_number"]

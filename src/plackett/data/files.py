@@ -8,10 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plackett._errors import DataError, in_shell, parameter
-from plackett._names import hint
+from plackett._base.errors import DataError, in_shell, parameter
+from plackett._files.compression import CODECS
+from plackett._names.nearest import hint
 from plackett.data._bytes import bare_suffix
-from plackett.data._compression import CODECS
 from plackett.data.columns import TABLE_OPTIONS
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset

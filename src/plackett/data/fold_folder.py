@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.files import LETOR, format_of, read
 from plackett.data.splits import Fold

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import CellError, DataError, in_shell, parameter
+from plackett._base.errors import CellError, DataError, in_shell, parameter
 from plackett.data._tables import as_polars, id_array, id_series, is_pandas
 from plackett.data.categories import category_codes, category_columns
 from plackett.data.columns import OWN, Columns, choose_columns, is_number, log_columns

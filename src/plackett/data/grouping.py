@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.dtypes import StringDType
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["as_given", "first_appearances", "group_rows", "ids_array", "is_missing"]
 
@@ -22,7 +22,7 @@ def ids_array(values: Any, name: str = "ids", *, blank: bool = False) -> np.ndar
     >>> ids_array(["q1", None], "qid")
     Traceback (most recent call last):
         ...
-    plackett._errors.DataError: qid[1] is missing (None); every entry needs an id
+    plackett._base.errors.DataError: qid[1] is missing (None); every entry needs an id
     """
     array = _ids_as_given(values, name)
     if not blank and array.dtype.kind == "T" and (empty := array == "").any():
@@ -118,7 +118,7 @@ def group_rows(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | No
     first, run_group = first_appearances(heads)
     if first.size == heads.size:
         return np.append(starts, ids.size).astype(np.int64), heads, None
-    from plackett._sort import order_of_groups
+    from plackett._kernels.sort import order_of_groups
 
     group_of_row = np.repeat(run_group, np.diff(np.append(starts, ids.size)))
     offsets = np.concatenate(([0], np.cumsum(np.bincount(group_of_row, minlength=first.size))))

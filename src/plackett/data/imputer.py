@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
-from plackett._sort import argsort_descending
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.sort import argsort_descending
 from plackett.data.transformer import QueryTransformer
 
 __all__ = ["STRATEGIES", "Imputer"]

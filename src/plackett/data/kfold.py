@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import derives_from
+from plackett._base.errors import DataError
+from plackett._base.estimator import derives_from
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import order_of

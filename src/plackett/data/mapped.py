@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._storage import MappedFile
+from plackett._files.storage import MappedFile
 
 __all__ = [
     "is_large",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError, reading
-from plackett._files import offsets_fit
+from plackett._base.errors import DataError, reading
+from plackett._files import storage
+from plackett._files.checks import offsets_fit
 from plackett.data.categories import checked_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import NUMBERS
@@ -88,7 +88,7 @@ def save_dataset(
                     arrays[f"relation.{number}.{field.name}"] = value
     for name, values in (strings or {}).items():
         arrays |= pack_strings(name, values)
-    _storage.write(path, arrays, metadata)
+    storage.write(path, arrays, metadata)
 
 
 def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingDataset:
@@ -102,7 +102,7 @@ def open_dataset(path: str | os.PathLike[str], *, mmap: bool = True) -> RankingD
         Files that plackett writes are replaced as a whole, which is safe.
     """
     with reading(path, "the dataset file"):
-        arrays, metadata = _storage.read(path, kind="dataset", mmap=mmap)
+        arrays, metadata = storage.read(path, kind="dataset", mmap=mmap)
         return _Opener(path, arrays, metadata).dataset()
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._names.provenance import fulfils
 from plackett.data.estimators import scores_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
 from plackett.data.resolve import document_rows
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["check_dataset"]
@@ -16,7 +16,7 @@ def check_dataset(data: Any, name: str = "data") -> RankingDataset:
     >>> check_dataset([[1.0, 2.0]])
     Traceback (most recent call last):
         ...
-    plackett._errors.DataError: data is of type list; make a dataset of it: pk.RankingDataset.from_arrays(X, y, qid=…)
+    plackett._base.errors.DataError: data is of type list; make a dataset of it: pk.RankingDataset.from_arrays(...
     """
     if isinstance(data, RankingDataset):
         return data

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._files import check_regular
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
+from plackett._files.checks import check_regular
 
 __all__ = ["read_scores", "write_scores"]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError, reading
-from plackett._names import plural
-from plackett._parquet import parquet_frame
+from plackett._base.errors import DataError, reading
+from plackett._files.parquet import parquet_frame
+from plackett._names.nearest import plural
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data._tables import id_series, is_alias
 from plackett.data._trec_lines import refuse_repeats

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, parameter
-from plackett._names import plural
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, parameter
+from plackett._names.nearest import plural
+from plackett._names.provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._atomic import naming
-from plackett._errors import DataError, PartsError, reading
+from plackett._base.errors import DataError, PartsError, reading
+from plackett._files.atomic import naming
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import FIELDS, NUMBERS

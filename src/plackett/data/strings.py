@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.dtypes import StringDType
 
-from plackett._errors import DataError
-from plackett._files import offsets_fit
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
+from plackett._kernels.kernel import kernel
 
 __all__ = ["Strings", "pack_ids", "pack_strings", "unpack_ids", "unpack_strings"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import CellError, DataError, PartsError, in_shell, parameter
-from plackett._files import check_regular
-from plackett._parquet import named_damage
-from plackett.data._compression import CODECS
+from plackett._base.errors import CellError, DataError, PartsError, in_shell, parameter
+from plackett._files.checks import check_regular
+from plackett._files.compression import CODECS
+from plackett._files.parquet import named_damage
 from plackett.data._tables import MISSING_NUMBERS, are_whole
 from plackett.data.columns import Columns, choose_columns, log_columns
 from plackett.data.dataset import RankingDataset

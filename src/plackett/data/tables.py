@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import CellError, DataError, parameter
-from plackett._files import check_regular
-from plackett._parquet import parquet_frame
+from plackett._base.errors import CellError, DataError, parameter
+from plackett._files.atomic import replacing
+from plackett._files.checks import check_regular
+from plackett._files.compression import replacing_compressed
+from plackett._files.parquet import parquet_frame
 from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data._compression import replacing_compressed
 from plackett.data._tables import is_alias, missing_ids
 from plackett.data.columns import choose_columns, log_columns
 from plackett.data.dataset import RankingDataset

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import Transformer, not_fitted
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._base.estimator import Transformer, not_fitted
+from plackett._kernels.kernel import kernel
 from plackett.data.categories import recoded
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array

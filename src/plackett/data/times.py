@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import CellError, DataError
+from plackett._base.errors import CellError, DataError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._estimator import Transformer, not_fitted
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.estimator import Transformer, not_fitted
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array

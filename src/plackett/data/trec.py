@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import CellError, DataError
+from plackett._base.errors import CellError, DataError
+from plackett._files.compression import replacing_compressed
 from plackett.data._bytes import bare_suffix
-from plackett.data._compression import replacing_compressed
 from plackett.data._qrels_columns import read_columns
 from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table, missing_ids
 from plackett.data._trec_lines import read_lines, refuse_repeats

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.data._tables import as_polars, find_column, is_table
 from plackett.data._trec_lines import read_lines
 from plackett.data.trec import checked, number_text, write_lines

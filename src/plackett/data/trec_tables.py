@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett._names import plain
-from plackett._parquet import parquet_frame
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._files.compression import pieces
+from plackett._files.parquet import parquet_frame
+from plackett._names.nearest import plain
 from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data._compression import pieces
 from plackett.data._tables import find_column, look
 from plackett.data.tables import check_header, line_of, separator_of, what_is_wrong, without_blank_lines
 
@@ -98,8 +98,8 @@ def name_ids(table: pl.DataFrame) -> pl.DataFrame:
 
 def write_table_file(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table in the format of the suffix of the path; text is compressed if the suffix says so."""
-    from plackett._atomic import replacing
-    from plackett.data._compression import replacing_compressed
+    from plackett._files.atomic import replacing
+    from plackett._files.compression import replacing_compressed
 
     suffix = bare_suffix(path)
     if suffix == ".parquet":

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.fold_folder import PART_NAMES
 from plackett.data.splits import Fold

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["DATASETS", "DatasetInfo", "info"]
 

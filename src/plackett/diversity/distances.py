@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import Candidates, the_rest
 from plackett.diversity.reranker import Reranker
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._names.provenance import fulfils
 from plackett.diversity.candidates import Candidates
 from plackett.diversity.reranker import Reranker
 

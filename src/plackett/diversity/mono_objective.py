@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to, the_rest
 from plackett.diversity.distances import WithDistance
 

@@ -6,9 +6,9 @@ import dataclasses
 from importlib import import_module
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._names import hint
-from plackett.catalogue import find
+from plackett._base.errors import DataError
+from plackett._names.catalogue import find
+from plackett._names.nearest import hint
 from plackett.diversity.reranker import Reranker
 
 __all__ = ["find_reranker"]

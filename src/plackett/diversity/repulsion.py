@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import Candidates, similar_to, the_rest
 from plackett.diversity.reranker import Reranker
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.diversity.candidates import Candidates
 

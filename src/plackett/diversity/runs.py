@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data._tables import id_array
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation

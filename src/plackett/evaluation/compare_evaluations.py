@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, MeasureError
+from plackett._base.errors import DataError, MeasureError
 from plackett.evaluation.comparison import Comparison
 from plackett.evaluation.evaluate import Evaluation
 from plackett.evaluation.risk import geo_risk, reward_risk, trisk, urisk

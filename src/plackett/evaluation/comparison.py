@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._names import plural
+from plackett._base.cached import cached_property
+from plackett._names.nearest import plural
 from plackett.evaluation.significance.corrections import CORRECTIONS
 from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError, PlackettWarning, in_shell
-from plackett._names import plural
-from plackett._provenance import fulfils
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError, PlackettWarning, in_shell
+from plackett._names.nearest import plural
+from plackett._names.provenance import fulfils
 from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import predict, scores_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import PlackettWarning
-from plackett._provenance import fulfils
+from plackett._base.errors import PlackettWarning
+from plackett._names.provenance import fulfils
 from plackett.data.trec_join import NOT_POOLED, JoinedRun, join_run
 from plackett.evaluation.evaluate import Evaluation, measure_scored
 from plackett.measures.base import Measure

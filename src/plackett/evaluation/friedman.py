@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.evaluation.winning_number import Results, results_matrix
 
 __all__ = ["FriedmanTest", "Nemenyi", "friedman", "friedman_permuted", "mean_ranks", "nemenyi"]

@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from plackett._errors import PlackettWarning, in_shell, parameter
-from plackett._names import plural
+from plackett._base.errors import PlackettWarning, in_shell, parameter
+from plackett._names.nearest import plural
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.importance import feature_names, feature_scores
 from plackett.measures.language import parse

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import differences, matrix
 
 __all__ = ["RewardRisk", "geo_risk", "reward_risk", "trisk", "urisk", "zrisk"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.measures.base import Measure

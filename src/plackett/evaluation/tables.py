@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plackett._atomic import replacing
-from plackett._spreadsheet import harmless
+from plackett._files.atomic import replacing
+from plackett._files.spreadsheet import harmless
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.effects import TOLERANCE
 
 __all__ = ["normalised_winning_number", "results_matrix", "winning_number"]

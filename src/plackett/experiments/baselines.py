@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.models.search_space import Real, SearchSpace
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
+from plackett._names.provenance import fulfils
 
 __all__ = ["BASELINES", "letor_baselines"]
 __public__ = ["letor_baselines"]

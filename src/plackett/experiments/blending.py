@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.estimators import predict
 from plackett.experiments.cells.cell import Cell, CellTrial
 from plackett.experiments.cells.folder import CellFolder

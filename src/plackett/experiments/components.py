@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import PlackettWarning
-from plackett._provenance import fulfils
+from plackett._base.errors import PlackettWarning
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.rankers.base import GradientTrained, Ranker
@@ -134,7 +134,7 @@ def _query(labels: np.ndarray) -> RankingDataset:
 
 
 def _trained(ranker: Ranker) -> Any:
-    from plackett._estimator import clone
+    from plackett._base.estimator import clone
     from plackett.experiments.effort import effort_of
 
     effort = effort_of(ranker)

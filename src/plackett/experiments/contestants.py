@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._names import hint
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
+from plackett._names.nearest import hint
 from plackett.experiments.search.foreign import space_of
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.named import ranker_named
 
 __all__ = ["Contestant", "contestants"]
@@ -49,7 +49,7 @@ class Contestant:
         """A copy of the ranker (and the model inside it) set to use ``n_jobs`` threads."""
         if not hasattr(self.ranker, "get_params"):
             return self.ranker
-        from plackett._estimator import clone
+        from plackett._base.estimator import clone
 
         ranker = clone(self.ranker)
         known = ranker.get_params(deep=True)
@@ -126,7 +126,7 @@ def _contestant(name: str, given: Any, random_state: int | None) -> Contestant:
     if hasattr(given, "get_params"):
         seed = given.get_params(deep=False).get("random_state", "none")
         if seed is None or (fresh and seed != "none" and "random_state" not in excluded):
-            from plackett._estimator import clone
+            from plackett._base.estimator import clone
 
             given = clone(given).set_params(random_state=random_state)
     space = {key: choice for key, choice in space_of(given).items() if key not in excluded}
@@ -162,6 +162,6 @@ def _searching(entry: Contestant, space: SearchSpace | None) -> Contestant:
         if isinstance(choice, str) or not (hasattr(choice, "grid") or (hasattr(choice, "__len__") and len(choice))):
             raise DataError(
                 f"the search space of {entry.name} has {name}={choice!r}; give a list of values, or a range "
-                "(plackett.models.search_space.Real, Integer)"
+                "(plackett._base.search_space.Real, Integer)"
             )
     return dataclasses.replace(entry, space=space)

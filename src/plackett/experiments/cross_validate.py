@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import n_threads
-from plackett._progress import progress
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.progress import progress
+from plackett._kernels.kernel import n_threads
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import build, fit, predict
 from plackett.evaluation.evaluate import measure_scored

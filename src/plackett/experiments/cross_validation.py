@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._cached import cached_property
+from plackett._base.cached import cached_property
 from plackett.evaluation.evaluate import Evaluation
 from plackett.evaluation.tables import Renderable, Table, TableCell
 from plackett.measures.base import Measure

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import n_threads
-from plackett._provenance import fulfils
+from plackett._base.search_space import SearchSpace
+from plackett._kernels.kernel import n_threads
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.giveaways import giveaways, warn_of_giveaways
 from plackett.experiments.blending import BestBlended, blended_cells
@@ -29,7 +30,6 @@ from plackett.experiments.search.grid import check_trials
 from plackett.measures.base import Measure
 from plackett.measures.language import parse, parse_all
 from plackett.measures.presets import with_preset
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.added import without_added
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import common

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError
-from plackett._names import hint
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.nearest import hint
+from plackett._names.provenance import fulfils
 from plackett.experiments.tables.published_figures import STABILITY, TABLES, PublishedTable
 
 if TYPE_CHECKING:

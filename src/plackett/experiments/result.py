@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
 from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.comparison import Comparison
 from plackett.evaluation.evaluate import Evaluation

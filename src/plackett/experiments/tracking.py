@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from plackett._optional import optional
+from plackett._names.optional import optional
 from plackett.experiments.result import Experiment
 
 __all__ = ["accepted_names", "log_to_mlflow"]

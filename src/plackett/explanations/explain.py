@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett._time_limit import check_time
+from plackett._base.errors import DataError
+from plackett._base.time_limit import check_time
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.estimators import last_step, of_own_steps

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.explanations.passing import ways_to_pass
 from plackett.explanations.sampling import standard_error
 

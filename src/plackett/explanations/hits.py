@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.explanations.explain import explain
 from plackett.text.pipeline import RankedHit, SearchPipeline
 

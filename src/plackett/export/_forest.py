@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.scorers.trees.arrays import (
     CATEGORICAL,
     DEFAULT_LEFT,

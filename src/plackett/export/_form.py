@@ -9,15 +9,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from plackett._errors import DataError, parameter
+from plackett._base.errors import DataError, parameter
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.imputer import Imputer
 from plackett.data.query_normalizer import QueryNormalizer
+from plackett.data.reference import below_zero
 from plackett.export._forest import Forest, Tree
 from plackett.feature_selection.selector import FeatureSelector
 from plackett.rankers.base import Ranker
-from plackett.rankers.reference import below_zero
 
 __all__ = [
     "METHODS",

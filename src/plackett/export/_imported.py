@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._names import printable
+from plackett._base.errors import DataError
+from plackett._names.nearest import printable
 from plackett.export._form import check_names
 from plackett.rankers.base import Ranker
 from plackett.scorers.trees.arrays import CATEGORICAL, DEFAULT_LEFT, MISSING_NAN, TreeArrays
@@ -161,7 +161,7 @@ def fitted(
     class_path: str, scorer: Any, n_features: int, read_from: str, names: Sequence[str] | None = None, **settings: Any
 ) -> Ranker:
     """A ranker with this scorer; ``class_path`` is its ``module:Class`` below ``plackett.rankers``."""
-    from plackett import __version__
+    from plackett._base.version import __version__
 
     module, symbol = class_path.split(":")
     ranker = getattr(import_module(f"plackett.rankers.{module}"), symbol)(**settings)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError, PlackettWarning
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._files.atomic import replacing
 from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form
 

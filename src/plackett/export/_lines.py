@@ -11,8 +11,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import open_regular
+from plackett._base.errors import DataError
+from plackett._files.checks import open_regular
 
 __all__ = ["ModelText", "below32"]
 

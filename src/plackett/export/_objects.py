@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import open_regular
+from plackett._base.errors import DataError
+from plackett._files.checks import open_regular
 
 __all__ = ["Fields", "read_object"]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.export._form import check_names
 
 __all__ = ["read_names", "with_names"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.export._lines import ModelText
 from plackett.scorers.sigmoid_layers import SigmoidLayersScorer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.export._lines import ModelText, below32
 from plackett.scorers.additive import AdditiveScorer, AdditiveTerms
 from plackett.scorers.linear import LinearScorer

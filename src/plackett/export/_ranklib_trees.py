@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.export._lines import ModelText, below32
 from plackett.export._tags import Tags
 from plackett.scorers.trees.scorer import TreeScorer

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett import __version__
-from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.version import __version__
+from plackett._files.atomic import replacing
 from plackett.export._forest import Forest
 from plackett.export._form import METHODS, Form, Line, Network
 

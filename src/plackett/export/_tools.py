@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["MissingToolError", "run_tool", "score_by_program", "tool", "workshop"]
 

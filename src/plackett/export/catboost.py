@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.export._imported import MOST_FEATURES, NodeTable, constant, decisions, fitted, tree_scorer_of
 from plackett.export._objects import Fields, read_object
 from plackett.rankers.base import Ranker

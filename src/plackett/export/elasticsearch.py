@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, form_of
 from plackett.export._json_trees import read_json, write_json

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32_finite
 from plackett.export._form import Form, Network, features_of, form_of
 from plackett.export._json_trees import (

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
+from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest
 from plackett.export._form import form_of
 from plackett.export._imported import NodeTable, decisions, fitted, tree_scorer_of

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._cached import cached_property
-from plackett._optional import optional
-from plackett._provenance import fulfils
+from plackett._base.cached import cached_property
+from plackett._files.atomic import replacing
+from plackett._names.optional import optional
+from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest
 from plackett.export._form import Form, Layer, Line, Network, form_of
 from plackett.export._tools import MissingToolError

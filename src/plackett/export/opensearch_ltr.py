@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.export.elasticsearch_ltr import apart, engine_reads, exceptions, rule_of, score_plugin, write_plugin
 
 __all__ = ["OpenSearchLTRFormat", "write_opensearch_ltr"]

@@ -10,10 +10,10 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from plackett import __version__
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.version import __version__
+from plackett._files.atomic import replacing
+from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, Line, Network, form_of
 from plackett.export._tools import MissingToolError

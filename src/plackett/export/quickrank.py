@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_trees import ensemble_trees, tree_scorer
 from plackett.export._tags import Tags
@@ -160,7 +160,7 @@ def read_quickrank(path: str | os.PathLike[str], *, n_features: int | None = Non
     >>> read_quickrank(path).predict([[4.0, 9.0, 0.0], [0.0, 9.0, 4.0]]).tolist()
     [1.0, 3.0]
     """
-    from plackett import __version__
+    from plackett._base.version import __version__
 
     model = ModelText.read(path)
     declaration = _DECLARATION.match(model.text)

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
+from plackett._names.provenance import fulfils
 from plackett.export._form import form_of, names_of, output_factor
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_names import read_names, with_names
@@ -151,7 +151,7 @@ def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None)
     >>> read_ranklib(path).predict([[4.0, 9.0, 0.0], [0.0, 9.0, 4.0]]).tolist()
     [1.0, 3.0]
     """
-    from plackett import __version__
+    from plackett._base.version import __version__
 
     model = ModelText.read(path)
     lines = model.text.splitlines()

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.export._lines import ModelText

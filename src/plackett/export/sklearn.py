@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.export._imported import NodeTable, constant, decisions, fitted, tree_scorer_of
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form, Network, form_of
 from plackett.export._json_trees import features_path, kept_missing, missing_rows, nested, read_json, scored, write_json

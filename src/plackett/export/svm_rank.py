@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
+from plackett._names.provenance import fulfils
 from plackett.data.estimators import last_step
 from plackett.export._form import form_of
 from plackett.export._lines import ModelText
@@ -60,7 +60,7 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
     >>> read_svm_rank(path).rank([[5.0], [7.0]], qid=[2, 2])
     array([2, 1])
     """
-    from plackett import __version__
+    from plackett._base.version import __version__
     from plackett.rankers.pairwise.rank_svm import RankSVM
 
     model = ModelText.read(path)

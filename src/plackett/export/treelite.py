@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._optional import optional
-from plackett._provenance import fulfils
+from plackett._files.atomic import replacing
+from plackett._names.optional import optional
+from plackett._names.provenance import fulfils
 from plackett.export._forest import largest_double
 from plackett.export._form import form_of
 

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.catalogue import formats
+from plackett._base.errors import DataError
+from plackett._names.catalogue import formats
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
+from plackett.data.trained_columns import Columns
 from plackett.export._forest import Forest
 from plackett.export._form import Form, Network, features_of, form_of
-from plackett.rankers.columns import Columns
 
 __all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export", "versioned"]
 __public__ = ["verify_export"]
@@ -124,7 +124,7 @@ def hard_rows(form: Form, X: np.ndarray, random_state: int = 0) -> dict[str, np.
 
 def format_named(name: str) -> Any:
     """The class of a format, by its name."""
-    from plackett._names import hint
+    from plackett._names.nearest import hint
 
     known = {target.name: target for target in formats() if target.writes}
     if name not in known:

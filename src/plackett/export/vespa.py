@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
+from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, above_double
 from plackett.export._form import Layer, Line, Network, form_of
 

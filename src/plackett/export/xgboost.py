@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32_finite
 from plackett.export._form import Form, form_of
 from plackett.export._imported import (

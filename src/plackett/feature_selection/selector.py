@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.transformer import QueryTransformer, has_qid
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._cores import n_threads
-from plackett._errors import DataError
-from plackett._kernel import kernel, ranges
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.cores import n_threads
+from plackett._kernels.kernel import kernel, ranges
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.solvers.rules.bits import count_bits
+from plackett.scorers.rules.bits import count_bits
 
 __all__ = ["feature_similarity"]
 __public__ = ["feature_similarity"]

@@ -7,6 +7,6 @@
 
 from __future__ import annotations
 
-from plackett._lazy import open_package
+from plackett._names.lazy import open_package
 
 open_package(__name__)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 
 __all__ = ["LinkCounts", "link_counts"]

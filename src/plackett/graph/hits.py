@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import PlackettWarning
-from plackett._provenance import fulfils
+from plackett._base.errors import PlackettWarning
+from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 
 __all__ = ["HubsAndAuthorities", "base_set", "hits"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.graph.blockrank import grouped
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError, reading
-from plackett._files import check_regular
-from plackett._kernel import kernel, over_queries
-from plackett._parquet import parquet_frame
-from plackett._provenance import fulfils
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError, reading
+from plackett._files.checks import check_regular
+from plackett._files.parquet import parquet_frame
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._names.provenance import fulfils
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -285,7 +285,7 @@ def _text_links(path: Path) -> Any:
     """Columns of a text file; the separator is found in its first line with content."""
     import polars as pl
 
-    from plackett.data._compression import pieces
+    from plackett._files.compression import pieces
 
     data = b"".join(pieces(str(path)))
     lines = (line for line in data.split(b"\n", 1000) if line.strip() and not line.startswith(b"#"))

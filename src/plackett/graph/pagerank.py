@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._names.provenance import fulfils
 from plackett.graph.gauss_seidel import gauss_seidel
 from plackett.graph.links import LinkGraph
 from plackett.graph.power import extrapolated_power, power

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.graph.urls import _INDEX, host, path_of
 
 __all__ = ["SiteMap"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._names.provenance import fulfils
 from plackett.graph.hits import HubsAndAuthorities
 from plackett.graph.links import LinkGraph
 from plackett.graph.topical_pagerank import content_shares

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 
 __all__ = ["URL_TYPES", "host", "path_of", "url_depth", "url_length", "url_type"]
 __public__ = ["url_type"]

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._optional import optional
+from plackett._base.errors import LossError
+from plackett._names.optional import optional
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss
 from plackett.losses.custom import CustomBound, CustomLoss, arguments_of, declared

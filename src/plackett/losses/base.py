@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._errors import LossError, MeasureError
+from plackett._base.errors import LossError, MeasureError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
@@ -124,7 +124,7 @@ class Loss:
         >>> print(Hinge().bounds("AP")[0])
         1 − AP ≤ L / number of relevant  (Theorems 5.1 and 5.2)
         """
-        from plackett.theory.surrogates.known_bounds import known_bounds
+        from plackett.losses.bounds.known import known_bounds
 
         return list(known_bounds(self, measure))
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
-from plackett.catalogue import items
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, over_queries
+from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 

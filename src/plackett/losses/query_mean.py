@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett.catalogue import items
+from plackett._base.errors import LossError
+from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import PairLoss, total_pair_weight

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plackett._lazy import open_package
+from plackett._names.lazy import open_package
 
 if TYPE_CHECKING:
     from plackett.measures.base import Measure as Measure

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
-from plackett._kernel import kernel
+from plackett._base.errors import MeasureError
+from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.measures.diversity import (
     DiversityMeasure,

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import MeasureError
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.measures.base import Measure
 from plackett.measures.dcg import discounted
 from plackett.measures.ranking import Ranking

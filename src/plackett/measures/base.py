@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.measures.ranking import TIES, Ranking, Scored, list_ranking
 from plackett.measures.swaps import swap, swap_matrix
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError, PlackettWarning
-from plackett._kernel import over_queries
+from plackett._base.errors import MeasureError, PlackettWarning
+from plackett._kernels.kernel import over_queries
 from plackett.measures import language
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking

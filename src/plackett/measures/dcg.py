@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.measures.base import Measure
 from plackett.measures.gains import check_discount, check_gain, discount_table, gain_at, ideal_dcg, position_gains
 from plackett.measures.ranking import Ranking

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import MeasureError
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored, docid_key

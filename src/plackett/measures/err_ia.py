@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.alpha_ndcg import discounted_novelty
 from plackett.measures.base import Measure

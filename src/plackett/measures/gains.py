@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import MeasureError
-from plackett._kernel import kernel, over_queries
-from plackett._sort import sort_descending
+from plackett._base.errors import MeasureError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.sort import sort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Ranking
 

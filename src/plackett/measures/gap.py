@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.measures.ap import AP, ap_state
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ap import AP
 from plackett.measures.base import Measure

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
-from plackett._kernel import kernel
+from plackett._base.errors import MeasureError
+from plackett._kernels.kernel import kernel
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import n_relevant

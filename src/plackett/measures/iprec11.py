@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.measures.base import Measure
 from plackett.measures.iprec import check_reach, interpolated
 from plackett.measures.ranking import Ranking

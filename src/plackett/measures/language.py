@@ -8,9 +8,9 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from plackett._errors import MeasureError
-from plackett._literals import call
-from plackett.catalogue import Item, find, items
+from plackett._base.errors import MeasureError
+from plackett._base.literals import call
+from plackett._names.catalogue import Item, find, items
 from plackett.measures.base import Measure
 
 __all__ = ["all_measures", "get", "parse", "parse_all"]

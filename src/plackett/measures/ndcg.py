@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.measures.base import Measure
 from plackett.measures.dcg import discounted
 from plackett.measures.gains import check_discount, check_gain, discount_table, ideal_dcg, position_gains

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.measures.err import ExpectedReciprocalRank, err_state, stop_chance, top_label
 from plackett.measures.gains import gain_at
 from plackett.measures.ranking import Ranking

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.measures.alpha_ndcg import discounted_novelty, greedy_gains
 from plackett.measures.diversity import (
     DiversityMeasure,

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, MeasureError
-from plackett._fenwick import distinct, level_of, tree_add, tree_sum
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
-from plackett._scratch import longest
+from plackett._base.errors import DataError, MeasureError
+from plackett._kernels.fenwick import distinct, level_of, tree_add, tree_sum
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._fenwick import distinct, level_of, tree_add, tree_sum
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import longest
+from plackett._base.errors import DataError
+from plackett._kernels.fenwick import distinct, level_of, tree_add, tree_sum
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from plackett._errors import MeasureError
+from plackett._base.errors import MeasureError
 from plackett.measures.base import Measure
 
 __all__ = ["PRESETS", "with_preset"]

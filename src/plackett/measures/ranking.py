@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import MeasureError
-from plackett._kernel import kernel, over_queries
-from plackett._random import mix
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._base.cached import cached_property
+from plackett._base.errors import MeasureError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import mix
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.data.ids import distinct

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, MeasureError
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
-from plackett._scratch import longest
+from plackett._base.errors import DataError, MeasureError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.pairs import per_query_or_float
 from plackett.measures.ranking import Ranking, Scored

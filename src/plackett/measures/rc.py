@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, MeasureError
-from plackett._kernel import kernel
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, MeasureError
+from plackett._kernels.kernel import kernel
+from plackett._names.provenance import fulfils
 from plackett.measures.base import Measure
 from plackett.measures.pairs import correlated, pair_counts, per_query_or_float
 from plackett.measures.ranking import Ranking

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, MeasureError
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, MeasureError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 

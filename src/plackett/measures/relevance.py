@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.measures.ranking import Ranking
 
 __all__ = ["any_positive", "best_labels", "hits", "n_relevant", "relevance", "where_relevant"]

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._fenwick import distinct, level_of
-from plackett._kernel import kernel
-from plackett._scratch import longest
+from plackett._kernels.fenwick import distinct, level_of
+from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import longest
 from plackett.measures.base import Measure
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 from plackett.measures.ranking import Ranking

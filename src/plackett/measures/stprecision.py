@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import MeasureError
-from plackett._kernel import kernel
+from plackett._base.errors import MeasureError
+from plackett._kernels.kernel import kernel
 from plackett.measures.diversity import DiversityMeasure, greedy_ideal, known_subtopics, relevant_subtopics
 from plackett.measures.ranking import Ranking
 

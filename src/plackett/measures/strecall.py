@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.measures.diversity import DiversityMeasure, known_subtopics, relevant_subtopics
 from plackett.measures.ranking import Ranking
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.measures.ranking import Ranking
 
 __all__ = ["linear_state", "new_state", "swap", "swap_matrix", "swaps_below"]

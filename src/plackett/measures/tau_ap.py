@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._fenwick import distinct, level_of, tree_add, tree_sum
-from plackett._kernel import kernel
-from plackett._provenance import fulfils
-from plackett._scratch import longest
+from plackett._kernels.fenwick import distinct, level_of, tree_add, tree_sum
+from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import longest
+from plackett._names.provenance import fulfils
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 
 __all__ = ["tau_ap"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer
 from plackett.solvers.monitor import Monitor

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, row_array
 from plackett.data.moments import spread, weight_of_rows
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.blocks import bind_in_blocks
-from plackett.models.search_space import Real, SearchSpace
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
+from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
 from plackett.losses.base import Loss
-from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.pair_potentials import PairPotentialScorer, mean_comparisons, pull_back_comparisons

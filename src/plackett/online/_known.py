@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._files import open_regular
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
+from plackett._files.checks import open_regular
 
 __all__ = ["KnownIds", "id_number"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._random import mix
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import mix
 
 __all__ = [
     "best_first", "click", "dcg", "draw_list", "logistic", "normal", "page_quality", "scores_of", "uniform",

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, kernel_from, over_queries
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, kernel_from, over_queries
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.online._lists import click, uniform
 from plackett.online.interleaving.optimised import Optimised

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._names.provenance import fulfils
 from plackett.online.interleaving.base import Interleaved
 from plackett.online.interleaving.optimised import list_choices
 from plackett.online.sequential import Sequential, mean_sequence

@@ -17,11 +17,11 @@ from typing import IO, Any, Protocol, Self
 
 import numpy as np
 
-from plackett._atomic import replacing, sync_folder
-from plackett._errors import DataError, PlackettWarning
-from plackett._files import open_regular
-from plackett._lock import lock
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._files.atomic import replacing, sync_folder
+from plackett._files.checks import open_regular
+from plackett._files.lock import lock
+from plackett._names.provenance import fulfils
 from plackett.online._known import KnownIds, id_number
 
 __all__ = ["Journal", "Learner", "restore"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.online.sequential import mean_sequence
 
 __all__ = ["power", "sample_size"]

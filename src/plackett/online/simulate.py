@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel_from, over_queries
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel_from, over_queries
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.online._lists import best_first, click, dcg, uniform
 from plackett.online.learners.base import OnlineLearner

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import Estimator, not_fitted
+from plackett._base.errors import DataError
+from plackett._base.estimator import Estimator, not_fitted
 
 __all__ = ["PermutationModel", "also_on_class", "as_scores"]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
 
 __all__ = ["Orders", "as_orders", "as_pairs", "as_weights"]
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.permutation_models._base import PermutationModel, also_on_class
 from plackett.permutation_models._kendall import fit_theta, log_sizes, mean_skips
 from plackett.permutation_models._moves import MOST_PASSES, improve

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._base.errors import DataError, PlackettWarning
 from plackett.permutation_models._base import PermutationModel, also_on_class, as_scores
 from plackett.permutation_models._newton import Curvature, maximise
 from plackett.permutation_models._orders import as_orders, as_pairs, as_weights

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._optional import optional
+from plackett._base.errors import DataError
+from plackett._names.optional import optional
 from plackett.experiments.report.view import DASHES, MAX_DRAWN, SYMBOLS
 
 __all__ = ["by_name", "colour", "dash", "figure", "symbol"]

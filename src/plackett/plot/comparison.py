@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.evaluation.comparison import Comparison
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.plots import axis, bars_height, layout, plain

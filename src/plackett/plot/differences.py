@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.evaluation.comparison import Comparison
 from plackett.evaluation.significance.effects import win_tie_loss
 from plackett.experiments.report.numbers import fixed, signed, tidy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.experiments.report.plots import axis, layout
 from plackett.plot._figure import colour, figure
 from plackett.rankers.early_exit import EarlyExit

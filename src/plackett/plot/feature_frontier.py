@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.experiments.report.plots import axis, layout
 from plackett.feature_selection.cost import FeatureFrontier
 from plackett.plot._figure import colour, figure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.report.numbers import short, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.experiments.report.plots import axis, layout, round_axis
 from plackett.experiments.report.traces import best_round, learning_lines
 from plackett.measures.language import parse

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._optional import optional
+from plackett._base.errors import DataError
+from plackett._names.optional import optional
 
 __all__ = ["save"]
 

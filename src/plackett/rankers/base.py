@@ -10,28 +10,28 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError, LossError, PlackettWarning, in_shell, parameter
-from plackett._estimator import Estimator, not_fitted
-from plackett._parameters import check_parameters
+from plackett._base.errors import DataError, LossError, PlackettWarning, in_shell, parameter
+from plackett._base.estimator import Estimator, not_fitted
+from plackett._base.parameters import check_parameters
+from plackett._base.search_space import SearchSpace
 from plackett.data.canonical import canonical_order
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
+from plackett.data.inputs import Rows, categories_of, rows_to_score, training_data
+from plackett.data.reference import check_reference, reference_of, sample_of
 from plackett.data.splits import split_queries
+from plackett.data.trained_columns import Columns
 from plackett.losses.base import Loss
 from plackett.measures.blocks import measured
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.models.base import Model
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.attributes import FittedAttributes
-from plackett.rankers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.rankers.callbacks import after_round
-from plackett.rankers.columns import Columns
-from plackett.rankers.contributions import contributions
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
-from plackett.rankers.inputs import Rows, categories_of, rows_to_score, training_data
-from plackett.rankers.reference import check_reference, reference_of, sample_of
 from plackett.scorers.base import check_size
+from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
+from plackett.scorers.contributions import contributions
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["GradientTrained", "Ranker"]
@@ -568,7 +568,7 @@ class Ranker(FittedAttributes, Estimator):
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         """The model card: what was trained on what, and how good it was on validation data."""
-        from plackett import __version__
+        from plackett._base.version import __version__
 
         card: dict[str, Any] = {
             "algorithm": type(self).__name__,

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["balanced", "check_relevance"]
 

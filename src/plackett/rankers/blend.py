@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError, parameter
-from plackett._estimator import clone
+from plackett._base.errors import DataError, parameter
+from plackett._base.estimator import clone
+from plackett._base.search_space import SearchSpace
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.scorers.blend import BlendScorer

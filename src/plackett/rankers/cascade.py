@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, parameter
-from plackett._estimator import clone
+from plackett._base.errors import DataError, parameter
+from plackett._base.estimator import clone
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_costs, feature_number
 from plackett.data.some_rows import some_rows
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.rankers.wrapper import needs_whole_lists, train_quietly

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._progress import steps
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.progress import steps
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 from plackett.rankers.fold_measure import fold_measure

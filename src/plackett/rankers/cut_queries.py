@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import PlackettWarning
+from plackett._base.errors import PlackettWarning
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["TrainedPart", "inside_model_selection"]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
+from plackett.data.trained_columns import Columns
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.rankers.columns import Columns
 from plackett.scorers.early_exit import EarlyExitScorer, leaf_spread, unsettled_rows
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from plackett._errors import PlackettWarning
+from plackett._base.errors import PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.gains import has_gains

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar
 
-from plackett._errors import LossError
-from plackett.catalogue import find
+from plackett._base.errors import LossError
+from plackett._base.search_space import SearchSpace
+from plackett._names.catalogue import find
 from plackett.losses.base import Loss
 from plackett.models.base import Model, check_model
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["GradientRanker"]

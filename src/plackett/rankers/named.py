@@ -8,11 +8,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._literals import call
-from plackett._names import hint
-from plackett._parameters import check_parameters
-from plackett.catalogue import find
+from plackett._base.errors import DataError
+from plackett._base.literals import call
+from plackett._base.parameters import check_parameters
+from plackett._names.catalogue import find
+from plackett._names.nearest import hint
 
 __all__ = ["ranker_named"]
 

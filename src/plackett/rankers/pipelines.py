@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import Parameters, derives_from
-from plackett.models.parameters import from_plain, to_plain
+from plackett._base.errors import DataError
+from plackett._base.estimator import Parameters, derives_from
 from plackett.rankers.fused import FusedPipeline
+from plackett.scorers.plain_values import from_plain, to_plain
 
 __all__ = ["Pipeline", "put_together", "take_apart"]
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.openmp import scoring_threads
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
+from plackett.data.trained_columns import Columns
 from plackett.measures.language import parse
-from plackett.models.openmp import scoring_threads
-from plackett.rankers.columns import Columns
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees, scale_tree, split_trees
 from plackett.solvers.measure_objective import MeasureObjective

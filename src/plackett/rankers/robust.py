@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import clone
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.estimator import clone
+from plackett._names.provenance import fulfils
 from plackett.data.categories import refuse_categories
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.inputs import QID_COLUMN, training_data
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.rankers.inputs import QID_COLUMN, training_data
 
 if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError, reading
-from plackett._parameters import check_parameters
-from plackett.catalogue import items, stored_class
-from plackett.models.parameters import current, from_plain, to_plain
+from plackett._base.errors import DataError, reading
+from plackett._base.parameters import check_parameters
+from plackett._files import storage
+from plackett._names.catalogue import items, stored_class
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
-from plackett.rankers.calibration import CALIBRATIONS
+from plackett.scorers.calibration import CALIBRATIONS
+from plackett.scorers.plain_values import current, from_plain, to_plain
 
 __all__ = ["card", "load", "pack", "save", "unpack"]
 __public__ = ["save"]
@@ -55,7 +55,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if steps is not None:
         header["pipeline"] = steps
     text = json.dumps(header, ensure_ascii=False)
-    _storage.write(path, arrays, {"kind": "model", "ranker": text, "digest": _digest(text, arrays)})
+    storage.write(path, arrays, {"kind": "model", "ranker": text, "digest": _digest(text, arrays)})
 
 
 def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -104,7 +104,7 @@ def card(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    arrays, metadata = _storage.read(path, kind="model", mmap=False)
+    arrays, metadata = storage.read(path, kind="model", mmap=False)
     text = metadata.get("ranker", "")
     if metadata.get("digest") != _digest(text, arrays):
         raise DataError(f"{path}: the model is damaged (its content does not match its digest)")

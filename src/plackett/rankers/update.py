@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import clone
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.estimator import clone
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.churn import Churn, churn, mean_replaced
 from plackett.models.linear import Linear, train_near

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._estimator import clone
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker, _counted
 from plackett.rankers.chosen_penalty import ChosenPenalty

@@ -9,10 +9,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett.catalogue import items
+from plackett._base.errors import DataError
+from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
-from plackett.models.parameters import from_plain
+from plackett.scorers.plain_values import from_plain
 
 __all__ = [
     "Member",

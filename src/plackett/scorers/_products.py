@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import REASSOC, kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import REASSOC, kernel, over_queries
 
 __all__ = ["block_sums", "table_times", "transposed_times"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import offsets_fit
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation

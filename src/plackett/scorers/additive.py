@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import offsets_fit
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.scorers.base import Size
 
 __all__ = ["AdditiveScorer", "AdditiveTerms", "FeatureFunction"]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["Scorer", "Size", "check_finite", "check_size"]
 

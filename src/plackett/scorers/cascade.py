@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import offsets_fit
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.scorers._members import Member, member_scores, pack_members, unlabelled, unpack_members

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
 from plackett.scorers.base import Size
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.aggregation.lists import RankLists
 from plackett.scorers._products import table_times

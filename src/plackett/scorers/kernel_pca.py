@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 
 __all__ = ["KERNELS", "kernel_components", "kernel_matrix"]
 

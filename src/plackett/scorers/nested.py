@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett.catalogue import stored_class
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._names.catalogue import stored_class
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer, Size, check_size
 

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett.models._torch import load_torch, pick_device, threads
-from plackett.models.networks import NETWORKS, Network
-from plackett.models.networks.features import FeatureMap
-from plackett.models.networks.feed import scores_of, scoring_feed
-from plackett.models.networks.plain import plain_scores
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._kernels.torch_threads import load_torch, pick_device, threads
 from plackett.scorers.base import Size, check_finite
+from plackett.scorers.networks import NETWORKS, Network
+from plackett.scorers.networks.features import FeatureMap
+from plackett.scorers.networks.feed import scores_of, scoring_feed
+from plackett.scorers.networks.plain import plain_scores
 
 __all__ = ["NeuralScorer"]
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._time_limit import check_time
+from plackett._base.errors import DataError
+from plackett._base.time_limit import check_time
+from plackett._names.catalogue import stored_class
 from plackett.aggregation.orderings.base import Ordering
-from plackett.catalogue import stored_class
 from plackett.data.canonical import row_keys
 from plackett.scorers.base import Size
 from plackett.scorers.comparators.base import Comparator
@@ -59,7 +59,7 @@ class OrderedScorer:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The scorer as named arrays, those of the comparator with a prefix."""
-        from plackett.models.parameters import to_plain
+        from plackett.scorers.plain_values import to_plain
 
         description = {"comparator": self.comparator.kind, "ordering": to_plain(self.ordering, "order")}
         arrays = {f"comparator.{name}": array for name, array in self.comparator.to_arrays().items()}
@@ -68,7 +68,7 @@ class OrderedScorer:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> OrderedScorer:
         """The scorer that `to_arrays` wrote."""
-        from plackett.models.parameters import from_plain
+        from plackett.scorers.plain_values import from_plain
 
         description = json.loads(arrays["words"].tobytes())
         ordering = from_plain(description["ordering"])

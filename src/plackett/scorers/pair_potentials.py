@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, in_shell
+from plackett._base.errors import DataError, in_shell
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
 

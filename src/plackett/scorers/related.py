@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.scorers._members import pack_members, same_features, unpack_members
 from plackett.scorers.base import Size
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.scorers._members import Member, member_scores, pack_members, same_features, unlabelled, unpack_members
 from plackett.scorers.base import Size, check_finite
 from plackett.scorers.query_map import QueryMap

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.aggregation.cps import CPS
 from plackett.aggregation.lists import RankLists
 from plackett.data.dense import dense

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.models.parameters import to_plain
 from plackett.scorers._members import Member, member_scores, unlabelled, unpack_base
 from plackett.scorers._training_data import pack_data, unpack_data
 from plackett.scorers.base import Size
 from plackett.scorers.kernel_pca import KERNELS, kernel_components
+from plackett.scorers.plain_values import to_plain
 
 __all__ = ["TransductiveScorer"]
 

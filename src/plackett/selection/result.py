@@ -77,7 +77,7 @@ class Selection:
         """Write the pairs with reason, priority, inclusion probability and an empty column ``label`` to fill in."""
         import polars as pl
 
-        from plackett._atomic import replacing
+        from plackett._files.atomic import replacing
 
         with replacing(path) as file:
             self.frame.with_columns(label=pl.lit(None, pl.Int64)).write_csv(file)

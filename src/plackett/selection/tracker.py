@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._names import plural
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.nearest import plural
+from plackett._names.provenance import fulfils
 from plackett.selection.candidates import Candidates
 from plackett.selection.result import Selection
 

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError, LossError
-from plackett._time_limit import check_time, time_limit
+from plackett._base.errors import DataError, LossError
+from plackett._base.time_limit import check_time, time_limit
 from plackett.serve.deadline import RETRY, Deadline
 from plackett.serve.encodings import ENCODINGS, decompressed
 from plackett.serve.http import ARROW, CSV, Deferred, RefusedError, Request, Response, Route, refusal

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._optional import optional
-from plackett._time_limit import check_time
+from plackett._base.time_limit import check_time
+from plackett._names.optional import optional
 from plackett.serve.arrow_limits import check_stream
 from plackett.serve.http import RefusedError
 from plackett.serve.tables import QID, check_size, narrowed, places, whole_ids

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from plackett._optional import optional
+from plackett._names.optional import optional
 
 __all__ = ["LAST_CALL", "connection_class"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._time_limit import check_time
+from plackett._base.time_limit import check_time
 from plackett.serve.http import RefusedError
 from plackett.serve.numbers import Decoded
 from plackett.serve.tables import check_size, column, narrowed, places

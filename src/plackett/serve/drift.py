@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett.rankers.reference import BINS, shares_of
+from plackett.data.reference import BINS, shares_of
 
 __all__ = ["Drift", "stability_index"]
 
@@ -36,7 +36,7 @@ class Drift:
     Parameters
     ----------
     reference
-        What `plackett.rankers.reference` noted at training time; None if the model has none.
+        What `plackett.data.reference` noted at training time; None if the model has none.
     by_feature
         Whether requests hold the features that the ranker was trained on; False for a pipeline.
     """

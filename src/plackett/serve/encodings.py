@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from plackett._time_limit import check_time
+from plackett._base.time_limit import check_time
 from plackett.serve.http import RefusedError
 
 __all__ = ["ENCODINGS", "decompressed"]

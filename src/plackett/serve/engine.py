@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 if TYPE_CHECKING:
     from plackett.text.pipeline import SearchPipeline

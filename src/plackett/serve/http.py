@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from plackett._optional import optional
+from plackett._names.optional import optional
 
 __all__ = [
     "ARROW",

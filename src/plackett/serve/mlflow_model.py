@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett import __version__
-from plackett._errors import DataError
-from plackett._optional import optional
+from plackett._base.errors import DataError
+from plackett._base.version import __version__
+from plackett._names.optional import optional
 
 __all__ = ["FLAVOUR", "load_model", "log_model", "save_model"]
 

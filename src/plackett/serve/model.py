@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError, PlackettWarning
-from plackett._files import open_regular
-from plackett._time_limit import check_time
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.time_limit import check_time
+from plackett._files.checks import open_regular
 from plackett.data.dataset import RankingDataset
+from plackett.data.reference import typical_rows
 from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import GradientTrained
-from plackett.rankers.reference import typical_rows
 from plackett.serve.drift import Drift
 from plackett.serve.http import Deferred, RefusedError, Response, to_json
 from plackett.serve.settings import Settings

@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from plackett._errors import DataError
-from plackett._files import open_regular
+from plackett._base.errors import DataError
+from plackett._files.checks import open_regular
 from plackett._load import load
-from plackett._names import hint
+from plackett._names.nearest import hint
 from plackett.serve.engine import Engine, parts_of
 from plackett.serve.http import RefusedError
 from plackett.serve.model import ServedModel

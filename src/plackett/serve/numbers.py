@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._optional import optional
+from plackett._kernels.kernel import kernel
+from plackett._names.optional import optional
 from plackett.data.letor.floats import NONE, decimal
 from plackett.data.letor.words import PADDING, digits, eight_digits, leading_digits, load
 from plackett.serve.http import RefusedError

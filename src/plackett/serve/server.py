@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError, shell_options
-from plackett._optional import optional
+from plackett._base.errors import DataError, shell_options
+from plackett._names.optional import optional
 from plackett.serve.application import Application
 from plackett.serve.connection import LAST_CALL, connection_class
 from plackett.serve.logs import event, log_to

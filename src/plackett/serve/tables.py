@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._names import hint
+from plackett._names.nearest import hint
 from plackett.serve.http import RefusedError
 from plackett.serve.numbers import Decoded
 

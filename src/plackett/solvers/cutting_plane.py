@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._provenance import fulfils
+from plackett._base.errors import LossError
+from plackett._names.provenance import fulfils
 from plackett.solvers.proved_gap import relative_gap
 from plackett.solvers.simplex_qp import simplex_qp
 

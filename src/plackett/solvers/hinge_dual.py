@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._random import below, mix
-from plackett._scratch import longest
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import below, mix
+from plackett._kernels.scratch import longest
 from plackett.data.mapped import row_array
 from plackett.solvers.training_vectors import measure, rows_of, signed
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.solvers.intervals import Intervals, Terms
 
 __all__ = ["LaplaceFit", "LaplaceProcess"]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, kernel_from, over_queries
-from plackett._scratch import lanes, longest
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, kernel_from, over_queries
+from plackett._kernels.scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 

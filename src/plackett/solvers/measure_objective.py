@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError, MeasureError
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError, MeasureError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
 from plackett.data.moments import weight_of_rows

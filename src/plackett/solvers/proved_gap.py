@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import LossError, PlackettWarning
+from plackett._base.errors import LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.monitor import Monitor
 

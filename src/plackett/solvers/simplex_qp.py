@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import REASSOC, kernel
+from plackett._kernels.kernel import REASSOC, kernel
 
 __all__ = ["simplex_qp"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.mapped import row_array, row_blocks
 from plackett.scorers._products import table_times, transposed_times
 

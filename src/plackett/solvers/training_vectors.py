@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._kernel import REASSOC, kernel
-from plackett._prefetch import prefetch
+from plackett._files.prefetch import prefetch
+from plackett._kernels.kernel import REASSOC, kernel
 from plackett.data.mapped import row_array
 
 __all__ = ["Rows", "ask_for", "difference", "measure", "rows_of", "signed", "squared_length"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett.catalogue import Item, find, items
+from plackett._names.catalogue import Item, find, items
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.evaluation.tables import Renderable, Table, TableCell

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.studies._tilted import bottom_heavy_queries
 from plackett.studies.base import Study, per_query
 

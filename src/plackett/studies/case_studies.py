@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.evaluation.significance.effects import TOLERANCE, win_tie_loss
 from plackett.experiments.experiment import experiment

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.losses.base import Loss
 from plackett.studies.base import Study, of_queries
 
@@ -31,7 +31,7 @@ def convex_losses(*, n_draws: int = 2000, random_state: int = 0) -> Study:
     import polars as pl
 
     from plackett import losses
-    from plackett.catalogue import items
+    from plackett._names.catalogue import items
 
     public = {
         item.name for item in items("loss") if "._" not in item.module

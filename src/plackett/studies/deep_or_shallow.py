@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._estimator import clone
-from plackett._provenance import fulfils
+from plackett._base.estimator import clone
+from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.rankers.named import ranker_named
 from plackett.selection.depth import deep_sample, shallow_sample

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.diversity.mmr import MMR

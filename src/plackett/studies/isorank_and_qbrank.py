@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.fisher import fisher
 from plackett.measures.language import parse
 from plackett.measures.presets import with_preset

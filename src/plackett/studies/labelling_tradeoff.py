@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plackett._chart import line_chart
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
+from plackett.plot.chart import line_chart
 from plackett.studies.base import Study
 from plackett.theory.bounds.labelling_budget import labelling_budget
 from plackett.theory.planner.simulation import simulate_labelling

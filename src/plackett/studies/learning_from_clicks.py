@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._chart import line_chart
-from plackett._errors import DataError
-from plackett._progress import progress
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.progress import progress
+from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.simulate import PositionUsers, ShownPages
 from plackett.data.concat import concat
@@ -32,6 +31,7 @@ from plackett.experiments.cells.folder import CellFolder
 from plackett.experiments.cells.key import data_digest, versions
 from plackett.experiments.cells.source_stamp import source_stamp
 from plackett.experiments.data import folds_by_dataset
+from plackett.plot.chart import line_chart
 from plackett.studies._click_learners import (
     LOGGING,
     METHODS,

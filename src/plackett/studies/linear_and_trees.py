@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.studies.base import Study, named_folds_of, per_query
 
@@ -54,7 +54,7 @@ def linear_and_trees(data: Any = None, *, random_state: int = 0, n_jobs: int | N
 
 def _models(random_state: int, n_jobs: int | None) -> dict[str, list[Any]]:
     from plackett.models.linear import Linear
-    from plackett.models.trees import Trees
+    from plackett.models.trees.model import Trees
 
     common: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
     trees: dict[str, Any] = {"n_estimators": 200, "learning_rate": 0.1, **common}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.losses.listwise.listnet import ListNetLoss
 from plackett.studies.base import Study, named_folds_of, per_query

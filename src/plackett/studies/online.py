@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._chart import line_chart
-from plackett._errors import DataError
-from plackett._progress import progress
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.progress import progress
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.datasets.generate import make_ranking
 from plackett.online.comparisons import Comparisons, simulate_comparisons
@@ -22,6 +21,7 @@ from plackett.online.learners.network import NetworkPDGD
 from plackett.online.learners.pdgd import PDGD
 from plackett.online.simulate import simulate_online
 from plackett.online.users import USERS
+from plackett.plot.chart import line_chart
 from plackett.studies.base import Study, named_folds_of, per_query
 
 __all__ = ["online"]

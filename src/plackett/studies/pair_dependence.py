@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.studies.base import Study
 
 __all__ = ["pair_dependence"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.studies._tilted import bottom_heavy_queries, tilted_queries
 from plackett.studies.base import Study, of_queries, per_query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.studies.base import Study, of_queries, per_query
 
 __all__ = ["push_and_owa"]

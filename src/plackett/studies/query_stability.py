@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from plackett._chart import line_chart
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import split_queries
+from plackett.losses.associates import ASSOCIATES
 from plackett.losses.pairwise.hinge import Hinge
+from plackett.plot.chart import line_chart
 from plackett.rankers.pairwise.ir_svm import IRSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.studies.base import Study, named_folds_of, of_queries, per_query
 from plackett.theory.retraining.stability import Stability, stability
-from plackett.theory.risks.associates import ASSOCIATES
 
 __all__ = ["planted_queries", "query_stability"]
 

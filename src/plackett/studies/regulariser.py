@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.studies.base import Study, of_queries, per_query
 
 __all__ = ["regulariser"]

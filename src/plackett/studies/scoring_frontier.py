@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._chart import line_chart
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import Fold
 from plackett.datasets.generate import make_ranking
+from plackett.plot.chart import line_chart
 from plackett.rankers.cascade import Cascade
 from plackett.rankers.early_exit import RULES, early_exit
 from plackett.rankers.pairwise.lambdamart import LambdaMART

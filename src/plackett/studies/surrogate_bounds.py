@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._chart import line_chart
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.losses.pairwise.exponential import Exponential
@@ -13,6 +12,7 @@ from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.losses.pointwise.square import Square
 from plackett.measures.ranking import Scored
+from plackett.plot.chart import line_chart
 from plackett.studies.base import Study
 
 __all__ = ["surrogate_bounds"]

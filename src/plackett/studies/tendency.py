@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plackett._chart import line_chart
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
@@ -15,6 +14,7 @@ from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.losses.listwise.softrank import SoftNDCGLoss
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.logistic import Logistic
+from plackett.plot.chart import line_chart
 from plackett.studies._tilted import tilted_queries
 from plackett.studies.base import Study, per_query
 from plackett.theory.surrogates.svm_disagreement import svm_disagreement

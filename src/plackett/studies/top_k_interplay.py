@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.studies.base import Study
 from plackett.theory.consistency.minimiser import expected_minimiser

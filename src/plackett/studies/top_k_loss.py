@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.studies.base import Study
 from plackett.theory.consistency.minimiser import expected_minimiser

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.data import folds_by_dataset
 from plackett.studies._gains import Gains

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._chart import line_chart
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.datasets.generate import make_ranking
 from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.kendall_tau import kendall_tau
+from plackett.plot.chart import line_chart
 from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.selection.active.expected_change import expected_change
 from plackett.selection.active.queries import k_center, queries_by_change

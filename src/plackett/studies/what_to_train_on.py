@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
-from plackett.clicks.unbiased.selection_bias import selection_weights, two_phase
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.datasets.generate import make_ranking
 from plackett.rankers.pairwise.rank_svm import RankSVM
+from plackett.selection.selection_bias import selection_weights, two_phase
 from plackett.selection.training.density_ratio import kliep_weights, ulsif_weights
 from plackett.selection.training.ppc import consistent_documents, consistent_pairs, consistent_queries
 from plackett.selection.training.saturation import saturation

@@ -24,8 +24,8 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from plackett import _storage
-from plackett._errors import DataError, LossError, PlackettWarning
+from plackett._base.errors import DataError, LossError, PlackettWarning
+from plackett._files import storage as _storage
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.evaluation.evaluate import evaluate

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any, Literal
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett._names import nearest, question
-from plackett._optional import optional
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._names.nearest import nearest, question
+from plackett._names.optional import optional
 
 __all__ = ["CJK", "STOP_WORDS", "Analyzer", "pattern"]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError, in_shell
-from plackett._files import open_regular
+from plackett._base.errors import DataError, in_shell
+from plackett._files.atomic import replacing
+from plackett._files.checks import open_regular
 from plackett.data.dataset import RankingDataset
 from plackett.text.index.index import Index
 from plackett.text.search.query import Clauses, condition_mask, parse

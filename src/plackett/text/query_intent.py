@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
 
 __all__ = ["QueryIntent"]

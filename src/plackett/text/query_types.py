@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._names.provenance import fulfils
 from plackett.graph.urls import url_type
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index

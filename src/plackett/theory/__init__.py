@@ -6,6 +6,6 @@ The items are attributes of the package and imported when first used: ``plackett
 
 from __future__ import annotations
 
-from plackett._lazy import open_package
+from plackett._names.lazy import open_package
 
 open_package(__name__)

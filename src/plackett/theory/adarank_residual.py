@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.scorers._products import table_times
 from plackett.solvers.measure_objective import MeasureObjective
-from plackett.theory._arguments import array
 
 __all__ = ["AdaRankResidual", "adarank_residual"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 
 if TYPE_CHECKING:
     import polars as pl

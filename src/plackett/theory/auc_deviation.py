@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import choice, number, probability
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import choice, number, probability
 
 __all__ = ["auc_deviation"]
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, choice, number
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, choice, number
 
 __all__ = ["BipartiteBoosting", "ExponentialSums", "bipartite_rankboost", "exponential_sums"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import whole
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import whole
 
 __all__ = ["capture_recapture"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import number
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number
 from plackett.theory.risks.conventions import tie_cost
 
 __all__ = ["classification_error", "ranking_error_of_classifier"]

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.aggregation.orderings.preference import agreement
-from plackett.theory._arguments import array
+from plackett.data.arguments import array
 from plackett.theory.preference_losses import preference_of, whole_order
 
 __all__ = ["CohenRankerBound", "cohen_ranker_bound"]

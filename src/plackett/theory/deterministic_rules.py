@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.theory.preference_losses import preference_loss, ranking_loss
 
 __all__ = ["WorstCase", "worst_case_of_rule"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, number, probability
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, number, probability
 from plackett.theory.rankboost_bounds import empirical_margin_loss
 from plackett.theory.ranking_margin import ensemble_margins
 

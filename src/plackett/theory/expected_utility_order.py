@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array
 from plackett.measures.gains import check_discount, discount_table
-from plackett.theory._arguments import array
 
 __all__ = ["UtilityOrder", "expected_utility_order"]
 

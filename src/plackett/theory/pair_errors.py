@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, matching, number
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, matching, number
 
 __all__ = ["misranking_error", "pair_margin_loss"]
 

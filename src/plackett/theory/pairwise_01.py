@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, number
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
-from plackett.theory._arguments import array, number
 
 __all__ = ["PairLossShape", "pair_loss_curve", "pair_loss_shape"]
 

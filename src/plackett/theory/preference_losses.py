@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.aggregation.orderings.preference import Preference, as_preference, pair_blocks
-from plackett.theory._arguments import array
+from plackett.data.arguments import array
 
 __all__ = ["Emphasis", "preference_loss", "ranking_loss"]
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, choice, matching, number
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, choice, matching, number
 from plackett.theory.preference_losses import preference_loss, ranking_loss
 
 __all__ = ["Case", "Regrets", "independent_preferences", "regrets", "two_stage_bound"]

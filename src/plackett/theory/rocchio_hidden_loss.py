@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, number
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, number
 
 __all__ = ["RocchioLoss", "rocchio_hidden_loss"]
 

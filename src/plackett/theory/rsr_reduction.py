@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array
 from plackett.measures.gains import check_gain, gains_of
-from plackett.theory._arguments import array
 
 __all__ = ["RSRReduction", "rsr_reduction"]
 

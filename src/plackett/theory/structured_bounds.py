@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, MeasureError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, MeasureError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.theory._arguments import array
 
 __all__ = ["StructuredBounds", "structured_bounds"]
 

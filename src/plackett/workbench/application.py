@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Any
 
-from plackett import __version__
-from plackett._errors import DataError, LossError, MeasureError
-from plackett._optional import optional
+from plackett._base.errors import DataError, LossError, MeasureError
+from plackett._base.version import __version__
+from plackett._names.optional import optional
 from plackett.serve.http import RefusedError, to_json
 from plackett.workbench.api import evaluating, judging, searching, training
 from plackett.workbench.api.parameters import Action

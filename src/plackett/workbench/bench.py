@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._names import nearest, question
+from plackett._base.errors import DataError
+from plackett._names.nearest import nearest, question
 from plackett.workbench.columns.base import Column, Query
 from plackett.workbench.columns.run import RunColumn
 from plackett.workbench.sources.base import Source

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from plackett._errors import DataError
-from plackett._spreadsheet import harmless, original
+from plackett._base.errors import DataError
+from plackett._files.spreadsheet import harmless, original
 from plackett.data.letor.write import write_letor
 from plackett.text.retrieval.reading import read_queries
 from plackett.workbench.bench import Workbench

@@ -7,8 +7,8 @@ import socket
 from typing import Any
 from urllib.parse import quote
 
-from plackett._errors import DataError
-from plackett._optional import optional
+from plackett._base.errors import DataError
+from plackett._names.optional import optional
 from plackett.workbench.application import application
 from plackett.workbench.bench import Workbench
 

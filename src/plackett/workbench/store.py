@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from statistics import median_low
 from typing import Any, NamedTuple
 
-from plackett._errors import DataError
-from plackett._files import check_regular
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
 
 __all__ = ["Judgement", "Snapshot", "Store"]
 

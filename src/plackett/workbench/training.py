@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 if TYPE_CHECKING:
     from plackett.workbench.bench import Workbench

@@ -56,7 +56,7 @@ def main(folder: Path) -> None:
 
 def _refitted(finished: Any, best: str, data: Any) -> Any:
     """The best ranker trained on all data, with the setting and rounds of the fold in which validation was best."""
-    from plackett._estimator import clone
+    from plackett._base.estimator import clone
     from plackett.experiments.effort import settled
     from plackett.measures.language import parse
 
@@ -68,7 +68,7 @@ def _refitted(finished: Any, best: str, data: Any) -> Any:
 
 def _report(finished: Any, folder: Path) -> bool:
     """Write the report, if the extra that it needs is installed."""
-    from plackett._errors import MissingExtraError
+    from plackett._base.errors import MissingExtraError
 
     try:
         finished.report(folder, title="Experiment of the workbench")
@@ -79,7 +79,7 @@ def _report(finished: Any, folder: Path) -> bool:
 
 
 if __name__ == "__main__":
-    from plackett._errors import DataError
+    from plackett._base.errors import DataError
 
     try:
         main(Path(sys.argv[1]))

@@ -11,7 +11,7 @@ import pytest
 import plackett as pk
 import plackett.experiments.auto.plan as module
 from plackett import DataError, PlackettWarning
-from plackett._estimator import clone
+from plackett._base.estimator import clone
 from plackett.data.canonical import canonical_order
 from plackett.data.leaks import Leaks
 from plackett.experiments.auto.candidates import Candidate, further, given, portfolio

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett import DataError, PlackettWarning, _storage
+from plackett import DataError, PlackettWarning
+from plackett._files import storage as _storage
 from plackett.experiments.auto.trials import Trials
 from plackett.experiments.tables.leaderboard import _statistics
 from plackett.rankers import storage
@@ -168,7 +169,7 @@ def test_a_full_disk_does_not_end_the_search(tmp_path, monkeypatch):
         asked.append(path)
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("plackett._storage.write", full)
+    monkeypatch.setattr("plackett._files.storage.write", full)
     with pytest.warns(PlackettWarning, match="could be written there .No space left on device"):
         ranker = pk.AutoRanker(**make, folder=str(tmp_path)).fit(task())
     np.testing.assert_array_equal(ranker.predict(task(seed=1)), expected)

@@ -12,10 +12,11 @@ from plackett.rankers import GradientRanker, LambdaMART
 def test_what_stands_behind_a_ranker():
     """Its loss, its model, the measure; not the other rankers, nor the lists of everything."""
     found = modules_behind(_modules(LambdaMART(), AP))
-    for name in ("losses.pairwise.lambdas", "models.trees", "measures.ap", "measures.swaps", "rankers.base", "_kernel",
+    for name in ("losses.pairwise.lambdas", "models.trees.model", "measures.ap", "measures.swaps", "rankers.base",
+                 "_kernels.kernel",
                  "experiments.cells.run", "experiments.search.random", "data.canonical"):  # fmt: skip
         assert f"plackett.{name}" in found
-    for name in ("rankers.listwise.listnet", "_index", "catalogue", "cli.app"):
+    for name in ("rankers.listwise.listnet", "_names.index", "_names.catalogue", "cli.app"):
         assert f"plackett.{name}" not in found
     assert "plackett.losses.listwise.listmle" in modules_behind(_modules(GradientRanker(loss="ListMLE"), AP))
     assert modules_behind(["numpy", "__main__"]) == set()
@@ -23,7 +24,7 @@ def test_what_stands_behind_a_ranker():
 
 @pytest.mark.parametrize(
     ("edited", "changes"),
-    [("plackett.losses.pairwise.lambdas", True), ("plackett._kernel", True), ("plackett.cli.compare", False)],
+    [("plackett.losses.pairwise.lambdas", True), ("plackett._kernels.kernel", True), ("plackett.cli.compare", False)],
 )
 def test_an_edit_changes_the_stamp(edited, changes, monkeypatch):
     modules = _modules(LambdaMART(), AP)

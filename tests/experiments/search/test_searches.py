@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from plackett._base.search_space import Integer, Real
 from plackett.experiments.search import SEARCHES, search_named
 from plackett.experiments.search.foreign import space_of
-from plackett.models.search_space import Integer, Real
 
 SPACE = {"x": Real(0.0, 1.0), "n": Integer(1, 9), "kind": ("a", "b")}
 

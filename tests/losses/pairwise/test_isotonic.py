@@ -7,7 +7,7 @@ import pytest
 from sklearn.isotonic import isotonic_regression
 
 from plackett import RankingDataset
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise.isotonic import Isotonic, isotonic_update
 from plackett.testing.definitions.isotonic import least_moves

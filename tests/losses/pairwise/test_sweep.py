@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise.base import PairLoss
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plackett import RankingDataset
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.losses.pointwise.cosine import Cosine
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from plackett import RankingDataset
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.losses.pointwise.all_threshold import AllThresholdLoss
 from plackett.losses.pointwise.binary_hinge import BinaryHinge
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic

@@ -14,8 +14,8 @@ from plackett.solvers.monitor import Monitor
 torch = pytest.importorskip("torch", reason="networks need the extra 'neural'")
 
 from plackett.models.networks import graphs  # noqa: E402
-from plackett.models.networks.mlp import MultilayerNetwork  # noqa: E402
 from plackett.models.networks.training import Training  # noqa: E402
+from plackett.scorers.networks.mlp import MultilayerNetwork  # noqa: E402
 
 FORMS = [
     ListNetLoss(),

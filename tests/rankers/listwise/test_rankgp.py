@@ -12,9 +12,9 @@ from plackett.rankers.listwise.arranger import ARRANGER
 from plackett.rankers.listwise.combined_components import CombinedComponents, retrieval_components
 from plackett.rankers.listwise.rankgp import RankGP
 from plackett.rankers.listwise.trotman_gp import TrotmanGP
-from plackett.solvers.formulas.machine import by_column
-from plackett.solvers.formulas.machine import evaluate as values_of
-from plackett.solvers.formulas.program import Program
+from plackett.scorers.formulas.machine import by_column
+from plackett.scorers.formulas.machine import evaluate as values_of
+from plackett.scorers.formulas.program import Program
 from plackett.solvers.formulas.text import from_text
 
 SMALL = {"population_size": 80, "generations": 12, "n_jobs": 1}

@@ -9,7 +9,7 @@ import pytest
 
 from plackett import LossError, RankingDataset
 from plackett.models.linear import Linear
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.pairwise.nested_ranker import NestedRanker
 from plackett.scorers.linear import LinearScorer
 from plackett.scorers.nested import NestedScorer

@@ -16,7 +16,7 @@ from plackett import DataError
 from plackett.aggregation.orderings import QuickSort
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.models.linear import Linear
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise.pair_classifier import PairClassifier

@@ -290,7 +290,7 @@ def test_partial_fit_learns_from_batches():
 
 
 def test_loaded_rankers_do_not_go_on(tmp_path, monkeypatch):
-    from plackett.catalogue import Item, items
+    from plackett._names.catalogue import Item, items
 
     name = "StochasticRank"
     mine = [Item("ranker", name, StochasticRank.__module__, name, StochasticRank._ids, "", ())]

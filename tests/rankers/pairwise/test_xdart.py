@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.models.dropout import RESCALES, SAMPLES
+from plackett.models.trees.dropout import RESCALES, SAMPLES
 from plackett.rankers.pairwise.xdart import XDART
 
 SETTINGS = {"n_estimators": 60, "num_leaves": 8, "min_child_samples": 5, "n_jobs": 1}

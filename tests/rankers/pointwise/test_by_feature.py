@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import plackett as pk
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.rankers.named import ranker_named
 
 NAMES = ["bm25 title", "price"]

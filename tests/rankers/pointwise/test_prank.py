@@ -46,7 +46,7 @@ def prank(X, grades, n_grades, w=None, b=None):
 
 def orders(data, ranker, n_passes):
     """The order of the documents in each pass, as the seed decides it."""
-    from plackett._random import mix
+    from plackett._kernels.randomness import mix
 
     seed = np.random.default_rng(ranker.random_state).integers(2**63, size=1).astype(np.uint64)[0]
     for turn in range(n_passes):

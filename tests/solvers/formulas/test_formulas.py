@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plackett import DataError
-from plackett.scorers.formula import FormulaScorer
+from plackett.scorers.formulas.machine import evaluate
+from plackett.scorers.formulas.operations import LIMIT, OPERATIONS
+from plackett.scorers.formulas.program import CONSTANT, MAX_SIZE, Program
+from plackett.scorers.formulas.scorer import FormulaScorer
 from plackett.solvers.formulas.breeding import Breeder
 from plackett.solvers.formulas.evolution import Evolution
-from plackett.solvers.formulas.machine import evaluate
-from plackett.solvers.formulas.operations import LIMIT, OPERATIONS
-from plackett.solvers.formulas.program import CONSTANT, MAX_SIZE, Program
 from plackett.solvers.formulas.simplify import simplify
 from plackett.solvers.formulas.text import default_names, from_text, to_text
 

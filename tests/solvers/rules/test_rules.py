@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plackett import DataError
-from plackett.scorers.rules import RuleScorer
+from plackett.scorers.rules.ranges import find_cuts, range_codes
+from plackett.scorers.rules.scorer import RuleScorer
 from plackett.solvers.rules.mining import mine, preorder_ends
-from plackett.solvers.rules.ranges import find_cuts, range_codes
 
 
 def conjunctions(found):

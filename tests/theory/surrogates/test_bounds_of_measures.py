@@ -20,13 +20,13 @@ from plackett.losses import (
     Square,
     SquaredHinge,
 )
+from plackett.losses.bounds.joachims_map import joachims_map_bound
+from plackett.losses.bounds.known import known_bounds
+from plackett.losses.bounds.regression import regression_ap_bound, regression_bound
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.theory.surrogates.essential_loss import essential_ap_bound, essential_loss, essential_ndcg_bound
-from plackett.theory.surrogates.joachims_map_bound import joachims_map_bound
-from plackett.theory.surrogates.known_bounds import known_bounds
 from plackett.theory.surrogates.multiclass_bound import multiclass_bound
-from plackett.theory.surrogates.regression_bound import regression_ap_bound, regression_bound
 
 LOSSES = [
     Hinge(), SquaredHinge(margin=1.0), Exponential(), Logistic(), Logistic(normalize=True), Sigmoid(),

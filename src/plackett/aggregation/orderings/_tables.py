@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.aggregation.orderings.preference import Preference, pair_blocks
 
 __all__ = ["Tables", "blocks_of_majority", "preference_tables"]

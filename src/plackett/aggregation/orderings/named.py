@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from plackett._names.catalogue import find
 from plackett.aggregation.orderings.base import Ordering
-from plackett.catalogue import find
 
 __all__ = ["find_ordering"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["Preference", "agreement", "as_preference", "pair_blocks", "symmetrised"]
 

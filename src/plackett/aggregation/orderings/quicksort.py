@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._random import mix
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import mix
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
 from plackett.data._tables import id_series
 from plackett.data.dataset import RankingDataset

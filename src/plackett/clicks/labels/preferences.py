@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
-from plackett._names import hint
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._names.nearest import hint
+from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.data._tables import id_series
 

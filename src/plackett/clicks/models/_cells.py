@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._kernel import kernel, over_queries
+from plackett._base.cached import cached_property
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._parts import part_starts

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._parts import part_starts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.models._parts import part_starts
 
 __all__ = ["GRID", "grid_moments", "grid_weights"]

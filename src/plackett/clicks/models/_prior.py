@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 
 __all__ = [
     "FLAT",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError, reading
-from plackett._progress import progress
+from plackett._base.errors import DataError, reading
+from plackett._base.progress import progress
+from plackett._files import storage
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._prior import FLAT, BetaPrior, latent_posterior, latent_prior
 from plackett.clicks.models.statistics import Sums, Totals
@@ -395,7 +395,7 @@ class ClickModel:
         header["log_likelihoods"] = [float(value) for value in self.log_likelihoods_]
         header["numbers"] = self._numbers()
         text = json.dumps(header, default=_plain)
-        _storage.write(path, arrays, {"kind": "click model", "model": self.name, "header": text})
+        storage.write(path, arrays, {"kind": "click model", "model": self.name, "header": text})
 
     def _numbers(self) -> dict[str, Any]:
         """Fitted values that are not arrays."""
@@ -448,7 +448,7 @@ def _plain(value: Any) -> Any:
 def load_file(path: str | os.PathLike[str], classes: Mapping[str, type[ClickModel]]) -> ClickModel:
     """Read a model that `ClickModel.save` wrote."""
     with reading(path, "the click model"):
-        arrays, metadata = _storage.read(path, kind="click model", mmap=False)
+        arrays, metadata = storage.read(path, kind="click model", mmap=False)
         header = json.loads(metadata["header"])
         kind = classes.get(metadata.get("model", ""))
         if kind is None:

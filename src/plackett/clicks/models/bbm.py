@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._families import ExaminationModel
 from plackett.clicks.models._grid import GRID, grid_moments, grid_weights

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._prior import estimate_prior

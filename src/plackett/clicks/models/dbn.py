@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._chain import CLICKS, CLICKS_GONE_ON, SKIPS, SKIPS_GONE_ON
 from plackett.clicks.models._families import ChainModel

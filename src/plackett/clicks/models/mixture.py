@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells
 from plackett.clicks.models._chain import ChainPages

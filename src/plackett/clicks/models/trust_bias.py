@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import PlackettWarning
+from plackett._base.errors import PlackettWarning
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells, rank_counts
 from plackett.clicks.models._prior import prior_of_scores

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._names import hint
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._names.nearest import hint
+from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.off_policy.lists import NewLists, new_lists, run_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks._codes import find_codes
 from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset

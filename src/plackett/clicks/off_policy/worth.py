@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.clicks._codes import find_codes
 from plackett.clicks.log import ClickLog
 from plackett.clicks.pairs import PairTable

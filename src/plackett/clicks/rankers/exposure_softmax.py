@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.clicks.features import check_finite, dense
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor

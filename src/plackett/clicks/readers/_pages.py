@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from plackett._files.compression import pieces
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
-from plackett.data._compression import pieces
 
 __all__ = ["Pages", "lines"]
 

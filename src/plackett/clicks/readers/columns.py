@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett._names import plain
-from plackett._parquet import named_damage, parquet_frame
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._files.parquet import named_damage, parquet_frame
+from plackett._names.nearest import plain
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.data._tables import as_polars, id_array, is_table, look, missing_ids
@@ -173,7 +173,7 @@ def _too_long(path: Path, separator: str) -> list[int]:
 @contextmanager
 def _plain_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """The file, or a temporary one with what a compressed file contains."""
-    from plackett.data._compression import codec_of, pieces
+    from plackett._files.compression import codec_of, pieces
 
     with open(path, "rb") as file:
         codec = codec_of(os.fspath(path), file.read(16))

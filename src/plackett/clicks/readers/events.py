@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett._parquet import named_damage
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._files.parquet import named_damage
+from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.clicks.readers._pages import lines

@@ -8,7 +8,7 @@ from shlex import quote
 from types import MappingProxyType
 from typing import Any
 
-from plackett._names import plain
+from plackett._names.nearest import plain
 from plackett.clicks.readers.columns import COLUMNS, SESSIONS
 from plackett.clicks.readers.objects import flat
 

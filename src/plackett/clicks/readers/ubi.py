@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers.events import EventLog, Form
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._parts import part_starts
 

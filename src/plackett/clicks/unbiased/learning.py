@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._names.provenance import fulfils
 from plackett.clicks.features import dataset_rows
 from plackett.clicks.labels.dataset import labelled_dataset
 from plackett.clicks.labels.from_model import examined_labels, model_labels

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.unbiased._page_errors import left_out_pages
@@ -51,7 +51,7 @@ class Propensities:
 
     def plot(self, level: float = 0.95) -> Any:
         """Examination by rank with intervals (Plotly)."""
-        from plackett._optional import optional
+        from plackett._names.optional import optional
 
         go = optional("plotly.graph_objects", "plots need")
         lower, upper = self.interval(level)

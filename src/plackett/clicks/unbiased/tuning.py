@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.unbiased.agreement import Agreement, EqualRanks
 from plackett.data.dataset import RankingDataset

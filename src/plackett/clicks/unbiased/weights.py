@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.clicks.labels.dataset import Join, page_dataset
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import n_threads
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import n_threads
 from plackett.data.letor import faults as fault
 from plackett.data.letor import slots as slot
 from plackett.data.letor.count import count_colons, count_rows

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor.floats import OK, PYTHON, read_number
 from plackett.data.letor.spans import cut_out, frozen

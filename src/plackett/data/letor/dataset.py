@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows
 from plackett.data.ids import distinct

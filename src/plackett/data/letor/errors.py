@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import DataError, in_shell
+from plackett._base.errors import DataError, in_shell
 from plackett.data.letor import faults as fault
 from plackett.data.letor.tokens import MAX_FEATURE, MAX_QID
 

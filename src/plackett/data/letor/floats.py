@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.data.letor.words import eight_digits, leading_digits, load
 
 __all__ = ["BAD", "INFINITE", "LONG", "MISSING", "NONE", "OK", "POWERS", "PYTHON", "decimal", "read_number"]

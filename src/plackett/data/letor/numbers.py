@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.data.letor import faults as fault
 from plackett.data.letor.floats import INFINITE, LONG, MISSING, OK, PYTHON, read_number
 from plackett.data.letor.tokens import NOWHERE, ends, fail

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from plackett._errors import DataError, PartsError
+from plackett._base.errors import DataError, PartsError
 from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor import faults as fault

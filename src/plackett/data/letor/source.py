@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plackett._files import check_regular, open_regular
-from plackett.data._compression import codec_of, pieces
+from plackett._files.checks import check_regular, open_regular
+from plackett._files.compression import codec_of, pieces
 from plackett.data.letor.errors import Segment
 from plackett.data.letor.words import PADDING
 

@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 
 __all__ = ["PADDING", "digits", "eight_digits", "find_newline", "leading_digits", "load"]
 

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning, in_shell, parameter
-from plackett._kernel import kernel, n_threads
-from plackett.data._compression import replacing_compressed
+from plackett._base.errors import DataError, PlackettWarning, in_shell, parameter
+from plackett._files.compression import replacing_compressed
+from plackett._kernels.kernel import kernel, n_threads
 from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import NUMBERS

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.data.required import check_dataset

@@ -27,7 +27,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.datasets.collection import TextCollection
 from plackett.text.document import Document, Link
 

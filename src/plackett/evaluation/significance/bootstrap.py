@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import REASSOC, kernel, over_queries
-from plackett._provenance import fulfils
-from plackett._random import below, mix
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import REASSOC, kernel, over_queries
+from plackett._kernels.randomness import below, mix
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.fisher import fisher
 from plackett.evaluation.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 

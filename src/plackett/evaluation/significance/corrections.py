@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 
 __all__ = ["CORRECTIONS", "benjamini_hochberg", "bonferroni", "correct", "holm"]
 

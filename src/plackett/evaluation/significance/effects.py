@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import differences
 
 __all__ = ["EFFECTS", "WinTieLoss", "cliffs_delta", "cohens_dz", "standardised_mean_difference", "win_tie_loss"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
-from plackett._random import mix
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import mix
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 
 __all__ = ["fisher"]

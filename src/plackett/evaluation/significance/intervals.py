@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.bootstrap import resampled_means
 from plackett.evaluation.significance.paired import differences, rounding
 

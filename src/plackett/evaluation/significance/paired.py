@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["ALTERNATIVES", "PairedTest", "differences", "matrix", "p_value"]
 

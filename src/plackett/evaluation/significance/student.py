@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import PairedTest, differences, direction
 
 __all__ = ["student"]

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
-from plackett._random import below, mix
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import below, mix
+from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import check_draws, matrix, rounding
 
 __all__ = ["TukeyTest", "tukey"]

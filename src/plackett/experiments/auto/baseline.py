@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._estimator import clone
+from plackett._base.estimator import clone
 from plackett.evaluation.significance.intervals import confidence_interval
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.selection import by_query

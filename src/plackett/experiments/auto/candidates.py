@@ -9,15 +9,15 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._estimator import clone
+from plackett._base.errors import DataError
+from plackett._base.estimator import clone
+from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.search.random import settings_at_random
 from plackett.models.linear import Linear
-from plackett.models.oblivious import Oblivious
-from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.tree_size import leaves_for
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
+from plackett.models.trees.oblivious import Oblivious
+from plackett.models.trees.tree_size import leaves_for
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError, PlackettWarning
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._files import storage
 from plackett.experiments.auto.splits import Splits
 from plackett.experiments.cells.key import data_digest, describe, versions
 
@@ -56,7 +56,7 @@ class TrialFolder:
         if not path.exists():
             return None
         try:
-            arrays, _ = _storage.read(path, kind="auto", mmap=False)
+            arrays, _ = storage.read(path, kind="auto", mmap=False)
             train_seconds, document_seconds = arrays["seconds"].tolist()
             return Outcome(arrays["scores"], arrays["spreads"], train_seconds, document_seconds)
         except (DataError, KeyError, ValueError) as error:
@@ -70,6 +70,6 @@ class TrialFolder:
         seconds = np.array([outcome.train_seconds, outcome.document_seconds])
         arrays = {"scores": outcome.scores, "spreads": outcome.spreads, "seconds": seconds}
         try:
-            _storage.write(self.path / f"{key}.plackett", arrays, {"kind": "auto"})
+            storage.write(self.path / f"{key}.plackett", arrays, {"kind": "auto"})
         except OSError as error:
             self.failure = error.strerror or str(error)

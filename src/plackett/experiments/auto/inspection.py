@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.leaks import list_hashes

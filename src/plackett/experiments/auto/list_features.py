@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import parameter
-from plackett._estimator import clone
+from plackett._base.errors import parameter
+from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.candidates import with_linear_gain
@@ -16,7 +16,7 @@ from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.auto.selection import by_query
 from plackett.experiments.auto.trials import FAILURES, OutOfTimeError, fit, per_query, quietly
 from plackett.measures.base import Measure
-from plackett.models.tree_size import leaves_for
+from plackett.models.trees.tree_size import leaves_for
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.scorers.list_features import relative_columns, widened

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._estimator import clone
+from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.search import Budget

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
+from plackett.data.inputs import categories_of
 from plackett.evaluation.giveaways import warn_of_giveaways
 from plackett.experiments.auto.baseline import Baseline
 from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
@@ -27,10 +29,8 @@ from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import CLOCKS, FAILURES, OutOfTimeError, Trials, fit, quietly
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
-from plackett.rankers.inputs import categories_of
 from plackett.scorers.list_features import ListFeaturesScorer, relative_columns, widened
 from plackett.solvers.monitor import Monitor
 

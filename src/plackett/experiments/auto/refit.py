@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._kernel import n_threads
+from plackett._kernels.kernel import n_threads
+from plackett._kernels.openmp import growing_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.selection import Selection
 from plackett.experiments.auto.trials import Trials, fit, quietly
-from plackett.models.openmp import growing_threads
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
 from plackett.solvers.monitor import Monitor

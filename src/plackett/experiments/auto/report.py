@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.evaluation.significance.intervals import confidence_interval
 from plackett.experiments.auto.baseline import Baseline
 from plackett.experiments.auto.inspection import Facts

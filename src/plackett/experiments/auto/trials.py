@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._estimator import clone
-from plackett._kernel import n_threads
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.estimator import clone
+from plackett._kernels.kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.folder import TrialFolder

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._files import storage
 from plackett.data.dataset import RankingDataset
 from plackett.data.strings import pack_ids, unpack_ids
 from plackett.evaluation.evaluate import Evaluation, measure_scored
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.parameters import from_plain, to_plain
+from plackett.scorers.plain_values import from_plain, to_plain
 
 __all__ = ["Cell", "CellTrial", "Failure", "read_cell", "write_cell"]
 
@@ -165,12 +165,12 @@ def write_cell(cell: Cell, path: str | os.PathLike[str]) -> None:
         arrays["valid_scores"] = cell.valid_scores
     arrays |= pack_ids("qids", cell.qids)
     arrays |= {f"values.{name}": values for name, values in cell.values.items()}
-    _storage.write(path, arrays, {"kind": "cell", "cell": json.dumps(header, ensure_ascii=False)})
+    storage.write(path, arrays, {"kind": "cell", "cell": json.dumps(header, ensure_ascii=False)})
 
 
 def read_cell(path: str | os.PathLike[str]) -> Cell:
     """Read a cell written by `write_cell`."""
-    arrays, metadata = _storage.read(path, kind="cell", mmap=False)
+    arrays, metadata = storage.read(path, kind="cell", mmap=False)
     try:
         header = json.loads(metadata["cell"])
         plain_fields = {name: header[name] for name in _PLAIN}

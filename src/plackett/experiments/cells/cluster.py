@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Generator
 from typing import Any
 
-from plackett._optional import optional
+from plackett._names.optional import optional
 from plackett.experiments.cells.task import CellTask
 from plackett.experiments.cells.worker import Packed, _define
 from plackett.experiments.cells.workers import _custom_measures, _packed

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from plackett._atomic import being_written, replacing
-from plackett._cached import cached_property
-from plackett._errors import DataError, PlackettWarning
-from plackett._lock import lock
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._files.atomic import being_written, replacing
+from plackett._files.lock import lock
 from plackett.data.dataset import RankingDataset
 from plackett.data.native import open_dataset, save_dataset
 from plackett.data.splits import Fold

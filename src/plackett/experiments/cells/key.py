@@ -13,13 +13,13 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Integer, Real
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.cells.source_stamp import source_stamp
 from plackett.experiments.contestants import THREAD_PARAMETERS, Contestant
 from plackett.measures.base import Measure
-from plackett.models.parameters import to_plain
-from plackett.models.search_space import Integer, Real
+from plackett.scorers.plain_values import to_plain
 
 if TYPE_CHECKING:
     from plackett.experiments.cells.cell import Cell
@@ -39,7 +39,7 @@ def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measu
     Threads and verbosity are left out, since results do not depend on them. So are the reported measures, which are
     recomputed from the scores.
     """
-    from plackett import __version__
+    from plackett._base.version import __version__
 
     space = {
         name: [type(choice).__name__, asdict(choice)]
@@ -118,7 +118,7 @@ def data_digest(data: RankingDataset) -> str:
 @functools.cache
 def versions() -> dict[str, str]:
     """Versions of plackett, Python and the libraries that compute."""
-    from plackett import __version__
+    from plackett._base.version import __version__
 
     versions = {"plackett": __version__, "python": platform.python_version()}
     for name in _LIBRARIES:

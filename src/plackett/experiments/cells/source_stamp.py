@@ -13,7 +13,13 @@ __all__ = ["modules_behind", "source_stamp"]
 _PACKAGE = Path(__file__).resolve().parents[2]
 
 #: Modules that list all items, and model files: they affect no result and change with every new item.
-_APART = ("plackett", "plackett._index", "plackett.catalogue", "plackett.rankers", "plackett.rankers.storage")
+_APART = (
+    "plackett",
+    "plackett._names.index",
+    "plackett._names.catalogue",
+    "plackett.rankers",
+    "plackett.rankers.storage",
+)
 
 
 def source_stamp(modules: Iterable[str]) -> str:

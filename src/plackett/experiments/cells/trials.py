@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._base.errors import DataError, PlackettWarning
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import build, fit, fit_parameters, last_step, of_own_steps, predict, takes_dataset

@@ -6,8 +6,8 @@ import re
 import warnings
 from collections.abc import Iterable
 
-from plackett._errors import PlackettWarning
-from plackett._names import plural
+from plackett._base.errors import PlackettWarning
+from plackett._names.nearest import plural
 from plackett.experiments.cells.cell import Cell
 
 __all__ = ["warn_of_trials"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.doubts import doubts
 from plackett.experiments.report.blocks import Block, Section, Tabular, Text

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.leaks import leaks
 from plackett.data.profile import Profile, profile

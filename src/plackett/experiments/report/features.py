@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.importance import permutation_importance, single_feature_importance
 from plackett.evaluation.tables import Table, TableCell

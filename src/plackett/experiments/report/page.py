@@ -7,7 +7,7 @@ import math
 from importlib.resources import files
 from typing import Any
 
-from plackett._optional import optional
+from plackett._names.optional import optional
 from plackett.experiments.report.blocks import Browser, Figure, Section
 
 __all__ = ["load_extra", "to_html"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._names import plural
+from plackett._names.nearest import plural
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.doubts import left_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from plackett._cached import cached_property
+from plackett._base.cached import cached_property
 from plackett.experiments.result import Experiment
 from plackett.measures.language import parse
 

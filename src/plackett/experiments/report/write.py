@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plackett._atomic import replacing
+from plackett._files.atomic import replacing
 
 if TYPE_CHECKING:
     from plackett.experiments.report.blocks import Section

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from plackett.models.search_space import SearchSpace
+from plackett._base.search_space import SearchSpace
 
 __all__ = ["DEFAULT_TRIALS", "Objective", "Search", "frozen"]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from plackett._optional import optional
-from plackett._provenance import fulfils
+from plackett._base.search_space import Integer, Real, SearchSpace
+from plackett._names.optional import optional
+from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
-from plackett.models.search_space import Integer, Real, SearchSpace
 
 __all__ = ["bayes"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett.models.search_space import Integer, Real, SearchSpace
+from plackett._base.search_space import Integer, Real, SearchSpace
 
 __all__ = ["space_of"]
 

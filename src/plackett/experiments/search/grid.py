@@ -6,10 +6,10 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace, grid_values
+from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import Objective
-from plackett.models.search_space import SearchSpace, grid_values
 
 __all__ = ["check_trials", "grid"]
 
@@ -54,7 +54,7 @@ def check_trials(spaces: Mapping[str, SearchSpace], n_trials: int) -> None:
     >>> check_trials({"SVMMAP": {"C": (1, 10, 100)}, "ListNet": {"alpha": (0.1, 1)}}, 2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    plackett._errors.DataError: n_trials=2 is too few for a grid search: SVMMAP has 3 settings (3 of C); ...
+    plackett._base.errors.DataError: n_trials=2 is too few for a grid search: SVMMAP has 3 settings (3 of C); ...
     """
     grids = {
         name: {key: len(grid_values(choice, 1)) for key, choice in space.items()} for name, space in spaces.items()

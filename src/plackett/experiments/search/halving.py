@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from plackett._provenance import fulfils
+from plackett._base.search_space import SearchSpace
+from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
 from plackett.experiments.search.random import settings_at_random
-from plackett.models.search_space import SearchSpace
 
 __all__ = ["halve", "halving"]
 

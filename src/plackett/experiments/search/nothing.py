@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from plackett._base.search_space import SearchSpace
 from plackett.experiments.search.base import Objective
-from plackett.models.search_space import SearchSpace
 
 __all__ = ["nothing"]
 

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from plackett._provenance import fulfils
+from plackett._base.search_space import SearchSpace, value_at
+from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import Objective, frozen
-from plackett.models.search_space import SearchSpace, value_at
 
 __all__ = ["random", "settings_at_random"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._scratch import longest
+from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import longest
 
 __all__ = ["boltzmann"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
-from plackett._random import mix
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import mix
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["label_key", "sampled_orders", "score_key", "uniform", "unit"]

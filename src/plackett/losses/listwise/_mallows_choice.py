@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
-from plackett._random import mix
-from plackett._scratch import longest
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import mix
+from plackett._kernels.scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise._draws import label_key, unit
 

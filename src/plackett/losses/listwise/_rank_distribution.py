@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plackett._kernel import REASSOC, kernel
+from plackett._kernels.kernel import REASSOC, kernel
 
 __all__ = ["add_pull", "expectation", "normal_expectation", "pair_chances"]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import REASSOC, kernel, kernel_from
-from plackett._scratch import lanes, longest
-from plackett._vector_math import exp
+from plackett._kernels.kernel import REASSOC, kernel, kernel_from
+from plackett._kernels.scratch import lanes, longest
+from plackett._kernels.vector_math import exp
 
 __all__ = ["next_ranks", "pull", "rank_sweep", "smooth_rank", "smooth_rank_far", "to_scores"]
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import over_queries
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, _ones, finite_gains
 from plackett.losses.listwise._boltzmann import boltzmann

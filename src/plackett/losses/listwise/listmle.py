@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import most
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import most
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order

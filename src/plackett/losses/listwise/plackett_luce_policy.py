@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel, over_queries
-from plackett._random import mix
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import mix
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise._draws import label_key, unit

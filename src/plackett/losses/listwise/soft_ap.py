@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import lanes, longest
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, pair_chances

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import lanes, longest
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, normal_expectation, pair_chances

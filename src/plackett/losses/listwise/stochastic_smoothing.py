@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import REASSOC, kernel, over_queries
-from plackett._random import mix
-from plackett._scratch import lanes, longest
-from plackett._sort import argsort_descending
-from plackett._vector_math import exp
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import REASSOC, kernel, over_queries
+from plackett._kernels.randomness import mix
+from plackett._kernels.scratch import lanes, longest
+from plackett._kernels.sort import argsort_descending
+from plackett._kernels.vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, first_swaps
 from plackett.losses.listwise._draws import score_key, unit

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
-from plackett._random import below as draw_below
-from plackett._random import mix
-from plackett._scratch import lanes, most
-from plackett._vector_math import log
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._kernels.randomness import below as draw_below
+from plackett._kernels.randomness import mix
+from plackett._kernels.scratch import lanes, most
+from plackett._kernels.vector_math import log
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order

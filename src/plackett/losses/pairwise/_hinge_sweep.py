@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._scratch import lanes, most
-from plackett._sort import argsort_descending
+from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import lanes, most
+from plackett._kernels.sort import argsort_descending
 
 __all__ = ["hinge_sweep", "violations"]
 

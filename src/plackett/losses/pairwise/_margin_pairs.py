@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from plackett._errors import DataError, LossError
-from plackett._kernel import over_queries
+from plackett._base.errors import DataError, LossError
+from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
 from plackett.losses.base import BoundLoss, _ones

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._scratch import most
-from plackett._sort import argsort_descending
+from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import most
+from plackett._kernels.sort import argsort_descending
 
 __all__ = ["LOWER", "SAME", "TABLE", "pair_sums", "sort_sweep"]
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._kernel import REASSOC, kernel, kernel_from
-from plackett._scratch import lanes, most
+from plackett._kernels.kernel import REASSOC, kernel, kernel_from
+from plackett._kernels.scratch import lanes, most
 from plackett.losses.base import Derivatives
 
 __all__ = ["Pairs", "Row", "add", "gaps", "gather", "row_for", "sweep_of"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel_from, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel_from, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Derivatives, first_swaps
 from plackett.losses.pairwise.base import label_order

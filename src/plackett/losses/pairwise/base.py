@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._base.cached import cached_property
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Derivatives, DeviceForm, Loss, _ones
 from plackett.losses.pairwise._device import pair_gradient

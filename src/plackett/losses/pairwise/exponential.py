@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["Exponential"]

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel
-from plackett._vector_math import exp
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel
+from plackett._kernels.vector_math import exp
 from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["Fidelity"]

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import PAIR_ROWS_PER_THREAD, over_queries
-from plackett._provenance import fulfils
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, over_queries
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.pairwise._constraints import Constraints, grades

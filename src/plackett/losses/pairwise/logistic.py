@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernel import REASSOC, kernel, over_queries
-from plackett._scratch import lanes, most
-from plackett._vector_math import exp, log, log1p
+from plackett._kernels.kernel import REASSOC, kernel, over_queries
+from plackett._kernels.scratch import lanes, most
+from plackett._kernels.vector_math import exp, log, log1p
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm, _ones
 from plackett.losses.pairwise.base import AllPairs, PairLoss, label_order, sweep_pairs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from plackett._errors import LossError
-from plackett._kernel import kernel
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss, power
 
 __all__ = ["PairSVR"]

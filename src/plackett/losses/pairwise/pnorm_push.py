@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import most
-from plackett._vector_math import exp
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import most
+from plackett._kernels.vector_math import exp
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel
-from plackett._vector_math import exp, log1p
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel
+from plackett._kernels.vector_math import exp, log1p
 from plackett.losses.pairwise._ties import TieLoss
 
 __all__ = ["RaoKupper"]

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett._vector_math import exp, log1p
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.vector_math import exp, log1p
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.losses.base import BoundLoss

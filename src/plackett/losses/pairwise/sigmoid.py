@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett._errors import LossError
-from plackett._kernel import kernel
-from plackett._vector_math import exp
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel
+from plackett._kernels.vector_math import exp
 from plackett.losses.pairwise.base import PairLoss
 
 __all__ = ["Sigmoid"]

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from plackett._errors import LossError
-from plackett._kernel import kernel
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._ties import TieLoss
 
 __all__ = ["ThurstoneMosteller"]

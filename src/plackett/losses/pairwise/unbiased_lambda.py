@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
 from plackett.losses.pairwise.lambdas import Lambda

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import LossError
+from plackett._base.cached import cached_property
+from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, query_blocks, row_array
 from plackett.losses.base import BoundLoss, Loss, _ones

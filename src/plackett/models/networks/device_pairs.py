@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from plackett._kernels.torch_threads import load_torch
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import DeviceForm
 from plackett.losses.pairwise._device import MOST_PAIRS
 from plackett.losses.pairwise.base import AllPairs
-from plackett.models._torch import load_torch
-from plackett.models.networks.blocks import rows_of
+from plackett.scorers.networks.blocks import rows_of
 
 __all__ = ["DevicePairs"]
 

@@ -11,13 +11,13 @@ from weakref import finalize
 
 import numpy as np
 
+from plackett._kernels.torch_threads import load_torch
 from plackett.losses.base import DeviceForm
 from plackett.losses.pairwise._device import MOST_PAIRS
-from plackett.models._torch import load_torch
-from plackett.models.networks.base import Network
-from plackett.models.networks.blocks import MOST_SLOTS
-from plackett.models.networks.feed import Feed
-from plackett.models.networks.lists import Lists
+from plackett.scorers.networks.base import Network
+from plackett.scorers.networks.blocks import MOST_SLOTS
+from plackett.scorers.networks.feed import Feed
+from plackett.scorers.networks.lists import Lists
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
+from plackett._kernels.torch_threads import Spread, load_torch
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import AllPairs
-from plackett.models._torch import Spread, load_torch
-from plackett.models.networks.base import Network
-from plackett.models.networks.blocks import batches, cut_by_rows, rows_at_once, rows_of
 from plackett.models.networks.device_pairs import DevicePairs
-from plackett.models.networks.features import FeatureMap
-from plackett.models.networks.feed import Feed, scores_of, scoring_feed
 from plackett.models.networks.graphs import GraphSteps, fits
+from plackett.scorers.networks.base import Network
+from plackett.scorers.networks.blocks import batches, cut_by_rows, rows_at_once, rows_of
+from plackett.scorers.networks.features import FeatureMap
+from plackett.scorers.networks.feed import Feed, scores_of, scoring_feed
 from plackett.solvers.monitor import Monitor
 
 if TYPE_CHECKING:
-    from plackett.models.neural import Neural
+    from plackett.models.networks.neural import Neural
 
 __all__ = ["HostLoss", "Training"]
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online.learners.base import Page, checked_clicks
 
 __all__ = ["Bandit", "admissible", "checked_look", "checked_relevance", "quality", "within"]

@@ -8,7 +8,7 @@ from numbers import Real
 from random import Random
 from typing import Any, ClassVar
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["Interleaved", "Interleaving"]
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._atomic import replacing
-from plackett._errors import DataError, PlackettWarning
-from plackett._files import check_regular
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._files.atomic import replacing
+from plackett._files.checks import check_regular
+from plackett._names.provenance import fulfils
 from plackett.data.trec import as_run
 from plackett.online._known import id_number
 from plackett.online.interleaving.base import Interleaved, Interleaving

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._names import plain
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.nearest import plain
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.online.interleaving.balanced import Balanced

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
 __all__ = ["Optimised", "Plan", "list_choices"]

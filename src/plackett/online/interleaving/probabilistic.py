@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
 __all__ = ["Probabilistic"]

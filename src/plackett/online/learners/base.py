@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.online._lists import scores_of
 
 __all__ = ["OnlineLearner", "Page", "checked_clicks"]

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
 from plackett.online._lists import best_first, normal, page_quality, scores_of, uniform
 from plackett.online.learners.base import OnlineLearner
 

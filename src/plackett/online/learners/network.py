@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, kernel_from
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, kernel_from
 from plackett.online._lists import logistic
 from plackett.online.learners.pdgd import DrawnPages, learn_pairs, show_drawn
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, kernel_from
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, kernel_from
 from plackett.online._lists import best_first, draw_list, logistic, page_quality, scores_of
 from plackett.online.learners.base import OnlineLearner
 

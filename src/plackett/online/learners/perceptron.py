@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.online._lists import best_first, scores_of
 from plackett.online.learners.base import OnlineLearner
 

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import clone
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._base.estimator import clone
+from plackett._base.search_space import Real, SearchSpace
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.moments import spread
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend, spread_within_lists
 from plackett.rankers.gradient_ranker import GradientRanker

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 
 __all__ = ["assign"]
 

@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.scorers.formula import FormulaScorer
+from plackett.scorers.formulas.machine import by_column, evaluate
+from plackett.scorers.formulas.program import Program
+from plackett.scorers.formulas.scorer import FormulaScorer
 from plackett.solvers.formulas.breeding import Breeder
 from plackett.solvers.formulas.evolution import Evolution, Fitness
-from plackett.solvers.formulas.machine import by_column, evaluate
-from plackett.solvers.formulas.program import Program
 from plackett.solvers.formulas.simplify import simplify
 from plackett.solvers.formulas.text import default_names, to_text
 from plackett.solvers.measure_objective import MeasureObjective

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernel import over_queries
+from plackett._base.search_space import Real, SearchSpace
+from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, query_blocks, row_array, take_rows
 from plackett.data.moments import spread
 from plackett.data.parts import per_query, rows_where, values_at
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plackett._kernel import kernel
-from plackett._sort import argsort_descending
+from plackett._kernels.kernel import kernel
+from plackett._kernels.sort import argsort_descending
 
 __all__ = ["share_among_ties", "two_classes"]
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Integer, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks
 from plackett.data.moments import spread
 from plackett.measures.language import parse
-from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.measure_objective import MeasureObjective

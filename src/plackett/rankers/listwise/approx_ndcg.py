@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from plackett._base.search_space import Real, SearchSpace
 from plackett.losses.base import Loss
 from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
 from plackett.models.linear import Linear
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["ApproxNDCG"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from plackett._base.search_space import Real, SearchSpace
 from plackett.losses.base import Loss
 from plackett.losses.listwise.boltzrank import BoltzRankLoss
 from plackett.models.base import Model
 from plackett.models.linear import Linear
 from plackett.models.pair_potentials import PairPotentials
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["BoltzRank"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.rankers.listwise._evolved import Evolved
-from plackett.solvers.formulas.program import Program
+from plackett.scorers.formulas.program import Program
 from plackett.solvers.formulas.text import from_text
 
 __all__ = ["CombinedComponents", "retrieval_components"]

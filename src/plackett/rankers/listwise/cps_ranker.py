@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.aggregation.cps import stagewise_objective
 from plackett.data.dataset import RankingDataset
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.stagewise import StagewiseScorer, feature_lists
 from plackett.solvers.monitor import Monitor

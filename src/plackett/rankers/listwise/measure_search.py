@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from plackett._errors import DataError
-from plackett.models.search_space import SearchSpace
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.rankers.listwise._searched import Searched
 from plackett.solvers.search.solvers import make_solver
 

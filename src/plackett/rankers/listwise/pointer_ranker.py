@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._random import mix
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import mix
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.moments import spread
 from plackett.losses.base import finite_gains
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.diverse.sequential_diversity import ideal_orders
 from plackett.scorers.pointer import PointerScorer, _values

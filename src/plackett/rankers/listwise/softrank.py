@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.losses.base import Loss
 from plackett.losses.listwise.soft_ap import SoftAPLoss
 from plackett.losses.listwise.softrank import SoftNDCGLoss, SoftPCLoss
 from plackett.models.linear import Linear
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["SoftRank"]

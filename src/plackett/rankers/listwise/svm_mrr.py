@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._scratch import longest
+from plackett._kernels.kernel import kernel
+from plackett._kernels.scratch import longest
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes

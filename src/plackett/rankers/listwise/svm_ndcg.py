@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._base.errors import LossError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.losses.base import finite_gains
 from plackett.measures.gains import check_gain, discount_table
 from plackett.rankers.listwise._assignment import assign

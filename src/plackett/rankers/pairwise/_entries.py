@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array
 from plackett.data.parts import parts, per_row, values_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.pairwise._entries import pair_entries
 

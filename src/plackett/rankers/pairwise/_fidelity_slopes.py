@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.losses.pairwise._rows import gaps, gather, row_for
 from plackett.losses.pairwise.fidelity import _phi
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import LossError
+from plackett._base.cached import cached_property
+from plackett._base.errors import LossError
+from plackett._base.search_space import Integer, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.exponential import Exponential
-from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._pair_weights import right_and_wrong_weight
 from plackett.rankers.pairwise._weak_rankers import WEAK_RANKERS, WeakRanker

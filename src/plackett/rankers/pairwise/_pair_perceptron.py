@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._random import mix
-from plackett._scratch import longest
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import mix
+from plackett._kernels.scratch import longest
 from plackett.solvers.training_vectors import difference, measure, signed
 
 __all__ = ["CHANGES", "PAIRS", "SINCE", "Path", "one_pass"]

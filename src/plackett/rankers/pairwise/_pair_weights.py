@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.losses.pairwise.exponential import CLIP
 
 __all__ = ["right_and_wrong_weight"]

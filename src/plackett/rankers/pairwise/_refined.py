@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from plackett._errors import LossError
-from plackett._estimator import clone
+from plackett._base.errors import LossError
+from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
 from plackett.models.linear import Linear

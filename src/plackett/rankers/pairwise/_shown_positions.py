@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError, LossError, PlackettWarning
+from plackett._base.errors import DataError, LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
+from plackett.data.inputs import training_data
 from plackett.losses.base import BoundLoss, Loss
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
-from plackett.rankers.inputs import training_data
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["Biases", "ClickTrained", "JointlyBound"]

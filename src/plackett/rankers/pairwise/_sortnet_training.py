@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._kernels.torch_threads import load_torch
 from plackett.aggregation.orderings.quicksort import QuickSort
 from plackett.data.dataset import RankingDataset
-from plackett.models._torch import load_torch
-from plackett.models.networks.features import FeatureMap, dense_rows
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.scorers.comparators.comparative_network import ComparativeNetwork, outputs
+from plackett.scorers.networks.features import FeatureMap, dense_rows
 
 if TYPE_CHECKING:
     from plackett.rankers.pairwise.sortnet import SortNet

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import REASSOC, kernel, over_queries
-from plackett.models.threshold_bins import MISSING, ThresholdBins, columns
+from plackett._kernels.kernel import REASSOC, kernel, over_queries
+from plackett.data.threshold_bins import MISSING, ThresholdBins, columns
 from plackett.scorers.additive import AdditiveTerms
 
 __all__ = ["WEAK_RANKERS", "RealRanker", "ThresholdRanker", "WeakRanker"]

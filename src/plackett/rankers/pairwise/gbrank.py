@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
+from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
-from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.solvers.monitor import Monitor

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Integer, SearchSpace
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
-from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._experts import expert_losses
 from plackett.scorers.comparators.experts import ExpertsComparator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
 __all__ = ["IRSVM"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
+from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.isotonic import Isotonic
-from plackett.models.search_space import Integer, Real, SearchSpace
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["IsoRank"]

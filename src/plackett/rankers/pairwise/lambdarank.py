@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.lambdas import Lambda
-from plackett.models.neural import Neural
+from plackett.models.networks.neural import Neural
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["LambdaRank"]

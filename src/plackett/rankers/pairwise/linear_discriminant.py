@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett._kernel import kernel
+from plackett._base.errors import LossError
+from plackett._base.search_space import Integer, SearchSpace
+from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array
-from plackett.models.search_space import Integer, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron

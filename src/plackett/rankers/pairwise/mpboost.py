@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.magnitude_preserving import MagnitudePreserving
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["MPBoost"]

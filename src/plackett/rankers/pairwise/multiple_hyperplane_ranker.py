@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.data.dataset import RankingDataset
 from plackett.data.parts import labels_that_occur, parts, per_row

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.ranking import Scored
 from plackett.models.base import Model, check_model
-from plackett.models.neural import Neural
+from plackett.models.networks.neural import Neural
 from plackett.rankers.base import GradientTrained
 from plackett.scorers.base import Scorer
 from plackett.scorers.nested import NestedScorer, lift

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError, LossError
+from plackett._base.errors import DataError, LossError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
+from plackett.data.inputs import training_data
 from plackett.data.moments import spread, weight_of_rows
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.inputs import training_data
 from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, Stream
 from plackett.scorers.kernel import KERNELS, KernelSpace
 from plackett.solvers.monitor import Monitor

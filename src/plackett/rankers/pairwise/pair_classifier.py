@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import clone
+from plackett._base.errors import DataError
+from plackett._base.estimator import clone
+from plackett._base.search_space import SearchSpace
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.linear import Linear
-from plackett.models.neural import Neural
-from plackett.models.search_space import SearchSpace
-from plackett.models.trees import Trees
+from plackett.models.networks.neural import Neural
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.scorers.comparators.pair_model import PAIR_FEATURES, ForeignComparator, ModelComparator, pair_table

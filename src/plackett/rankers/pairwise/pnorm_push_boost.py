@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.pnorm_push import PNormPushLoss

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array, row_blocks
 from plackett.data.moments import spread, weight_of_rows
 from plackett.data.parts import per_row
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._entries import pair_entries
 from plackett.rankers.pairwise._pair_perceptron import CHANGES, PAIRS, SINCE, Path, one_pass

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.search_space import Real, SearchSpace
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.logistic import Logistic
-from plackett.models.neural import Neural
-from plackett.models.search_space import Real, SearchSpace
+from plackett.models.networks.neural import Neural
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.chosen_penalty import ChosenPenalty
 

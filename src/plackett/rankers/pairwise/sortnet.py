@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Integer, Real, SearchSpace
+from plackett._kernels.torch_threads import load_torch, pick_device, threads
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
-from plackett.models._torch import load_torch, pick_device, threads
-from plackett.models.search_space import Integer, Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.pairwise._sortnet_training import SortNetTraining
 from plackett.scorers.linear import LinearScorer

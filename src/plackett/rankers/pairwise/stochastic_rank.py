@@ -10,18 +10,18 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from plackett._errors import DataError, LossError
+from plackett._base.errors import DataError, LossError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.files import NATIVE, TABLES, format_of
+from plackett.data.inputs import training_data
 from plackett.data.letor.read import check_chunk_bytes, read_letor_chunks
 from plackett.data.letor.source import is_regular
 from plackett.data.mapped import query_blocks
 from plackett.data.moments import spread, weight_of_rows
 from plackett.data.native import open_dataset
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance
-from plackett.rankers.inputs import training_data
 from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
 from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, Learner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
+from plackett._base.errors import LossError
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.rao_kupper import RaoKupper
 from plackett.losses.pairwise.thurstone_mosteller import ThurstoneMosteller
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["TieBoost"]

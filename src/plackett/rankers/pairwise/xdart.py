@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from plackett.models.dropout_trees import DropoutTrees
-from plackett.models.search_space import SearchSpace
+from plackett._base.search_space import SearchSpace
+from plackett.models.trees.dropout_trees import DropoutTrees
 from plackett.rankers.pairwise.lambdamart import LambdaMART
 
 __all__ = ["XDART"]
@@ -17,7 +17,7 @@ class XDART(LambdaMART, DropoutTrees):
     """X-DART: LambdaMART that drops trees while it grows others, permanently if it is better without them.
 
     The ensemble is smaller than that of DART for the same quality. All of DART's variants are parameters:
-    ``drop_for_good="never"`` is DART; `plackett.models.dropout_trees.DropoutTrees` has the rules. With validation data,
+    ``drop_for_good="never"`` is DART; `plackett.models.DropoutTrees` has the rules. With validation data,
     as in the paper, those decide which trees are removed; otherwise the training data do.
 
     Examples

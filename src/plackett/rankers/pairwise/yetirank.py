@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from plackett._base.search_space import SearchSpace
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.yetirank import YetiRankLoss
-from plackett.models.search_space import SearchSpace
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["YetiRank"]

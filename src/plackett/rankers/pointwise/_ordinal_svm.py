@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks, take_rows
 from plackett.data.moments import spread, weight_of_rows
 from plackett.data.parts import counted, labels_that_occur, per_row, rows_where, values_at
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.kernel import KERNELS, KernelScorer
 from plackett.scorers.linear import LinearScorer

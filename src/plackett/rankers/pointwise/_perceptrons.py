@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, LossError
-from plackett._kernel import kernel, over_queries
-from plackett._random import below, mix
-from plackett._scratch import longest
+from plackett._base.errors import DataError, LossError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.randomness import below, mix
+from plackett._kernels.scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
 from plackett.data.moments import deviation, moments, weight_of_rows

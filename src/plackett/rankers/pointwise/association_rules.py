@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.scorers.rules import RuleScorer
+from plackett.scorers.rules.ranges import find_cuts, range_codes
+from plackett.scorers.rules.scorer import RuleScorer
 from plackett.solvers.formulas.text import default_names
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.rules.mining import mine, preorder_ends
-from plackett.solvers.rules.ranges import find_cuts, range_codes
 
 if TYPE_CHECKING:
     import polars as pl

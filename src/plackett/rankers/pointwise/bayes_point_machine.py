@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett.models.search_space import SearchSpace
+from plackett._base.search_space import SearchSpace
 from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
 
 __all__ = ["BayesPointMachine"]

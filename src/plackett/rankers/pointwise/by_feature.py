@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._names import hint
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
+from plackett._names.nearest import hint
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
+from plackett.data.inputs import categories_of
 from plackett.evaluation.importance import feature_names, feature_scores, single_feature_importance
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
-from plackett.rankers.inputs import categories_of
 from plackett.scorers.additive import AdditiveTerms
 from plackett.solvers.monitor import Monitor
 

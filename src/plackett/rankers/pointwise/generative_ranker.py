@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.losses.base import finite_gains
 from plackett.measures.gains import check_gain
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_classes import GaussianClassesScorer
 from plackett.solvers.monitor import Monitor

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.rankers._laplace import LaplaceRanker
 from plackett.rankers.pointwise._ordinal_svm import grades_of

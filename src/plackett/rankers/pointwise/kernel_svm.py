@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.moments import spread
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import balanced, check_relevance
 from plackett.scorers.kernel import KERNELS, KernelScorer

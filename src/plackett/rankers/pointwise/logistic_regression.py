@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.linear import Linear
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.binary_labels import check_relevance
 from plackett.solvers.monitor import Monitor

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["MART"]

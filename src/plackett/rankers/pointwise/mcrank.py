@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.losses.pointwise.cumulative import Cumulative
 from plackett.losses.pointwise.softmax import Softmax
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["McRank"]

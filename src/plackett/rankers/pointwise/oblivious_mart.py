@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
-from plackett.models.oblivious import Oblivious
+from plackett.models.trees.oblivious import Oblivious
 from plackett.rankers.base import GradientTrained
 
 __all__ = ["ObliviousMART"]

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Integer, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
-from plackett.models.search_space import Integer, SearchSpace
-from plackett.models.trees import Trees
+from plackett.models.trees.model import Trees
 from plackett.rankers.base import Ranker
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only

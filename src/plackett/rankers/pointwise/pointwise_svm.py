@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread, weight_of_rows
 from plackett.data.parts import all_rows, counted, parts, per_row, rows_where
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance
 from plackett.scorers.linear import LinearScorer

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array, row_blocks
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
 from plackett.models.linear import Linear
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained
 from plackett.solvers.monitor import Monitor
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array, row_blocks
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic
 from plackett.models.linear import Linear
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance
 from plackett.scorers.linear import LinearScorer

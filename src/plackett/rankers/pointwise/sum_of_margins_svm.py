@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.mapped import row_array, row_blocks
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, grade_terms, solve_threshold_svm
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
 from plackett.rankers.query_dependent._near import near

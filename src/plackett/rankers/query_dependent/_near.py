@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
 from plackett.models.linear import Linear, train_near

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pointwise.square import Square
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.wrapper import SingleMember
 from plackett.solvers.monitor import Monitor

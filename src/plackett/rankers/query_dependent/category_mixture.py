@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.models.base import Model
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.query_dependent._losses import MixedLoss
 from plackett.solvers.monitor import Monitor

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.query_dependent._base import LocalRankers
 from plackett.rankers.query_dependent._gate import fit_softmax, k_means
 from plackett.scorers.routers import SoftmaxRouter

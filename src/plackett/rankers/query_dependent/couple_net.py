@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import LossError
-from plackett.catalogue import find
+from plackett._base.errors import LossError
+from plackett._base.search_space import Real, SearchSpace
+from plackett._names.catalogue import find
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
 from plackett.losses.base import BoundLoss, Loss
 from plackett.models.linear import Linear
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.gradient_ranker import _named
 from plackett.rankers.query_dependent._base import UsesQueryFeatures
 from plackett.scorers._products import block_sums, table_times

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
 from plackett.scorers.query_map import list_statistics

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.parts import per_row
 from plackett.losses.base import Loss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.models.base import Model
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.query_dependent._base import UsesQueryFeatures
 from plackett.rankers.query_dependent._losses import MixedLoss, TopLoss

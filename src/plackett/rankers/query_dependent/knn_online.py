@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.query_dependent._base import QueryDependent
 from plackett.rankers.query_dependent.knn_offline2 import n_neighbours
 from plackett.scorers.knn_online import KNNOnlineScorer

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.query_dependent._base import ClusterRankers
 from plackett.scorers.routers import SubspaceRouter
 from plackett.scorers.subspaces import directions, similarities

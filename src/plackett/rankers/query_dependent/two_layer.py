@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.query_dependent._base import QueryDependent
 from plackett.scorers.two_layer import TwoLayerScorer, products
 from plackett.solvers.monitor import Monitor

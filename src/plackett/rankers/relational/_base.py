@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning, in_shell
-from plackett._estimator import clone
-from plackett._literals import call
-from plackett._progress import steps
-from plackett.catalogue import find
+from plackett._base.errors import DataError, PlackettWarning, in_shell
+from plackett._base.estimator import clone
+from plackett._base.literals import call
+from plackett._base.progress import steps
+from plackett._base.search_space import Real, SearchSpace
+from plackett._names.catalogue import find
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.measures.ranking import Scored
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.fold_measure import fold_measure
 from plackett.rankers.relational._functions import RelationalFunction, without_noise

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.relational._base import WrapsRanker, check_numbers, is_strength, parsed, relation_of
 from plackett.rankers.relational._functions import QuadraticFunction, without_noise

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.relational._base import WrapsRanker, relation_of
 from plackett.scorers.related import RelatedScorer
 from plackett.solvers.monitor import Monitor

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 
 __all__ = ["METRICS", "check_neighbours", "is_count", "list_neighbours", "scaled"]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.blend import BlendScorer
 from plackett.scorers.kernel_pca import KERNELS

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.losses.pairwise.base import total_pair_weight
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours
 from plackett.rankers.semi_supervised.similarity_propagation import propagated_labels

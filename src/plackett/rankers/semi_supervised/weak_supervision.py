@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.preferences import Preferences
-from plackett.models.search_space import Real, SearchSpace
 from plackett.rankers.query_dependent.features import column_number
 from plackett.rankers.semi_supervised._base import SemiSupervised
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._estimator import Estimator, not_fitted
-from plackett._kernel import kernel, over_queries
+from plackett._base.errors import DataError
+from plackett._base.estimator import Estimator, not_fitted
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.cutting_plane import minimise
 from plackett.solvers.proved_gap import check_settings, warn_of_open_gap

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.data.inputs import training_data
 from plackett.data.preferences import Preferences
+from plackett.data.trained_columns import Columns
 from plackett.rankers.base import Ranker
-from plackett.rankers.columns import Columns
-from plackett.rankers.inputs import training_data
 from plackett.rankers.transfer.domains import domains, source_domains
 from plackett.rankers.wrapper import SingleMember
 from plackett.solvers.monitor import Monitor

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.models.search_space import SearchSpace
 from plackett.rankers.base import Ranker
 from plackett.rankers.transfer._base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled

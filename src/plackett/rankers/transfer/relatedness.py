@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
-from plackett.rankers.columns import Columns
+from plackett.data.trained_columns import Columns
 from plackett.rankers.transfer._base import agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import SingleMember, train_quietly

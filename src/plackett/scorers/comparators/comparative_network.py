@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._kernels.torch_threads import load_torch
 from plackett.aggregation.orderings.preference import Preference
-from plackett.models._torch import load_torch
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size, check_finite
 

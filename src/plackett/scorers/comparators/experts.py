@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.aggregation.orderings.preference import Preference
-from plackett.models.networks.features import dense_rows
 from plackett.scorers.base import Size
+from plackett.scorers.networks.features import dense_rows
 
 __all__ = ["ExpertsComparator"]
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._names.catalogue import stored_class
 from plackett.aggregation.orderings.preference import Preference, symmetrised
-from plackett.catalogue import stored_class
 from plackett.scorers.base import Scorer, Size, check_size
 from plackett.scorers.linear import LinearScorer
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.scorers.trees.arrays import DEFAULT_LEFT, MISSING_NAN, MISSING_NONE, MISSING_ZERO, TreeArrays
 
 __all__ = ["build_trees", "equal_threshold"]

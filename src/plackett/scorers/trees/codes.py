@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.scorers.trees.arrays import DEFAULT_LEFT, MISSING_NONE, TreeArrays, missing_type
 from plackett.scorers.trees.walk import in_set
 

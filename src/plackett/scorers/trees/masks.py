@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.scorers.trees.codes import NODE, encode
 
 __all__ = ["LANES", "MOST_ROWS", "score_by_masks"]

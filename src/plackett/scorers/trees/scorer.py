@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
+from plackett._base.cached import cached_property
 from plackett.scorers.base import Size
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scoring import TreeKernels
@@ -76,7 +76,7 @@ class TreeScorer:
         return self.kernels.predict(X, n_jobs)
 
     def _by_lightgbm(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        from plackett.models.openmp import scoring_threads
+        from plackett._kernels.openmp import scoring_threads
 
         if X.shape[0] == 0:  # LightGBM refuses an empty table
             outputs = self.booster.num_model_per_iteration()

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett._kernel import n_threads, over_queries
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import n_threads, over_queries
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.codes import MOST_LEAVES, TreeCodes
 from plackett.scorers.trees.steps import TreeSteps

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.codes import TreeCodes, encode_few
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import offsets_fit
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
 from plackett.scorers.trees.arrays import TreeArrays
 
 __all__ = [

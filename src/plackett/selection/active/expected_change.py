@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.selection.budget import checked_budget
 from plackett.selection.candidates import Candidates

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._kernel import kernel
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._kernels.kernel import kernel
+from plackett._names.provenance import fulfils
 from plackett.selection.judges.ratings import Ratings
 
 __all__ = ["JudgeModel", "dawid_skene"]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError, parameter
-from plackett._files import check_regular
-from plackett._names import plain
+from plackett._base.errors import DataError, parameter
+from plackett._files.checks import check_regular
+from plackett._names.nearest import plain
 from plackett.data._tables import as_polars, find_column, is_table
 
 if TYPE_CHECKING:

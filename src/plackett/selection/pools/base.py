@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett.catalogue import find
+from plackett._names.catalogue import find
 from plackett.selection.budget import checked_budget, share
 from plackett.selection.candidates import Candidates
 from plackett.selection.result import Selection

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 
 __all__ = ["Saturation", "fit_power_law", "gain_interval", "saturation"]
 

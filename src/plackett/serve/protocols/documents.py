@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from plackett import __version__
+from plackett._base.version import __version__
 from plackett.serve.http import HTML, Request, Response, Route, to_json
 
 if TYPE_CHECKING:

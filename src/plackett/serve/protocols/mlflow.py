@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett import __version__
+from plackett._base.version import __version__
 from plackett.serve.arrow import arrow_columns, arrow_table
 from plackett.serve.csv_rows import csv_table
 from plackett.serve.http import ARROW, CSV, JSON, TEXT, Deferred, RefusedError, Request, Response, Route, to_json

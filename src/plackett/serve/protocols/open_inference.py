@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett import __version__
+from plackett._base.version import __version__
 from plackett.serve.http import BINARY, Deferred, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import Decoded, decode
 from plackett.serve.tables import QID, check_keys, narrowed, whole_ids

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plackett._optional import optional
+from plackett._names.optional import optional
 from plackett.serve.arrow import arrow_columns, arrow_table
 from plackett.serve.http import ARROW, BINARY, Deferred, RefusedError, Request, Response, Route
 

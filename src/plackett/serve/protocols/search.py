@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from plackett._errors import DataError
-from plackett._time_limit import check_time
+from plackett._base.errors import DataError
+from plackett._base.time_limit import check_time
 from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, to_json
 from plackett.serve.numbers import decode
 from plackett.serve.tables import check_keys

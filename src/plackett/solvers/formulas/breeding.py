@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett.solvers.formulas.operations import OPERATIONS, operation_numbers
-from plackett.solvers.formulas.program import CONSTANT, MAX_SIZE, Program, arity, operation_code
+from plackett._base.errors import DataError
+from plackett.scorers.formulas.operations import OPERATIONS, operation_numbers
+from plackett.scorers.formulas.program import CONSTANT, MAX_SIZE, Program, arity, operation_code
 
 __all__ = ["Breeder"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett.scorers.formulas.machine import evaluate
+from plackett.scorers.formulas.program import Program
 from plackett.solvers.formulas.breeding import Breeder
-from plackett.solvers.formulas.machine import evaluate
-from plackett.solvers.formulas.program import Program
 from plackett.solvers.measure_objective import MeasureObjective
 
 __all__ = ["Evolution", "Fitness"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett.solvers.formulas.machine import evaluate
-from plackett.solvers.formulas.operations import BY_NAME, OPERATIONS
-from plackett.solvers.formulas.program import CONSTANT, Program
+from plackett.scorers.formulas.machine import evaluate
+from plackett.scorers.formulas.operations import BY_NAME, OPERATIONS
+from plackett.scorers.formulas.program import CONSTANT, Program
 
 __all__ = ["simplify"]
 

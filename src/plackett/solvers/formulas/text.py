@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NoReturn
 
-from plackett._errors import DataError
-from plackett.solvers.formulas.operations import BY_NAME, OPERATIONS
-from plackett.solvers.formulas.program import CONSTANT, Program
+from plackett._base.errors import DataError
+from plackett.scorers.formulas.operations import BY_NAME, OPERATIONS
+from plackett.scorers.formulas.program import CONSTANT, Program
 
 __all__ = ["default_names", "from_text", "to_text"]
 

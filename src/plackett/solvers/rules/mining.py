@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
-from plackett.models.threshold_bins import MISSING
-from plackett.solvers.rules.bits import count_bits, lowest_bit
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett.data.threshold_bins import MISSING
+from plackett.scorers.rules.bits import count_bits, lowest_bit
 
 __all__ = ["Conjunctions", "mine", "preorder_ends"]
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.solvers.search.objective import Problem
 
 __all__ = ["Annealing"]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.mapped import row_array, row_blocks
 from plackett.solvers.search.lines import make_line
 from plackett.solvers.search.problem import LinearProblem

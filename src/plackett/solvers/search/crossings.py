@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
 from plackett.data.mapped import copy_rows, query_blocks, row_array
 from plackett.data.parts import values_at
 from plackett.solvers.measure_objective import MeasureObjective

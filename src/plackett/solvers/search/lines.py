@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.mapped import row_blocks
 from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.crossings import Crossings, n_pairs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._sort import argsort_descending
+from plackett._kernels.kernel import kernel
+from plackett._kernels.sort import argsort_descending
 
 __all__ = ["order_of_points"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._cached import cached_property
+from plackett._base.cached import cached_property
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import row_array, row_blocks

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.solvers.search.annealing import Annealing
 from plackett.solvers.search.coordinate import Coordinate
 from plackett.solvers.search.directions import Directions

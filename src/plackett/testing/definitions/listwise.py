@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 from scipy.special import expit, ndtr
 
-from plackett._random import mix
+from plackett._kernels.randomness import mix
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise._draws import label_key, score_key, unit
 from plackett.measures import parse

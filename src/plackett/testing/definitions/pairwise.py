@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from plackett._random import mix
+from plackett._kernels.randomness import mix
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise._draws import score_key, unit
 from plackett.measures import parse

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from plackett._errors import DataError
-from plackett._files import open_regular
-from plackett._optional import optional
+from plackett._base.errors import DataError
+from plackett._files.checks import open_regular
+from plackett._names.optional import optional
 from plackett.text.document import Document, Link
 from plackett.text.documents.encoding import decoded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 
-from plackett._errors import DataError, MissingExtraError
+from plackett._base.errors import DataError, MissingExtraError
 from plackett.text.document import Document
 from plackett.text.documents.records import document_of
 

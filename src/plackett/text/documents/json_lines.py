@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.document import Document
 from plackett.text.documents.lines import lines
 from plackett.text.documents.records import document_of

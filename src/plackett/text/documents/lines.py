@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from plackett._errors import DataError
-from plackett.data._compression import pieces
+from plackett._base.errors import DataError
+from plackett._files.compression import pieces
 from plackett.text.documents.encoding import decoded
 
 __all__ = ["lines"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plackett._errors import DataError
-from plackett._files import open_regular
+from plackett._base.errors import DataError
+from plackett._files.checks import open_regular
 from plackett.text.document import Document
 from plackett.text.documents.encoding import decoded
 

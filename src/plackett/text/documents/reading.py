@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett._names import nearest, plural, question
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._names.nearest import nearest, plural, question
 from plackett.data._bytes import bare_suffix
 from plackett.text.document import Document
 from plackett.text.documents.ir_datasets import PREFIX, read_ir_datasets

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.document import Document
 from plackett.text.documents.lines import lines
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from plackett._errors import DataError
-from plackett._parquet import parquet_frame
+from plackett._base.errors import DataError
+from plackett._files.parquet import parquet_frame
 from plackett.data._bytes import bare_suffix, read_bytes
 from plackett.data.tables import check_header, separator_of, what_is_wrong
 from plackett.text.document import Document

@@ -10,7 +10,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import Request, urlopen
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["Engine"]
 

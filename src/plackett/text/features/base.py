@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
+from plackett._base.cached import cached_property
 from plackett.text.features.transforms import TRANSFORMS, transform_name
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index

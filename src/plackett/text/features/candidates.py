@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
+from plackett._base.errors import DataError, PlackettWarning
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel
 from plackett.text.retrieval.bm25 import BM25

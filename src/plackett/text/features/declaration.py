@@ -10,11 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError, reading
-from plackett._files import open_regular
-from plackett._names import nearest, question
-from plackett._optional import optional
-from plackett.catalogue import items
+from plackett._base.errors import DataError, reading
+from plackett._files.checks import open_regular
+from plackett._names.catalogue import items
+from plackett._names.nearest import nearest, question
+from plackett._names.optional import optional
 from plackett.text.features.base import Feature
 from plackett.text.features.document import AttributeFeature, LengthFeature, LinkFeature, UrlFeature
 from plackett.text.features.letor import gov2_features, gov_features, ohsumed_features

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.features.base import Batch, Feature
 
 __all__ = ["EmbeddingFeature"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError, PlackettWarning
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._names.provenance import fulfils
 from plackett.data.added import added_comments
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset

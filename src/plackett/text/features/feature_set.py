@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett._cores import n_threads
-from plackett._errors import DataError
-from plackett._progress import progress
+from plackett._base.errors import DataError
+from plackett._base.progress import progress
+from plackett._kernels.cores import n_threads
 from plackett.text.features.base import Batch, Feature, Job
 from plackett.text.features.declaration import feature_of, features_of_file
 from plackett.text.index.index import Index

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._names.provenance import fulfils
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.text.features.base import Feature
 from plackett.text.features.document import LengthFeature, LinkFeature, UrlFeature
 from plackett.text.features.model import ModelFeature

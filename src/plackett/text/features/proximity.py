@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.proximity import PROXIMITY
 

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import check_regular
-from plackett._parquet import parquet_frame
+from plackett._base.errors import DataError
+from plackett._files.checks import check_regular
+from plackett._files.parquet import parquet_frame
 from plackett.data.tables import what_is_wrong
 from plackett.text.features.base import Batch, Feature
 from plackett.text.index.index import Index

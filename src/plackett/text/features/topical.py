@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.graph.topical_hits import topical_hits
 from plackett.graph.topical_pagerank import content_shares, topical_pagerank
 from plackett.text.features.base import Batch, Feature

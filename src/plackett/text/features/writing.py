@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._optional import optional
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
+from plackett._names.optional import optional
 from plackett.data._bytes import bare_suffix
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._files import offsets_fit
-from plackett._kernel import kernel
+from plackett._base.errors import DataError
+from plackett._files.checks import offsets_fit
+from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.index.field import Field
 from plackett.text.index.table import Table

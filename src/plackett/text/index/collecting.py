@@ -7,8 +7,8 @@ from itertools import islice
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._progress import progress
+from plackett._base.errors import DataError
+from plackett._base.progress import progress
 from plackett.text.document import Document
 from plackett.text.index.field import Field, Stream
 from plackett.text.index.settings import Settings

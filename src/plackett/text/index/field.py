@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._kernel import kernel
+from plackett._base.cached import cached_property
+from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.index.inverting import forward, invert
 

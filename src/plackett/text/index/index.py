@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett._names import nearest, question
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._names.nearest import nearest, question
 from plackett.data.strings import Strings
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document

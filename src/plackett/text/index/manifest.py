@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plackett._atomic import replacing
-from plackett._errors import DataError
-from plackett._files import open_regular
+from plackett._base.errors import DataError
+from plackett._files.atomic import replacing
+from plackett._files.checks import open_regular
 from plackett.text.analysis import Analyzer
 from plackett.text.index.settings import Settings
 from plackett.text.index.values import KINDS

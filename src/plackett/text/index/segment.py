@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett import _storage
-from plackett._cached import cached_property
-from plackett._errors import DataError
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett._files import storage
 from plackett.data.strings import Strings
 from plackett.text.index.checking import check_field, check_table
 from plackett.text.index.columns import join_offsets, offsets_of, strings
@@ -66,8 +66,8 @@ class StoredSegment(Segment):
     def __init__(self, folder: Path, entry: Mapping[str, Any]) -> None:
         self.entry = entry
         self._folder = folder
-        self._table = _storage.read(folder / entry["documents"], kind=_TABLE)
-        self._files = {name: _storage.read(folder / file, kind=_FIELD)[0] for name, file in entry["fields"].items()}
+        self._table = storage.read(folder / entry["documents"], kind=_TABLE)
+        self._files = {name: storage.read(folder / file, kind=_FIELD)[0] for name, file in entry["fields"].items()}
         self._fields: dict[str, Field] = {}
 
     def __len__(self) -> int:
@@ -145,7 +145,7 @@ def write_segment(folder: Path, name: str, table: Table, fields: Iterator[Field]
             arrays[f"values.{i}"] = values
     for key, column in columns.items():
         arrays[f"{key}.data"], arrays[f"{key}.offsets"] = column.data, column.offsets
-    _storage.write(folder / entry["documents"], arrays, {"kind": _TABLE, "fields": "\0".join(table.values)})
+    storage.write(folder / entry["documents"], arrays, {"kind": _TABLE, "fields": "\0".join(table.values)})
     del table, columns, arrays
     for number, field in enumerate(fields):
         file = f"{name}.{number}.plackett"
@@ -153,7 +153,7 @@ def write_segment(folder: Path, name: str, table: Table, fields: Iterator[Field]
         arrays["vocabulary.data"], arrays["vocabulary.offsets"] = field.vocabulary.data, field.vocabulary.offsets
         for part in _PARTS:
             arrays |= {f"{part}.{key}": array for key, array in getattr(field, part)._asdict().items()}
-        _storage.write(folder / file, arrays, {"kind": _FIELD, "field": field.name})
+        storage.write(folder / file, arrays, {"kind": _FIELD, "field": field.name})
         entry["fields"][field.name] = file
     return entry
 

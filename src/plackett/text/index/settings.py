@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
 from plackett.text.index.values import KINDS, is_date, kind_of

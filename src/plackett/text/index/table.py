@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.strings import Strings
 from plackett.text.document import Document, Link
 from plackett.text.index.columns import join, join_offsets, offsets_of, strings, utf8

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.analysis import CJK, Analyzer, pattern
 from plackett.text.index.columns import offsets_of, strings

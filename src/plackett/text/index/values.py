@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.strings import Strings
 from plackett.text.document import Document
 from plackett.text.index.columns import strings, utf8

@@ -14,11 +14,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from plackett import _storage
-from plackett._errors import DataError, PlackettWarning
-from plackett._files import check_regular
-from plackett._lock import lock
-from plackett._names import nearest, question
+from plackett._base.errors import DataError, PlackettWarning
+from plackett._files import storage
+from plackett._files.checks import check_regular
+from plackett._files.lock import lock
+from plackett._names.nearest import nearest, question
 from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
 from plackett.text.documents.records import documents_of
@@ -225,11 +225,11 @@ class IndexWriter:
         if live is None:
             return None
         if file is not None:
-            before = _storage.read(self.path / file, kind=_DELETED)[0]["live"]
+            before = storage.read(self.path / file, kind=_DELETED)[0]["live"]
             if np.array_equal(before, live):
                 return file
         file = f"{self._number()}.deleted.plackett"
-        _storage.write(self.path / file, {"live": live}, {"kind": _DELETED})
+        storage.write(self.path / file, {"live": live}, {"kind": _DELETED})
         return file
 
     def _sizes(self) -> list[int]:
@@ -287,7 +287,7 @@ def read_live(folder: Path, entry: Mapping[str, Any]) -> np.ndarray | None:
     if entry["deleted"] is None:
         return None
     path = folder / entry["deleted"]
-    arrays, _ = _storage.read(path, kind=_DELETED)
+    arrays, _ = storage.read(path, kind=_DELETED)
     live = arrays.get("live")
     if live is None or live.dtype != np.bool_ or live.shape != (entry["n_documents"],):
         raise DataError(f"{path}: damaged, it must say which of {entry['n_documents']} documents are live")

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel_from, over_queries
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel_from, over_queries
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.matches import Collection, Matches, match, statistics

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import Results, TermModel, term_kernels
 from plackett.text.retrieval.idf import IDF, idf_name

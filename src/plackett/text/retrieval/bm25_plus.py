@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.bm25 import BM25
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best, matching
 from plackett.text.retrieval.idf import IDF, idf_name

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 
 __all__ = ["IDF", "idf_name"]
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.novelty import GreedyModel
 from plackett.text.retrieval.svm_feedback import unit_vectors

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.queries import QueryTerms
 

@@ -9,10 +9,10 @@ import os
 import re
 from pathlib import Path
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._files.compression import pieces
+from plackett._names.provenance import fulfils
 from plackett.data._bytes import bare_suffix
-from plackett.data._compression import pieces
 
 __all__ = ["read_queries"]
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, kernel_from
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, kernel_from
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, term_kernels
 

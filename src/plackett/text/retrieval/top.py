@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 
 __all__ = ["insert", "sort_heap"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.text.index.field import Field
 
 __all__ = ["phrase_mask"]

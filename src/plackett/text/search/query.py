@@ -10,8 +10,8 @@ from functools import reduce
 
 import numpy as np
 
-from plackett._errors import DataError, in_shell
-from plackett._names import nearest, question
+from plackett._base.errors import DataError, in_shell
+from plackett._names.nearest import nearest, question
 from plackett.text.index.index import Index
 from plackett.text.search.phrases import phrase_mask
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.text.document import Document
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.top import insert, sort_heap

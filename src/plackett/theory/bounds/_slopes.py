@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp
 
-from plackett._errors import DataError
-from plackett.theory._arguments import number
+from plackett._base.errors import DataError
+from plackett.data.arguments import number
 
 __all__ = ["slope_at"]
 

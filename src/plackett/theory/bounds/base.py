@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett.theory._arguments import array, number, probability
+from plackett._base.errors import DataError
+from plackett.data.arguments import array, number, probability
 
 __all__ = ["Bound", "bounds"]
 
@@ -150,7 +150,7 @@ def bounds() -> dict[str, type[Bound]]:
     """
     from importlib import import_module
 
-    from plackett.catalogue import items
+    from plackett._names.catalogue import items
 
     members = (getattr(import_module(i.module), i.symbol) for i in items("theory") if i.module.startswith(__package__))
     return {cls.__name__: cls for cls in members if isinstance(cls, type) and issubclass(cls, Bound)}

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import number, positive, probability
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number, positive, probability
 from plackett.theory.bounds.two_layer import TwoLayerBound
 
 __all__ = ["LabellingBudget", "labelling_budget", "smallest_budget"]

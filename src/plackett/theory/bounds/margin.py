@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, number
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, number
 from plackett.theory.bounds.base import Bound
 from plackett.theory.complexity.margin_loss import margin_loss
 

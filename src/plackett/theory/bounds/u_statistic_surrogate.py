@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import ClassVar
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.theory.bounds._slopes import slope_at
 from plackett.theory.bounds.base import Bound
 

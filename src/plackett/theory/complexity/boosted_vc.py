@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import e, log2
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import number
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number
 
 __all__ = ["boosted_vc"]
 

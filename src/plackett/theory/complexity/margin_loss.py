@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, number
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, number
 
 __all__ = ["margin_loss"]
 

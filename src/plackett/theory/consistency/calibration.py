@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett.data.arguments import number
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
-from plackett.theory._arguments import number
 
 __all__ = ["CalibrationTransform"]
 

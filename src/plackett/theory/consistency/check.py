@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
 from plackett.theory.consistency.generalised_pairwise import pair_surrogate_conditions

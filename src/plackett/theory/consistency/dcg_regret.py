@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, matching, number
 from plackett.measures.gains import check_discount, discount_table
-from plackett.theory._arguments import array, matching, number
 
 __all__ = ["dcg_regret_bound"]
 

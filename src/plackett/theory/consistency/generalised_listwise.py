@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array
 
 __all__ = ["weighted_list_surrogate"]
 

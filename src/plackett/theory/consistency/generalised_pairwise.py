@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array
 
 __all__ = ["PairSurrogateConditions", "pair_surrogate_conditions", "weighted_pair_surrogate"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, matching
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, matching
 
 __all__ = ["ndcg_inversion_bound"]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.losses.base import Loss
 from plackett.theory.consistency.order_losses import order_loss
 from plackett.theory.consistency.permutation_space import PermutationSpace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import number
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number
 from plackett.theory.consistency.permutation_space import PermutationSpace, exchange_table
 
 __all__ = ["is_order_preserving", "preserved_pairs"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
 from plackett.theory.consistency.order_losses import order_loss
 from plackett.theory.consistency.permutation_space import all_orders, exchange_table
 

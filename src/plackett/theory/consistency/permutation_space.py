@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
-from plackett.theory._arguments import array, number
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett.data.arguments import array, number
 
 __all__ = ["PermutationSpace", "all_orders", "exchange_table"]
 

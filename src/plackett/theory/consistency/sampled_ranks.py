@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, choice, row_scores
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import array, choice, row_scores
 
 __all__ = ["sampled_dcg", "sampled_ranks"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import number
 
 __all__ = ["top_k_labels"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.theory.consistency.permutation_space import PermutationSpace, all_orders
 from plackett.theory.risks.associate_losses import as_associate_loss

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._fenwick import tree_add, tree_sum
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
-from plackett._scratch import longest
-from plackett._sort import argsort_descending
+from plackett._base.errors import DataError
+from plackett._kernels.fenwick import tree_add, tree_sum
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.scratch import longest
+from plackett._kernels.sort import argsort_descending
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, matching, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import label_order
-from plackett.theory._arguments import array, matching, row_scores
 from plackett.theory.risks.associate_losses import AssociateLoss
 
 __all__ = ["WeightedKendall", "kendall_dcg_gap"]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._cached import cached_property
-from plackett._errors import DataError
+from plackett._base.cached import cached_property
+from plackett._base.errors import DataError
+from plackett.data.arguments import array, number, positive, probability
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import array, number, positive, probability
 
 __all__ = ["LearningCurve", "Prediction", "hide_documents", "learning_curve"]
 
@@ -177,8 +177,8 @@ def learning_curve(
     >>> low < high <= 1
     True
     """
-    from plackett._estimator import clone
-    from plackett._progress import progress
+    from plackett._base.estimator import clone
+    from plackett._base.progress import progress
     from plackett.data.splits import split_queries
     from plackett.evaluation.evaluate import evaluate
     from plackett.measures.language import parse

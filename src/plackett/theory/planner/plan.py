@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import whole
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import whole
 from plackett.theory.bounds.labelling_budget import labelling_budget
 from plackett.theory.bounds.two_layer import TwoLayerBound
 from plackett.theory.planner.learning_curve import LearningCurve, learning_curve
@@ -76,7 +76,7 @@ class Plan:
 
     def to_svg(self) -> str:
         """The curves as a chart."""
-        from plackett._chart import line_chart
+        from plackett.plot.chart import line_chart
 
         return line_chart(
             {name: (x.tolist(), y.tolist()) for name, (x, y) in self.curves.items()},

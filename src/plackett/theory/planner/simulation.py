@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, whole
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, whole
 from plackett.theory.bounds.two_layer import TwoLayerBound
 from plackett.theory.planner.splits import splits_of
 from plackett.theory.risks.planted_world import PlantedWorld
@@ -91,8 +91,8 @@ def simulate_labelling(
     >>> simulation.queries.tolist()
     [1, 2, 3, 5, 8, 13, 22, 36, 60, 100]
     """
-    from plackett._estimator import clone
-    from plackett._progress import progress
+    from plackett._base.estimator import clone
+    from plackett._base.progress import progress
 
     budget, n_repeats = whole("budget", budget, least=4), whole("n_repeats", n_repeats, least=1)
     world = PlantedWorld() if world is None else world

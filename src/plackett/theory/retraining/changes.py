@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
+from plackett.losses.associates import ASSOCIATES
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.losses.listwise.listnet import ListNetLoss
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.logistic import Logistic
-from plackett.theory.risks.associates import ASSOCIATES
 from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
 from plackett.theory.stability_coefficients.listwise import listwise_query_stability
 from plackett.theory.stability_coefficients.rank_svm import rank_svm_document_stability, rank_svm_query_stability

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
+from plackett.losses.associates import ASSOCIATES
 from plackett.losses.pairwise.base import PairLoss
 from plackett.theory.risks.associate_losses import AssociateLoss, LibraryLoss, as_associate_loss, pair_values
-from plackett.theory.risks.associates import ASSOCIATES
 
 __all__ = ["Probe"]
 

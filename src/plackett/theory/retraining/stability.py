@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import n_threads
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import n_threads
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import whole
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import whole
 from plackett.theory.retraining.changes import Change, change_of, prepared, units
 from plackett.theory.retraining.coefficients import Proved, proved_stability, same_penalty
 from plackett.theory.retraining.probe import Probe, loss_of
@@ -135,7 +135,7 @@ def stability(
     >>> result.max < result.proved.value
     True
     """
-    from plackett._estimator import clone
+    from plackett._base.estimator import clone
 
     change = change_of(unit, mode)
     n = whole("n", n, least=1)
@@ -179,8 +179,8 @@ def _changes(
     verbose: bool,
 ) -> np.ndarray:
     """The change of the losses for n units."""
-    from plackett._estimator import clone
-    from plackett._progress import progress
+    from plackett._base.estimator import clone
+    from plackett._base.progress import progress
 
     able = units(data, unit)
     if able.size < 2:
@@ -205,7 +205,7 @@ def _changes(
 
 def _again(first: Any, parameters: dict[str, float]) -> Any:
     """A ranker to retrain, from the weights of the first one if that leads to the same minimum."""
-    from plackett._estimator import clone
+    from plackett._base.estimator import clone
 
     if hasattr(first, "_penalty"):  # one that was chosen for the whole data is kept
         parameters = {**first.settled(), **parameters}

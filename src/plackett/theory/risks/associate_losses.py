@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError, LossError
+from plackett._base.errors import DataError, LossError
 from plackett.data.dataset import RankingDataset
+from plackett.losses.associates import ASSOCIATES, Associates
 from plackett.losses.base import Loss
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
-from plackett.theory.risks.associates import ASSOCIATES, Associates
 
 __all__ = ["AssociateLoss", "LibraryLoss", "MeasureLoss", "as_associate_loss", "pair_values"]
 

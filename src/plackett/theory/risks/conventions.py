@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett.theory._arguments import array, matching
+from plackett._base.errors import DataError
+from plackett.data.arguments import array, matching
 
 __all__ = ["TIES", "Convention", "tie_cost"]
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import number, row_scores
 from plackett.theory.risks.associate_losses import AssociateLoss
 
 __all__ = ["DocumentZeroOne"]

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.theory._arguments import array
 from plackett.theory.risks.associate_losses import AssociateLoss, pair_values
 from plackett.theory.risks.risk import Risk
 

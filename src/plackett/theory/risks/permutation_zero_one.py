@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel, over_queries
+from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
-from plackett.theory._arguments import number
 from plackett.theory.risks.associate_losses import AssociateLoss
 
 __all__ = ["PermutationZeroOne", "TopKZeroOne"]

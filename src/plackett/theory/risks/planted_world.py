@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._cached import cached_property
+from plackett._base.cached import cached_property
+from plackett.data.arguments import number, probability
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import number, probability
 
 __all__ = ["PlantedWorld"]
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import row_scores
 from plackett.theory.risks.associate_losses import as_associate_loss
 from plackett.theory.risks.risk import Risk
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import row_scores
 from plackett.theory.risks.associate_losses import AssociateLoss, as_associate_loss
 from plackett.theory.risks.sub_lists import sub_lists
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import row_scores
 from plackett.theory.risks.associate_losses import pair_values
 from plackett.theory.risks.risk import Risk
 

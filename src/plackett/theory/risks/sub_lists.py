@@ -7,10 +7,10 @@ from math import comb
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import number
 
 __all__ = ["sub_lists"]
 

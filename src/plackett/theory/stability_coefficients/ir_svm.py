@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import positive
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import positive
 
 __all__ = ["ir_svm_query_stability"]
 

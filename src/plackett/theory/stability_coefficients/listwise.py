@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
-from plackett.theory._arguments import number, positive
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number, positive
 
 __all__ = ["listwise_query_stability"]
 

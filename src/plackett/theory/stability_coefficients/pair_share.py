@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import number, probability
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number, probability
 
 __all__ = ["pair_share_bound"]
 

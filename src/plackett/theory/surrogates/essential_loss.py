@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel, over_queries
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel, over_queries
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
-from plackett.theory._arguments import array, row_scores
 
 __all__ = ["essential_ap_bound", "essential_loss", "essential_ndcg_bound"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._provenance import fulfils
+from plackett._base.errors import DataError
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import ideal_dcg
-from plackett.theory._arguments import number, row_scores
 
 __all__ = ["multiclass_bound"]
 

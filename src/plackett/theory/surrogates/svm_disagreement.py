@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
-from plackett.theory._arguments import number, row_scores
 
 __all__ = ["SVMDisagreement", "structural_map_loss", "svm_disagreement"]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._provenance import fulfils
-from plackett.theory._arguments import array, matching, number, positive
+from plackett._names.provenance import fulfils
+from plackett.data.arguments import array, matching, number, positive
 
 __all__ = ["Tendency", "approx_ndcg_tendency", "soft_ndcg_tendency", "tendency_correlation"]
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.language import parse_all

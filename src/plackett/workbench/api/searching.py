@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any
 
-from plackett import __version__
-from plackett._errors import DataError
+from plackett._base.errors import DataError
+from plackett._base.version import __version__
 from plackett.serve.http import RefusedError
 from plackett.workbench.api.parameters import Action, Name, Names, Param, Text, action
 from plackett.workbench.bench import SNAPSHOT, Workbench

@@ -20,7 +20,7 @@ JobNumber = Annotated[int, Param("whole", 1, 1_000_000)]
 @action("GET", "/api/train/choice")
 def choice(bench: Workbench) -> dict[str, Any]:
     """Features and rankers to choose from."""
-    from plackett.catalogue import items
+    from plackett._names.catalogue import items
 
     every = sorted({item.name for item in items("ranker")})
     return {

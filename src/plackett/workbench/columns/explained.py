@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.explanations.explain import explain
 from plackett.workbench.columns.base import part

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.text.pipeline import RankedHit, SearchPipeline
 from plackett.text.retrieval.base import as_queries

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import RetrievalModel
 from plackett.text.search.query import parse

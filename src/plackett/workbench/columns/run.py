@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.workbench.columns.base import Column, Query, Ranked, ranked
 
 __all__ = ["RunColumn"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError, reading
+from plackett._base.errors import DataError, reading
 from plackett.applications.application import Application
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.dataset import DatasetSource

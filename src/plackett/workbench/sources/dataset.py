@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._names import nearest, question
+from plackett._base.errors import DataError
+from plackett._names.nearest import nearest, question
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.workbench.columns.base import Column, Query

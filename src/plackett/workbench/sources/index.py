@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._literals import call
+from plackett._base.errors import DataError
+from plackett._base.literals import call
 from plackett.data.dataset import RankingDataset
 from plackett.text.document import Document
 from plackett.text.features.declaration import model_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.workbench.sources.base import Source
 
 __all__ = ["open_source"]
@@ -95,7 +95,7 @@ def _pydocs(features: str | None) -> Source:
 
 def _is_run(path: Path) -> bool:
     """Whether the first line of a file is one of a TREC run: query, Q0, document, rank, score."""
-    from plackett.data._compression import pieces
+    from plackett._files.compression import pieces
 
     if path.suffix in (".plackett", ".parquet", ".csv", ".tsv"):
         return False

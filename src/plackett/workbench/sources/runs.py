@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._errors import DataError
+from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.trec import as_qrels, read_run
 from plackett.workbench.columns.base import Column, Query, Ranked, ranked

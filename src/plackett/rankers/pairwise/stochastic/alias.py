@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._kernel import kernel
-from plackett._random import below
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import below
 from plackett.data.mapped import row_array
 
 __all__ = ["Alias", "alias_table", "draw_entry"]

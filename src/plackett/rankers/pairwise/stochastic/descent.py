@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.rankers.pairwise.stochastic.loops import RELEVANT, Draws, draw
 from plackett.solvers.training_vectors import Rows, ask_for, difference, measure, signed, squared_length
 

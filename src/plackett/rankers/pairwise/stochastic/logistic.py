@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.rankers.pairwise.stochastic.descent import NORM, PENALTY, move, take
 
 __all__ = ["run"]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._errors import DataError
-from plackett._kernel import kernel
-from plackett._random import below, mix
+from plackett._base.errors import DataError
+from plackett._kernels.kernel import kernel
+from plackett._kernels.randomness import below, mix
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import copy_rows, is_large, query_blocks, row_array
 from plackett.data.parts import all_rows, parts, per_row, rows_where, values_at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plackett._kernel import kernel
+from plackett._kernels.kernel import kernel
 from plackett.rankers.pairwise.stochastic.descent import NORM, move, take
 
 __all__ = ["run"]

@@ -1,0 +1,1 @@
+"""What everything rests on: errors, parameters, progress, the estimator."""

@@ -1,0 +1,1 @@
+"""Names: the catalogue, near misses, the lazy surface, optional libraries."""

@@ -1,0 +1,1 @@
+"""Inequalities between losses and measures."""

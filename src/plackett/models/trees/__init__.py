@@ -1,0 +1,1 @@
+"""Trees: models that any loss can train."""

@@ -1,0 +1,1 @@
+"""Formulas as scorers: programs and the machine that runs them."""

@@ -1,0 +1,1 @@
+"""Sets of rules as scorers."""
