@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # A kernel compiles inside the first example; the examples are the same in every run.
 settings.register_profile("plackett", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("plackett")
+
+
+NO_DATA = "needs public datasets: set PLACKETT_DATA to a folder that has them"
 
 
 def pytest_addoption(parser):
@@ -32,20 +33,19 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """Folder of the unpacked public datasets: `PLACKETT_DATA`, or the archives beside the checkout, unpacked once."""
+    """Folder of the unpacked public datasets, named by `PLACKETT_DATA`; tests that need it are skipped without."""
     named = os.environ.get("PLACKETT_DATA")
-    if named:
-        if not Path(named).is_dir():
-            pytest.fail(f"PLACKETT_DATA names {named}, which is no folder")
-        return Path(named)
-    prepare = Path(__file__).resolve().parents[2] / "shared" / "data" / "prepare"
-    if not prepare.exists():
-        pytest.skip("needs public datasets: set PLACKETT_DATA to a folder that has them")
-    import fcntl  # `prepare` is a shell script: where it runs, there is fcntl
+    if not named:
+        pytest.skip(NO_DATA)
+    if not Path(named).is_dir():
+        pytest.fail(f"PLACKETT_DATA names {named}, which is no folder")
+    return Path(named)
 
-    folder = Path(tempfile.gettempdir()) / f"plackett-data-{os.getuid()}"
-    folder.mkdir(exist_ok=True)
-    with (folder / ".lock").open("w") as lock:  # one worker unpacks, the others wait
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run([str(prepare), str(folder)], check=True, stdout=subprocess.DEVNULL)
-    return folder
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many tests were skipped for want of data."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    wanting = sum(isinstance(report.longrepr, tuple) and NO_DATA in report.longrepr[2] for report in skipped)
+    if wanting:
+        terminalreporter.write_line(f"{wanting} tests were skipped because PLACKETT_DATA names no folder of datasets")
+
