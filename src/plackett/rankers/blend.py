@@ -162,7 +162,8 @@ class Blend(Ranker):
     def members_(self) -> list[Ranker]:
         """The trained rankers."""
         self._check_fitted()
-        return list(self.scorer_.rankers)
+        rankers: Any = self.scorer_.rankers  # whoever trains a blend gives it rankers
+        return list(rankers)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         """The model card, with the members that were kept and their weights."""
