@@ -12,7 +12,6 @@ from plackett._files import storage
 from plackett._files.checks import check_regular, open_regular
 from plackett._names.catalogue import formats
 
-__all__ = ["foreign_reader", "load"]
 __public__ = ["load"]
 
 

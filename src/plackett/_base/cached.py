@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any, TypeVar
 
-__all__ = ["cached_property"]
-
 T = TypeVar("T")
 
 

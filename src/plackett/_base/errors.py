@@ -6,21 +6,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = [
-    "CellError",
-    "ClusterError",
-    "DataError",
-    "LossError",
-    "MeasureError",
-    "MissingExtraError",
-    "PartsError",
-    "PlackettWarning",
-    "in_shell",
-    "parameter",
-    "reading",
-    "shell_options",
-]
-
 
 class PlackettWarning(UserWarning):
     """The input was accepted, but perhaps not as intended."""

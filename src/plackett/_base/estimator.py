@@ -26,8 +26,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
-__all__ = ["Estimator", "Parameters", "Transformer", "clone", "derives_from", "not_fitted"]
-
 #: Classes that wait for a module, by its name.
 _waiting: dict[str, list[tuple[type, tuple[str, ...]]]] = {}
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-__all__ = ["NOT_LITERAL", "call"]
-
 #: What Python raises for text that is not a literal, including one nested too deeply.
 NOT_LITERAL = (SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["check_parameters", "parameter_problem"]
-
 
 class _Kind(NamedTuple):
     """Values that a parameter may have: a description for messages, and a test."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import TypeVar
 
-__all__ = ["progress", "steps"]
-
 #: Seconds of work before the bar appears.
 PATIENCE = 2.0
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Integer", "Real", "SearchSpace", "grid_values", "value_at"]
 __home__ = "models"
 __public__ = ["Integer", "Real"]
 

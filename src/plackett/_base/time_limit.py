@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["check_time", "time_limit"]
-
 _check: ContextVar[Callable[[], None] | None] = ContextVar("plackett_time_limit", default=None)
 
 

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-__all__ = ["being_written", "naming", "replacing", "sync_folder"]
-
 #: Temporary files of killed processes are removed after this many seconds without a write: for a process of this
 #: machine that has ended, and for any other (several machines may share a folder).
 _IDLE_GONE = 600

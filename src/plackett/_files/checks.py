@@ -9,8 +9,6 @@ from typing import Any
 
 from plackett._base.errors import DataError
 
-__all__ = ["check_regular", "offsets_fit", "open_regular"]
-
 
 def check_regular(path: str | os.PathLike[str], *, pipes: bool = False) -> None:
     """Raise an error if the path is not a regular file: opening a pipe waits for ever without a writer.

@@ -15,8 +15,6 @@ from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett._names.optional import optional
 
-__all__ = ["CODECS", "Codec", "codec_of", "pieces", "replacing_compressed"]
-
 #: Compressed input is taken in small pieces: Zstandard can make 32,000 bytes of one.
 _COMPRESSED_PIECE = 1 << 12
 #: Text that takes more memory than this, and is this many times as large as its file, is rejected as a

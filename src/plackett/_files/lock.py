@@ -7,8 +7,6 @@ import os
 import weakref
 from typing import IO
 
-__all__ = ["lock"]
-
 #: Files that this process has locked.
 _LOCKED: weakref.WeakSet[IO[bytes]] = weakref.WeakSet()
 

@@ -13,8 +13,6 @@ from plackett._base.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["named_damage", "parquet_frame"]
-
 
 @contextmanager
 def named_damage(path: str | os.PathLike[str]) -> Iterator[None]:

@@ -10,8 +10,6 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-__all__ = ["prefetch"]
-
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:

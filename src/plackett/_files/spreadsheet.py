@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["harmless", "original"]
-
 #: Text that a spreadsheet runs as a formula. A plain number is not one.
 _FORMULA = r"^\s*[=+\-@\t\r]"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"

@@ -21,8 +21,6 @@ from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett._files.checks import open_regular
 
-__all__ = ["FORMAT_VERSION", "MappedFile", "read", "read_metadata", "write"]
-
 #: Raised when older readers would misunderstand the file.
 FORMAT_VERSION = 1
 

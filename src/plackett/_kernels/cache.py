@@ -23,8 +23,6 @@ from numba.core.runtime import rtsys
 
 from plackett._kernels.compiler import FORM, pack_inner, unpack_inner
 
-__all__ = ["InnerCache", "KernelCache", "OverloadFiles"]
-
 _DIGEST = 20
 
 

@@ -26,8 +26,6 @@ if KNOWN:
 else:
     shortcuts = nullcontext  # type: ignore[assignment]
 
-__all__ = ["FORM", "INNER", "OUTER", "pack_inner", "plain_integers", "unpack_inner"]
-
 #: To be raised when kernels are compiled in another way: code from before is then left alone.
 FORM = 2
 

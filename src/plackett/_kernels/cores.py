@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["n_threads"]
-
 #: Variables that lower the number of threads: ours, and OpenMP's, which LightGBM, NumPy and PyTorch follow too.
 _VARIABLES = ("PLACKETT_NUM_THREADS", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT")
 

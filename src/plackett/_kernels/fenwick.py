@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["distinct", "level_of", "tree_add", "tree_sum"]
-
 
 @kernel
 def level_of(levels, n, label):  # type: ignore[no-untyped-def]

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
-__all__ = ["cache_folder", "cache_root", "nothing_compiled", "on_first_compilation"]
-
 #: Compiled code of older sources is deleted after this many days without use.
 _KEEP_DAYS = 30
 

@@ -26,8 +26,6 @@ from plackett._base.cached import cached_property
 from plackett._kernels.cores import n_threads
 from plackett._kernels.folder import cache_folder
 
-__all__ = ["PAIR_ROWS_PER_THREAD", "REASSOC", "kernel", "kernel_from", "n_threads", "over_queries"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Lets sums be reordered, so that reductions use vector registers. NaN and infinity keep their meaning.

@@ -8,8 +8,6 @@ from collections.abc import Callable
 
 from plackett._kernels.kernel import n_threads
 
-__all__ = ["dismiss_waiting_threads", "growing_threads", "scoring_threads"]
-
 #: Least number of table cells, or of rows times trees, that is worth another thread of LightGBM. Its threads
 #: synchronise after every small step, and on a busy machine each synchronisation can cost a time slice.
 _CELLS_PER_THREAD = 4_000_000

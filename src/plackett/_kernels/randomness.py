@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["below", "mix"]
-
 
 @kernel
 def mix(x):  # type: ignore[no-untyped-def]

@@ -17,8 +17,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["lanes", "lanes32", "longest", "most"]
-
 #: Numbers between two lanes and around them: more than any loop reads in one step.
 _APART = 128
 

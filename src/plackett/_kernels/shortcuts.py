@@ -16,8 +16,6 @@ from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.target_extension import get_local_target
 from numba.core.types.functions import BaseFunction
 
-__all__ = ["shortcuts"]
-
 _call_type = BaseFunction.get_call_type
 _list_vars = ir.Inst._rec_list_vars
 _post_process = PostProcessor.run

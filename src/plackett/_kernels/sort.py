@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
 
-__all__ = ["argsort_descending", "largest_grade", "order_of_groups", "sort_descending"]
-
 _COUNTED = 256  # up to this length comparing all pairs in vector registers beats sorting
 _RUN = 8  # longer lists are merged from runs of this length, made by insertion
 

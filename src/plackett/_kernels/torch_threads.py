@@ -12,8 +12,6 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import n_threads
 from plackett._names.optional import optional
 
-__all__ = ["Spread", "load_torch", "pick_device", "threads"]
-
 T = TypeVar("T")
 #: Applies a function to each item and returns the results in order.
 Spread = Callable[[Callable[[int], T], Sequence[int]], list[T]]

@@ -26,8 +26,6 @@ from typing import Any, NamedTuple
 from plackett._base.errors import DataError
 from plackett._names.nearest import nearest, plain, question
 
-__all__ = ["Format", "Item", "Requirement", "find", "formats", "items", "requirements", "stored_class"]
-
 #: What kind of item a folder of the package holds.
 KINDS = {
     "measures": "measure",

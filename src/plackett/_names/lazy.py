@@ -11,8 +11,6 @@ from typing import Any
 from plackett._names.index import ITEMS, PACKAGES
 from plackett._names.nearest import suggestion
 
-__all__ = ["open_package"]
-
 #: What the file of a package itself imports, and completion does not offer.
 _IMPORTED = {"TYPE_CHECKING", "annotations", "open_package"}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["hint", "nearest", "plain", "plural", "printable", "question", "suggestion"]
-
 _FILLERS = str.maketrans("", "", "_- ")
 
 

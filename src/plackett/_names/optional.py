@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from plackett._base.errors import MissingExtraError
 
-__all__ = ["LIBRARIES", "Library", "optional"]
-
 
 class Library(NamedTuple):
     """What people call a library, and the extra of this package that installs it."""

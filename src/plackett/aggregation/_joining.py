@@ -18,8 +18,6 @@ from plackett.data.trec import as_run
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["join_runs"]
-
 
 def join_runs(
     runs: Sequence[Any], names: tuple[str, ...]

@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["count_pairs"]
-
 
 @kernel
 def count_pairs(before, a, n, weights, column, wins):  # type: ignore[no-untyped-def]

@@ -8,8 +8,6 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 
-__all__ = ["best_first", "places"]
-
 
 @kernel
 def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-untyped-def]

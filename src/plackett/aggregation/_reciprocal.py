@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["reciprocal_sums"]
-
 
 def reciprocal_sums(
     lists: RankLists, weights: np.ndarray, k: float, power: int, n_jobs: int | None

@@ -10,8 +10,6 @@ import numpy as np
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["Borda"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Borda(Aggregation):

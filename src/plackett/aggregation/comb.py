@@ -12,8 +12,6 @@ from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.aggregation.normalising import normalize
 
-__all__ = ["CombANZ", "CombByOrder", "CombBySum", "CombMAX", "CombMED", "CombMIN", "CombMNZ", "CombSUM"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CombBySum(Aggregation):

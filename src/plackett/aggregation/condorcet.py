@@ -14,8 +14,6 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["Condorcet"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Condorcet(Aggregation):

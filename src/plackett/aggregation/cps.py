@@ -16,8 +16,6 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["CPS", "log_likelihood", "stagewise_objective"]
-
 #: Costs that differ by less than this are equal.
 _TIE = 1e-12
 

@@ -18,7 +18,6 @@ from plackett.data.dataset import RankingDataset
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["aggregate", "find_method", "fuse"]
 __public__ = ["aggregate", "fuse"]
 
 

@@ -15,8 +15,6 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["Fuzzy"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Fuzzy(Aggregation):

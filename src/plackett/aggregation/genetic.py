@@ -16,8 +16,6 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["Genetic"]
-
 #: Distances between orders; the cost of an order is the sum of its distances to the lists.
 DISTANCES = ("footrule", "kendall")
 

@@ -14,8 +14,6 @@ from plackett.data.trec_join import join_run
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["Judged", "judge"]
-
 
 @dataclass(frozen=True, eq=False)
 class Judged:

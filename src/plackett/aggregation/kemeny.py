@@ -16,8 +16,6 @@ from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.permutation_models._moves import MOST_PASSES, improve
 
-__all__ = ["Kemeny", "consensus", "solve_block"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Kemeny(Aggregation):

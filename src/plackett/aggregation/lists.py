@@ -20,7 +20,6 @@ from plackett.data.grouping import ids_array
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["UNRANKED", "Places", "RankLists"]
 __public__ = ["RankLists"]
 
 #: How to treat a document that a list lacks but others have.

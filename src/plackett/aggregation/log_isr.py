@@ -12,8 +12,6 @@ from plackett.aggregation._reciprocal import reciprocal_sums
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["LogISR"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LogISR(Aggregation):

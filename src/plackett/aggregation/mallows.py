@@ -16,8 +16,6 @@ from plackett.aggregation.kemeny import consensus
 from plackett.aggregation.lists import RankLists
 from plackett.permutation_models._kendall import fit_theta
 
-__all__ = ["MallowsConsensus"]
-
 #: The iteration stops when no θ changes by more than this share of the largest.
 _SETTLED = 1e-6
 

@@ -14,8 +14,6 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import Places, RankLists
 
-__all__ = ["MC1", "MC2", "MC3", "MC4", "MarkovChain"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MarkovChain(Aggregation):

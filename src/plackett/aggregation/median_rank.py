@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["MedianRank"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MedianRank(Aggregation):

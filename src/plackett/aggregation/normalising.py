@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["NORMALISATIONS", "normalize"]
-
 #: A spread below this counts as zero.
 _LEAST = 1e-9
 

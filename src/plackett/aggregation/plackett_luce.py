@@ -13,8 +13,6 @@ from plackett._kernels.scratch import longest
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
-__all__ = ["BayesianPlackettLuce"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class BayesianPlackettLuce(Aggregation):

@@ -14,8 +14,6 @@ from plackett.measures.language import parse
 if TYPE_CHECKING:
     from plackett.aggregation.base import Aggregation
 
-__all__ = ["best_weights"]
-
 #: Factors to try on the weight of a list.
 _FACTORS = (0.0, 0.5, 0.8, 1.25, 2.0)
 _SWEEPS = 5

@@ -21,8 +21,6 @@ from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.text.analysis import Analyzer
 
-__all__ = ["Ad", "AdFeatures", "edit_distance", "rank_logistic"]
-
 _MATCHES = ("exact", "phrase", "broad")
 #: Owners of clicks, from the most particular to the most general.
 _LEVELS = ("ad", "campaign", "account")

@@ -19,8 +19,6 @@ from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
 from plackett.text.analysis import Analyzer
 
-__all__ = ["AnswerFeatures", "read_answers", "same_order"]
-
 _NAMES = (
     "overlap",
     "overlap share",

@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel
 from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["Auction", "best_reserve", "second_price"]
-
 
 class Auction(NamedTuple):
     """Outcome of the auctions of some lists; arrays have an entry per ad."""

@@ -17,8 +17,6 @@ from plackett.applications.language import Tagger, kinds, noun_phrases, sentence
 from plackett.applications.lists import CandidateLists
 from plackett.applications.terms import TermStatistics
 
-__all__ = ["Definition", "DefinitionFeatures", "find_definitions"]
-
 _ARTICLES = ("a", "an", "the")
 _NEGATIVE = frozenset(("he", "she", "said"))
 _PRONOUNS = frozenset(("i", "you", "he", "she", "it", "we", "they", "this", "that", "these", "those", "who", "which"))

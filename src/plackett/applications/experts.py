@@ -14,8 +14,6 @@ from plackett._base.estimator import Estimator
 from plackett._files import storage
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["ExpertModel", "SupportedCandidates"]
-
 _KIND = "expert model"
 
 

@@ -17,8 +17,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise.square import Square
 
-__all__ = ["FactorRecommender"]
-
 #: How often an unrated item is drawn before the entry stays empty, because the user has rated nearly everything.
 _TRIES = 30
 #: Decay of the means of Adam, and what keeps its steps finite.

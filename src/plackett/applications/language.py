@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-__all__ = ["Tagger", "kinds", "noun_phrases", "sentences", "words"]
-
 #: From words to their kinds: "noun", "verb", "adjective", "adverb" or "other".
 Tagger = Callable[[Sequence[str]], Sequence[str]]
 

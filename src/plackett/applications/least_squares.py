@@ -14,8 +14,6 @@ from plackett.applications.ratings import Ratings
 from plackett.applications.recommender import Recommender
 from plackett.data.grouping import ids_array
 
-__all__ = ["AlternatingLeastSquares"]
-
 #: Ratings that justify one more thread: each costs some passes over its factors.
 _ROWS_PER_THREAD = 2_000
 

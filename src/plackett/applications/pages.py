@@ -18,8 +18,6 @@ from plackett.losses.listwise.query_square import QuerySquare
 from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
 
-__all__ = ["Block", "IntentUsers", "PageComposer", "assign_blocks"]
-
 Reward = Callable[[Any, Sequence[Any]], float]
 
 

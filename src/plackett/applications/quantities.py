@@ -16,8 +16,6 @@ from plackett.applications.lists import CandidateLists
 from plackett.applications.terms import TermStatistics
 from plackett.text.analysis import Analyzer
 
-__all__ = ["Interval", "Quantity", "QuantityFeatures", "consensus_intervals", "read_quantities"]
-
 #: Size of each unit in the first unit of its kind.
 _UNITS: dict[str, tuple[str, float]] = {}
 _TABLES: dict[str, dict[str, float]] = {

@@ -20,8 +20,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
 from plackett.scorers.plain_values import from_plain, to_plain
 
-__all__ = ["Recommender", "load_recommender", "pair_scores"]
-
 #: Learned arrays that every recommender has.
 _ARRAYS = ("user_factors_", "item_factors_", "item_bias_", "_unknown_user", "_seen_offsets", "_seen_items")
 

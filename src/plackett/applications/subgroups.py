@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 
-__all__ = ["Subgroup", "SubgroupFeatures", "find_subgroups", "size_exponent"]
-
 #: Smaller differences of shares are raised to this value, so that their logarithm exists.
 _LEAST_SHIFT = 1e-6
 #: Subgroups and conditions looked at in one step.

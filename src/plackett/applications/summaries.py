@@ -14,8 +14,6 @@ from plackett.applications.language import sentences
 from plackett.applications.lists import CandidateLists
 from plackett.applications.synonyms import SynonymFeatures
 
-__all__ = ["SentenceFeatures", "summarise"]
-
 
 @dataclass(kw_only=True, eq=False)
 class SentenceFeatures(SynonymFeatures):

@@ -11,8 +11,6 @@ from plackett.applications.features import Features
 from plackett.applications.terms import TermStatistics
 from plackett.text.analysis import Analyzer
 
-__all__ = ["SynonymFeatures"]
-
 
 @dataclass(kw_only=True, eq=False)
 class SynonymFeatures(Features):

@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 from plackett._kernels.kernel import kernel
 
-__all__ = ["TranslationModel"]
-
 
 @kernel
 def _em_step(question_offsets, answer_offsets, cells, table, counts):  # type: ignore[no-untyped-def]

@@ -14,8 +14,6 @@ import typer.main
 from plackett._base.version import __version__
 from plackett.cli.messages import interruptible
 
-__all__ = ["app"]
-
 #: Commands and groups of commands, in the order of ``--help``: a module of this package, and the name in it.
 COMMANDS = {
     "list": "catalogue.list_items",

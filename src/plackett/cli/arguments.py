@@ -18,25 +18,6 @@ import typer
 from plackett._base.literals import NOT_LITERAL
 from plackett._names.nearest import hint, nearest, plural, question
 
-__all__ = [
-    "SHELL_OPTIONS",
-    "Force",
-    "Impute",
-    "Separator",
-    "TableColumns",
-    "check_form",
-    "check_measures",
-    "check_out",
-    "declared_value",
-    "file_names",
-    "imputer_named",
-    "option",
-    "parameter_value",
-    "reads_lists",
-    "reads_tables",
-    "sizes",
-]
-
 #: The options that stand for parameters of the library, as messages name them; any other is set with ``-p``.
 SHELL_OPTIONS = {
     "qid": "--qid COLUMN",

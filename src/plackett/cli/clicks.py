@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from plackett.clicks.log import ClickLog
 
-__all__ = ["clicks"]
-
 clicks = typer.Typer(
     name="clicks",
     help="Click logs: what is in them, click models, labels, and tests of a new ranker.",

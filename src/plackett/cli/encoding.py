@@ -6,8 +6,6 @@ import codecs
 import sys
 import unicodedata
 
-__all__ = ["replace_unencodable"]
-
 #: ASCII forms of characters in our output; others lose their accents and superscripts or become a question mark.
 _PLAIN = {
     "≤": "<=",

@@ -23,8 +23,6 @@ from plackett._kernels.cores import n_threads
 from plackett._kernels.folder import cache_root, nothing_compiled, on_first_compilation
 from plackett.cli.lean import is_own_process, lightgbm_alone, numba_alone, own_process
 
-__all__ = ["rehearse_evaluation", "rehearse_experiment", "rehearse_training"]
-
 #: Seconds that the command waits for the second process after it has read its data.
 _PATIENCE = 30
 #: Parameters that decide how long a training takes, and how much of it a rehearsal does.

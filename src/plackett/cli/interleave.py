@@ -12,8 +12,6 @@ from plackett.cli.arguments import Force, check_out, file_names, option
 from plackett.cli.messages import interruptible
 from plackett.cli.output import print_json, print_table
 
-__all__ = ["interleave"]
-
 
 class _ListsByDefault(TyperGroup):
     """``plackett interleave A.run B.run`` is short for ``plackett interleave lists A.run B.run``."""

@@ -12,8 +12,6 @@ from plackett.cli.arguments import Force, check_out, option, parameter_value
 from plackett.cli.messages import interruptible, waiting
 from plackett.cli.output import print_json, print_table
 
-__all__ = ["label"]
-
 label = typer.Typer(
     name="label",
     help="Judgements: which documents to judge next, and whether judges agree.",

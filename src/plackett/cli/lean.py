@@ -8,8 +8,6 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["is_own_process", "lightgbm_alone", "numba_alone", "own_process"]
-
 #: What LightGBM imports if it is installed; training on a dataset of ours needs none of it.
 _NOT_NEEDED = ("sklearn", "pandas", "dask", "distributed", "matplotlib", "graphviz")
 

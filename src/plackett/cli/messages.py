@@ -16,8 +16,6 @@ from typing import Any, TextIO
 from plackett._base.errors import PlackettWarning
 from plackett._names.nearest import printable
 
-__all__ = ["interruptible", "messages_on_stderr", "open_streams", "waiting", "without_repeats"]
-
 #: Seconds of work before progress is shown.
 PATIENCE = 2.0
 

@@ -9,9 +9,6 @@ from plackett._base.errors import DataError
 from plackett._names.nearest import plural
 from plackett.cli.output import print_table
 
-__all__ = ["print_card"]
-
-
 #: What rankers around other rankers note: of the queries, of unlabelled documents, of other domains.
 _FACTS = ("local rankers", "documents", "transfer", "transductive")
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from plackett._names.nearest import printable
 
-__all__ = ["print_json", "print_table"]
-
 
 def print_json(value: Any) -> None:
     """Print a value as JSON; NaN becomes null, because JSON has no NaN."""

@@ -15,8 +15,6 @@ from plackett.cli.arguments import TableColumns
 from plackett.data.dataset import RankingDataset
 from plackett.data.files import LETOR, TABLES, format_of, read
 
-__all__ = ["completed", "load_with", "read_data", "read_like", "scores_of"]
-
 
 def read_data(
     path: Path, columns: TableColumns, *, labels_needed: bool | str = True, drop_text: bool = False

@@ -14,8 +14,6 @@ from plackett._names.nearest import plural
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 
-__all__ = ["with_query_features", "with_relations"]
-
 _log = logging.getLogger("plackett.data")
 
 

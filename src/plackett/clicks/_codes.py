@@ -10,8 +10,6 @@ from plackett._kernels.kernel import kernel
 from plackett.data._tables import id_series
 from plackett.data.grouping import first_appearances, ids_array
 
-__all__ = ["TOUCHED", "codes", "find_codes", "number_pairs"]
-
 
 def codes(values: Any, name: str = "ids", *, blank: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Code of each value, int32 in the order of first appearance, and the id of each code; see `ids_array`.

@@ -11,8 +11,6 @@ from plackett._base.errors import PlackettWarning
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["BadLines"]
-
 #: Examples kept per reason.
 EXAMPLES = 3
 

@@ -12,8 +12,6 @@ from plackett._kernels.randomness import mix
 from plackett.clicks._codes import codes
 from plackett.clicks.log import PAGES, ROWS, ClickLog
 
-__all__ = ["collapse", "concat"]
-
 
 @kernel
 def _page_hashes(offsets, query, document, rank, clicked, out):  # type: ignore[no-untyped-def]

@@ -17,8 +17,6 @@ from plackett.clicks.models.base import ClickModel
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ModelComparison", "compare_models"]
-
 
 @dataclass(frozen=True)
 class ModelComparison:

@@ -13,8 +13,6 @@ from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.logistic_rates import LogisticRates, sigmoid
 
-__all__ = ["FeatureAttraction", "check_finite", "dataset_rows", "dense", "likelihood_slope"]
-
 
 class FeatureAttraction:
     r"""A click model whose attraction is a function of features, so that unseen documents have a value.

@@ -10,8 +10,6 @@ from plackett._names.catalogue import find, items
 from plackett._names.provenance import fulfils
 from plackett.clicks.models.base import ClickModel, load_file
 
-__all__ = ["load_model", "make_model", "model_names"]
-
 KIND = "click model"
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from plackett.clicks.bad_lines import BadLines
 
-__all__ = ["ClickLog"]
 __public__ = ["ClickLog"]
 
 #: The largest rank: many sums are arrays over the ranks, and a larger number is hardly a rank.

@@ -13,8 +13,6 @@ from plackett.clicks.log import ClickLog
 from plackett.data.grouping import ids_array
 from plackett.data.strings import pack_ids, unpack_ids
 
-__all__ = ["PairTable"]
-
 
 class PairTable:
     """Distinct pairs of query and document.

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
 
-__all__ = ["FIXED", "LogProfile", "documents_move", "doubt_about_ranks", "profile_log", "rank_variation"]
-
 #: A user with more pages than this, or more clicks per page, is counted as a robot.
 ROBOT_PAGES = 500
 ROBOT_CLICKS = 20

@@ -23,8 +23,6 @@ from plackett.clicks.readers.ubi import iter_ubi, read_ubi
 from plackett.clicks.storage import open_log
 from plackett.data._tables import is_table
 
-__all__ = ["FORMATS", "iter_clicks", "read_clicks"]
-
 #: Name of a format to its reader.
 FORMATS: dict[str, Callable[..., ClickLog]] = {
     "native": open_log,

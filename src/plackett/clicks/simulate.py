@@ -16,8 +16,6 @@ from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 
-__all__ = ["CascadeUsers", "PositionUsers", "ShownPages", "SimulatedUsers", "TrustUsers", "simulate_log"]
-
 
 @dataclass(frozen=True)
 class SimulatedUsers:

@@ -16,8 +16,6 @@ from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import PAGES, ROWS, ClickLog
 from plackett.data.strings import pack_ids, unpack_ids
 
-__all__ = ["open_log", "save_log"]
-
 _TYPES: dict[str, Any] = {"offsets": np.int64, "query": np.int32, "document": np.int32, "clicks": np.int32}
 _TYPES |= ROWS | PAGES
 _IDS = ("queries", "documents", "rankers")

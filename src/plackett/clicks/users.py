@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.clicks._codes import codes
 from plackett.data.grouping import as_given, is_missing
 
-__all__ = ["hash_users"]
-
 #: The key for logs that are read without one: two runs of the program cannot link the same user.
 _RUN_KEY = secrets.token_bytes(32)
 #: Ids that are converted to Python strings at a time.

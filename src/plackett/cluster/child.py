@@ -11,8 +11,6 @@ from pathlib import Path
 from plackett._base.errors import ClusterError
 from plackett.cluster.shards import open_shard
 
-__all__ = ["main"]
-
 
 def main(order: str, answer: str) -> None:
     """Read what to do from one file and write the result, or the error, to another."""

@@ -16,8 +16,6 @@ from plackett.clicks.models.statistics import Sums, Totals
 from plackett.cluster.shards import Shards
 from plackett.data.ids import distinct
 
-__all__ = ["fit_click_model"]
-
 Model = TypeVar("Model", bound=ClickModel)
 
 

@@ -19,8 +19,6 @@ from plackett.models.linear import Linear, lbfgs
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["fit_linear"]
-
 
 @fulfils("scale.parallel", paper="Chu et al. 2006, Map-reduce for machine learning on multicore")
 def fit_linear(ranker: Any, shards: Shards) -> Any:

@@ -13,8 +13,6 @@ from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.reference import spread_queries
 
-__all__ = ["note_training"]
-
 
 def note_training(ranker: Any, shards: Shards, sizes: dict[str, int], names: Any, **more: Any) -> None:
     """Record what `fit` records: sizes, names, model card, and the distribution of features and scores.

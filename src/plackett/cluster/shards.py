@@ -20,8 +20,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.files import NATIVE, format_of, read
 from plackett.data.native import save_dataset
 
-__all__ = ["SerialShards", "Shards", "add", "cut", "open_shard", "save_shard"]
-
 #: What a worker is asked to do: a function at the top of a module, called with its shard and an argument.
 Function = Callable[[Any, Any], Any]
 

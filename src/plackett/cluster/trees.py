@@ -26,8 +26,6 @@ from plackett.models.trees.model import Trees, boosted_gradients, lightgbm_datas
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import split_trees, trees_only
 
-__all__ = ["fit_trees"]
-
 #: Documents from which the bins are made: as many as `fit` looks at.
 BIN_ROWS = 50_000
 #: Minutes for which a worker waits for the others.

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._files.checks import open_regular
 from plackett._files.compression import CODECS, codec_of, pieces
 
-__all__ = ["bare_suffix", "read_bytes"]
-
 
 def read_bytes(path: str | os.PathLike[str]) -> np.ndarray:
     """Content of a file as uint8, decompressed if necessary.

@@ -12,8 +12,6 @@ from plackett.data._trec_lines import refuse_repeats
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_columns"]
-
 _SKIPPED = "-"
 _ROLES = {"query": "qid", "document": "docid", "label": "label"}
 

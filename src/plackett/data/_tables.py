@@ -17,23 +17,6 @@ from plackett.data.grouping import ids_array, is_missing
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "MISSING_NUMBERS",
-    "are_whole",
-    "as_polars",
-    "find_column",
-    "first_missing",
-    "id_array",
-    "id_series",
-    "id_strings",
-    "is_alias",
-    "is_pandas",
-    "is_table",
-    "is_weak_label",
-    "look",
-    "missing_ids",
-]
-
 #: What programs write into a text file for a missing number.
 MISSING_NUMBERS = ("None", "nan", "NaN", "NaT", "<NA>", "null", "NULL")
 

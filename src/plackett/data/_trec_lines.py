@@ -17,8 +17,6 @@ from plackett.data._tables import missing_ids
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_lines", "refuse_repeats"]
-
 #: Bytes that are parsed at once.
 _BLOCK = 1 << 25
 

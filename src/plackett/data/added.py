@@ -11,7 +11,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.data.strings import Strings
 
-__all__ = ["added_comments", "added_rows", "without_added"]
 __public__ = ["without_added"]
 
 #: What the comment of such a document says, in the way of LETOR's comments. Every format keeps comments.

@@ -11,8 +11,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["array", "choice", "matching", "number", "positive", "probability", "row_scores", "whole"]
-
 
 def array(
     name: str, value: Any, ndim: int | None = 1, *, least: float = -inf, most: float = inf, empty: bool = False

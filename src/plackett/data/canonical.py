@@ -16,8 +16,6 @@ from plackett.data.fields import NUMBERS
 from plackett.data.mapped import copy_rows, query_blocks, row_array, rows_of_queries, take_rows
 from plackett.data.preferences import Preferences
 
-__all__ = ["canonical_order", "query_keys", "row_keys"]
-
 _SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
 #: How far equal rows look along preferences for something that tells them apart.
 _STEPS = 3

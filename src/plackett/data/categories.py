@@ -12,18 +12,6 @@ from plackett._base.errors import DataError, in_shell, parameter
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
-__all__ = [
-    "category_codes",
-    "category_columns",
-    "check_codes",
-    "checked_categories",
-    "is_category",
-    "recoded",
-    "refuse_categories",
-    "with_codes_of",
-    "with_same_codes",
-]
-
 #: Whole numbers up to here are exact in single precision.
 _MOST = 1 << 24
 

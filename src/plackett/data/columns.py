@@ -18,8 +18,6 @@ from plackett.data.fields import FIELDS
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["OWN", "TABLE_OPTIONS", "Columns", "choose_columns", "log_columns"]
-
 #: What can be said about the columns of a table.
 TABLE_OPTIONS = (
     "qid",

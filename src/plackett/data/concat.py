@@ -18,7 +18,6 @@ from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
 from plackett.data.strings import Strings
 
-__all__ = ["concat"]
 __public__ = ["concat"]
 
 

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 
-__all__ = ["Contradictions", "contradictions"]
-
 
 class Contradictions(NamedTuple):
     """Which pairs contradict others; arrays with an entry per pair of the dataset's preferences.

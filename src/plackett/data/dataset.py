@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from plackett.data.relations import Relation
     from plackett.data.strings import Strings
 
-__all__ = ["RankingDataset"]
 __public__ = ["RankingDataset"]
 
 

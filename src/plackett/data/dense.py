@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["dense"]
-
 
 def dense(X: Any) -> np.ndarray:
     """A table as an array: itself, or a sparse one filled with zeros.

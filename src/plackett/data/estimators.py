@@ -15,8 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 from plackett.data.validation import unmasked
 
-__all__ = ["build", "fit", "fit_parameters", "last_step", "of_own_steps", "predict", "scores_of", "takes_dataset"]
-
 #: Argument names for the queries of the rows; the first one in the ranker's signature is used. Queries are passed as
 #: numbers: XGBoost accepts no strings and needs them sorted.
 QUERY_ARGUMENTS: dict[str, Callable[[RankingDataset], np.ndarray]] = {

@@ -9,8 +9,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["feature_costs", "feature_number"]
-
 #: How many names an error message lists.
 _LISTED = 10
 

@@ -6,8 +6,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-__all__ = ["FIELDS", "NUMBERS", "Field"]
-
 
 class Field(NamedTuple):
     """One optional field of a `plackett.RankingDataset`."""

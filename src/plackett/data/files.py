@@ -16,18 +16,6 @@ from plackett.data.columns import TABLE_OPTIONS
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 
-__all__ = [
-    "FORMATS",
-    "LETOR",
-    "NATIVE",
-    "TABLES",
-    "Format",
-    "format_by_suffix",
-    "format_of",
-    "known_suffixes",
-    "read",
-    "write",
-]
 __public__ = ["read", "write"]
 
 

@@ -12,7 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.files import LETOR, format_of, read
 from plackett.data.splits import Fold
 
-__all__ = ["PART_NAMES", "read_folds"]
 __public__ = ["read_folds"]
 
 #: File names that releases use for the parts of a fold.

@@ -21,9 +21,6 @@ from plackett.data.times import seconds
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["from_frame", "to_polars"]
-
-
 #: The largest feature: they are stored in single precision.
 _LARGEST = float(np.finfo(np.float32).max)
 

@@ -9,8 +9,6 @@ from numpy.dtypes import StringDType
 
 from plackett._base.errors import DataError
 
-__all__ = ["as_given", "first_appearances", "group_rows", "ids_array", "is_missing"]
-
 
 def ids_array(values: Any, name: str = "ids", *, blank: bool = False) -> np.ndarray:
     """Ids as an array of int64 or of strings, as they were given; whole numbers too large for int64 become strings.

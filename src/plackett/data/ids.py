@@ -11,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.dtypes import StringDType
 
-__all__ = ["common", "distinct", "find", "order_of"]
-
 #: Up to this many ids are looked for one by one, without sorting.
 _FEW = 4
 

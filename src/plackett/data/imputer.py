@@ -12,7 +12,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.sort import argsort_descending
 from plackett.data.transformer import QueryTransformer
 
-__all__ = ["STRATEGIES", "Imputer"]
 __public__ = ["Imputer"]
 
 

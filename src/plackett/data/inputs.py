@@ -12,8 +12,6 @@ from plackett.data.categories import category_columns, is_category
 from plackett.data.dataset import RankingDataset
 from plackett.data.trained_columns import Columns
 
-__all__ = ["Rows", "categories_of", "rows_to_score", "training_data"]
-
 #: Column of a frame that holds the query ids if no ``qid`` is given.
 QID_COLUMN = "qid"
 

@@ -15,7 +15,6 @@ from plackett.data.preferences import Preferences
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["order_to_grades", "to_order", "to_pairwise", "to_pointwise"]
 __public__ = ["order_to_grades", "to_order", "to_pairwise", "to_pointwise"]
 
 

@@ -13,7 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import order_of
 
-__all__ = ["QueryKFold"]
 __public__ = ["QueryKFold"]
 
 

@@ -10,7 +10,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["labelled_pairs"]
 __public__ = ["labelled_pairs"]
 
 

@@ -10,7 +10,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct, find
 from plackett.data.profile import row_hashes
 
-__all__ = ["Leaks", "leaks", "list_hashes"]
 __public__ = ["leaks"]
 
 

@@ -14,18 +14,6 @@ import numpy as np
 
 from plackett._files.storage import MappedFile
 
-__all__ = [
-    "is_large",
-    "is_mapped",
-    "note_source",
-    "query_blocks",
-    "release_memory",
-    "row_array",
-    "row_blocks",
-    "source_of",
-    "take_rows",
-]
-
 #: A smaller table is copied in memory.
 _LEAST_BYTES = 16 * 1024 * 1024
 #: Rows that are copied at once.

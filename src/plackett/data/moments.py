@@ -9,8 +9,6 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.parts import per_row
 
-__all__ = ["Moments", "deviation", "merged_moments", "moments", "spread", "weight_of_rows"]
-
 #: Total weight, means, and sums of squared distances from them.
 Moments = tuple[float, np.ndarray, np.ndarray]
 

@@ -25,8 +25,6 @@ from plackett.data.strings import Strings, pack_ids, pack_strings, unpack_ids, u
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["open_dataset", "save_dataset"]
-
 #: Plain arrays: type and shape, where "rows", "queries" and "T" stand for numbers that must agree.
 _LENGTH = {"row": "rows", "query": "queries"}
 _PLAIN: dict[str, tuple[type, tuple[str, ...]]] = {

@@ -13,8 +13,6 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import copy_rows, query_blocks, row_array
 
-__all__ = ["all_rows", "labels_that_occur", "parts", "per_query", "per_row", "rows_where", "values_at"]
-
 
 def parts(data: RankingDataset) -> Iterator[tuple[int, int, RankingDataset]]:
     """Blocks of queries: the number of the first, the one after the last, and their part of the dataset.

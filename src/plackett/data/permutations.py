@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
     from plackett.data.preferences import Preferences
 
-__all__ = ["PermutationSet", "best_order", "sample_order"]
 __public__ = ["PermutationSet", "best_order", "sample_order"]
 
 #: Longest list for which linear extensions are counted: 2^20 subsets, and 20! still fits into 64 bits.

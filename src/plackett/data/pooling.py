@@ -13,7 +13,6 @@ from plackett.data.trec import as_run
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["pool"]
 __public__ = ["pool"]
 
 

@@ -14,7 +14,6 @@ from plackett.data.resolve import document_rows
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["Preferences"]
 __public__ = ["Preferences"]
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["Profile", "profile", "row_hashes"]
 __public__ = ["profile"]
 
 #: Cells looked at in one go.

@@ -9,7 +9,6 @@ import numpy as np
 from plackett.data.scaling import beside, check_method, scale_queries, with_relative_names
 from plackett.data.transformer import QueryTransformer
 
-__all__ = ["QueryNormalizer"]
 __public__ = ["QueryNormalizer"]
 
 

@@ -12,16 +12,6 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = [
-    "BINS",
-    "below_zero",
-    "check_reference",
-    "reference_of",
-    "sample_of",
-    "shares_of",
-    "spread_queries",
-    "typical_rows",
-]
 __home__ = "rankers"
 
 #: Bins of a feature.

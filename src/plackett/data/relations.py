@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["Relation", "relation_map"]
 __public__ = ["Relation"]
 
 

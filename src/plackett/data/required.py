@@ -7,8 +7,6 @@ from typing import Any
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["check_dataset"]
-
 
 def check_dataset(data: Any, name: str = "data") -> RankingDataset:
     """The data; arrays, frames and the like, which do not say which rows are lists, are refused with what to do.

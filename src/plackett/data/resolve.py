@@ -13,8 +13,6 @@ from plackett.data.ids import distinct, find
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["document_rows"]
-
 
 def document_rows(data: RankingDataset, qid: Any, docid: Any) -> np.ndarray:
     """Row of each named document of each named query; an error if an id is missing or not unique.

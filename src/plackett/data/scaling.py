@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 #: Larger numbers are made smaller by a power of two before they are summed and squared.
 _HUGE, _TINY = 1e140, 2.0**-540
 
-__all__ = ["METHODS", "beside", "check_method", "scale_queries", "with_relative_names"]
-
 
 @kernel
 def _range(X, a, b, low, high):  # type: ignore[no-untyped-def]

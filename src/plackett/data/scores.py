@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett._files.checks import check_regular
 
-__all__ = ["read_scores", "write_scores"]
-
 
 def read_scores(path: str | os.PathLike[str]) -> np.ndarray:
     """Read scores from a text file with one number per line.

@@ -23,7 +23,6 @@ from plackett.data.relations import Relation
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_groups", "read_pairs", "read_query_features", "read_query_names", "read_relation"]
 __public__ = ["read_groups", "read_query_features", "read_relation"]
 
 #: The control character between fields.

@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.fields import FIELDS
 from plackett.data.preferences import Preferences
 
-__all__ = ["some_rows"]
-
 
 def some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
     """The dataset restricted to some rows, with the same lists; pairs with both documents among them are kept.

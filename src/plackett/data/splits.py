@@ -20,7 +20,6 @@ from plackett.data.mapped import query_blocks
 from plackett.data.required import check_dataset
 from plackett.data.times import duration, times
 
-__all__ = ["Fold", "letor_folds", "split_by_time", "split_queries"]
 __public__ = ["Fold", "letor_folds", "split_by_time", "split_queries"]
 
 

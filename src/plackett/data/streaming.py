@@ -23,8 +23,6 @@ from plackett.data.native import save_dataset
 from plackett.data.strings import Strings
 from plackett.data.table_chunks import csv_chunks, parquet_chunks
 
-__all__ = ["letor_to_native", "table_to_native"]
-
 #: Rows read at once.
 _ROWS = 1 << 16
 

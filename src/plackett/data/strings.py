@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 from plackett._kernels.kernel import kernel
 
-__all__ = ["Strings", "pack_ids", "pack_strings", "unpack_ids", "unpack_strings"]
-
 
 class Strings:
     """Immutable column of byte strings: ``data[offsets[i]:offsets[i + 1]]`` is entry ``i``.

@@ -33,8 +33,6 @@ from plackett.data.tables import (
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["csv_chunks", "parquet_chunks"]
-
 #: Bytes in which the line of column names is looked for, and the most that a row may have.
 _HEADER = 1 << 24
 #: Rows that decide what the columns mean.

@@ -25,8 +25,6 @@ from plackett.data.frames import dataset_of, to_polars
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
-
 #: Bytes in which the line of column names is looked for.
 _HEADER = 1 << 24
 #: An id that is written as a whole number.
@@ -270,6 +268,7 @@ def write_csv(data: RankingDataset, path: str | os.PathLike[str], *, separator: 
 
 
 def separator_of(path: str | os.PathLike[str]) -> str:
+    """What separates the columns of a table of text, by the suffix of its file."""
     return "\t" if bare_suffix(path) in (".tsv", ".tab") else ","
 
 

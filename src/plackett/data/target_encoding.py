@@ -15,7 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import distinct
 
-__all__ = ["OrderedTargetEncoder"]
 __public__ = ["OrderedTargetEncoder"]
 
 #: Feature number under which the statistic of an unknown category is kept.

@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dense import dense
 
-__all__ = ["MISSING", "ThresholdBins", "columns"]
-
 #: The code of a missing value; a feature that has some has at most 254 thresholds.
 MISSING = 255
 _BLOCK_COLUMNS = 16

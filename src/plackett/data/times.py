@@ -11,8 +11,6 @@ from plackett._base.errors import CellError, DataError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["duration", "seconds", "times"]
-
 
 def seconds(series: pl.Series) -> np.ndarray:
     """A column of dates, dates with times, text such as ``2024-05-31T12:00:00``, or numbers; none may be missing.

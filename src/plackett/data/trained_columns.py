@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett.data.categories import category_codes, refuse_categories, with_codes_of
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["Columns"]
-
 #: How many names an error message lists.
 _LISTED = 5
 

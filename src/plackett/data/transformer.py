@@ -13,8 +13,6 @@ from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 
-__all__ = ["QueryTransformer"]
-
 
 class QueryTransformer(Transformer):
     """Base class of transformers that replace features and may look at whole queries.

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["as_qrels", "as_run", "qrels_frame", "read_qrels", "read_run", "run_frame", "write_qrels", "write_run"]
 __public__ = ["read_qrels", "read_run", "run_frame", "write_qrels", "write_run"]
 
 _KEY = ("qid", "docid")

@@ -15,7 +15,6 @@ from plackett.data.trec import checked, number_text, write_lines
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_diversity_qrels", "read_diversity_qrels", "write_diversity_qrels"]
 __public__ = ["read_diversity_qrels", "write_diversity_qrels"]
 
 _KEY = ("qid", "subtopic", "docid")

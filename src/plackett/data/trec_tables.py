@@ -19,8 +19,6 @@ from plackett.data.tables import check_header, line_of, separator_of, what_is_wr
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TABLES", "is_table_file", "name_ids", "read_table_file", "write_table_file"]
-
 #: Names of queries and documents in the tables of shops and search logs, besides the usual ones.
 LOGGED = {
     "qid": ("query_text", "user_query", "keywords", "search_term"),

@@ -12,17 +12,6 @@ from plackett.data.grouping import group_rows, ids_array
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = [
-    "column",
-    "count_rows",
-    "features",
-    "positions",
-    "queries",
-    "query_features",
-    "unmasked",
-    "weights",
-]
-
 
 def features(X: Any) -> np.ndarray | csr_matrix | None:
     """Features as a float32 table in C order or a CSR matrix."""

@@ -11,8 +11,6 @@ from plackett.text.document import Document
 if TYPE_CHECKING:
     from plackett.text.index.index import Index
 
-__all__ = ["TextCollection"]
-
 
 @dataclass(frozen=True, repr=False)
 class TextCollection:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
     from plackett.datasets.collection import TextCollection
 
-__all__ = ["available", "load"]
-
 #: The collection that needs no files.
 EMBEDDED = "pydocs"
 _SUFFIXES = ("", ".gz", ".xz", ".zst", ".bz2")

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from plackett._base.errors import DataError
 
-__all__ = ["DATASETS", "DatasetInfo", "info"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetInfo:

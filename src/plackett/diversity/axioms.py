@@ -12,8 +12,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["AXIOMS", "Violation", "check_axioms"]
-
 #: The value of a set: relevance of its members, their distances, relevance and distances of all documents, and which
 #: of them are the members.
 Objective = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], float]

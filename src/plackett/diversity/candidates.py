@@ -13,8 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.data.relations import Relation
 
-__all__ = ["Candidates", "similar_to", "the_rest"]
-
 
 @dataclass(frozen=True, eq=False)
 class Candidates:

@@ -10,8 +10,6 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import Candidates, the_rest
 from plackett.diversity.reranker import Reranker
 
-__all__ = ["WithDistance", "relevance_first"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class WithDistance(Reranker):

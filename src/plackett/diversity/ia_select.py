@@ -13,8 +13,6 @@ from plackett._names.provenance import fulfils
 from plackett.diversity.candidates import Candidates
 from plackett.diversity.reranker import Reranker
 
-__all__ = ["IASelect", "satisfaction"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class IASelect(Reranker):

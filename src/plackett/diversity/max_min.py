@@ -13,8 +13,6 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to
 from plackett.diversity.distances import WithDistance, relevance_first
 
-__all__ = ["MaxMin"]
-
 #: `MaxMin.best` enumerates sets up to this number.
 _MOST_SETS = 2_000_000
 

@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to
 from plackett.diversity.distances import WithDistance, relevance_first
 
-__all__ = ["MaxSum"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MaxSum(WithDistance):

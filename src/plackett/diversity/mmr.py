@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to, the_rest
 from plackett.diversity.distances import WithDistance
 
-__all__ = ["MMR"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MMR(WithDistance):

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import Candidates, similar_to, the_rest
 from plackett.diversity.reranker import Reranker
 
-__all__ = ["Repulsion"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Repulsion(Reranker):

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.diversity.candidates import Candidates
 
-__all__ = ["Reranker"]
-
 #: How scores become relevance from 0 to 1.
 _RELEVANCE = ("minmax", "sum", "none")
 

@@ -20,7 +20,6 @@ from plackett.diversity.reranker import Reranker
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["diversify", "read_similarities"]
 __public__ = ["diversify"]
 
 

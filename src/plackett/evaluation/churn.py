@@ -21,7 +21,6 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Churn", "churn", "mean_replaced", "top_ranks"]
 __public__ = ["churn"]
 
 

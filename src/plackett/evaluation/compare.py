@@ -16,7 +16,6 @@ from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
 from plackett.measures.ranking import Scored
 
-__all__ = ["compare"]
 __public__ = ["compare"]
 
 

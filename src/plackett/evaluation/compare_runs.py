@@ -11,7 +11,6 @@ from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
 
-__all__ = ["compare_runs"]
 __public__ = ["compare_runs"]
 
 

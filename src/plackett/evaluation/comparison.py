@@ -17,8 +17,6 @@ from plackett.measures.base import Measure
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Comparison"]
-
 #: Names of the tests in a caption.
 TITLES = {
     "fisher": "Fisher's randomisation test",

@@ -29,7 +29,6 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Evaluation", "evaluate"]
 __public__ = ["evaluate"]
 
 #: Longer lists of plain labels without queries are warned about.

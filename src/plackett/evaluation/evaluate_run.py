@@ -18,7 +18,6 @@ from plackett.measures.language import parse_all
 from plackett.measures.presets import PRESETS, with_preset
 from plackett.measures.ranking import Scored
 
-__all__ = ["RunEvaluation", "evaluate_run"]
 __public__ = ["evaluate_run"]
 
 

@@ -12,7 +12,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.evaluation.winning_number import Results, results_matrix
 
-__all__ = ["FriedmanTest", "Nemenyi", "friedman", "friedman_permuted", "mean_ranks", "nemenyi"]
 __public__ = ["friedman", "mean_ranks", "nemenyi"]
 
 #: Number of permutations of the ranks drawn if there are more.

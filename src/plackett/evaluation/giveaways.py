@@ -14,7 +14,6 @@ from plackett.evaluation.importance import feature_names, feature_scores
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__all__ = ["giveaways", "warn_of_giveaways"]
 __public__ = ["giveaways"]
 
 #: A feature that alone reaches this share of the way from a random to the ideal order gives the labels away. The best

@@ -17,7 +17,6 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["feature_names", "feature_scores", "permutation_importance", "single_feature_importance"]
 __public__ = ["permutation_importance", "single_feature_importance"]
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import differences, matrix
 
-__all__ = ["RewardRisk", "geo_risk", "reward_risk", "trisk", "urisk", "zrisk"]
 __public__ = ["geo_risk", "trisk", "urisk", "zrisk"]
 
 

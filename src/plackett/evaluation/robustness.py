@@ -19,7 +19,6 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Robustness", "robustness", "switch_probability"]
 __public__ = ["robustness", "switch_probability"]
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console, ConsoleOptions, RenderableType
 
-__all__ = ["FORMATS", "Renderable", "Table", "TableCell", "latex_text"]
-
 
 @dataclass(frozen=True)
 class TableCell:

@@ -11,7 +11,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.effects import TOLERANCE
 
-__all__ = ["normalised_winning_number", "results_matrix", "winning_number"]
 __public__ = ["winning_number"]
 
 Results = Mapping[str, Mapping[str, float]]

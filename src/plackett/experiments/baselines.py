@@ -8,7 +8,6 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett._names.provenance import fulfils
 
-__all__ = ["BASELINES", "letor_baselines"]
 __public__ = ["letor_baselines"]
 
 _MAPPINGS = ("linear", "exp2")

@@ -19,8 +19,6 @@ from plackett.experiments.data import Folds
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["BestBlended", "blended_cells"]
-
 
 @dataclass(frozen=True)
 class BestBlended:

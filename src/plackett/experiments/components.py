@@ -18,7 +18,6 @@ from plackett.rankers.base import GradientTrained, Ranker
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Components", "component_table", "components", "decomposition"]
 __public__ = ["components"]
 
 #: Input and output space of each approach.

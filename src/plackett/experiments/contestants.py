@@ -14,8 +14,6 @@ from plackett._names.nearest import hint
 from plackett.experiments.search.foreign import space_of
 from plackett.rankers.named import ranker_named
 
-__all__ = ["Contestant", "contestants"]
-
 #: Parameters for the number of threads.
 THREAD_PARAMETERS = ("n_jobs", "thread_count")
 

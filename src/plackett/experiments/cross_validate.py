@@ -27,7 +27,6 @@ from plackett.measures.presets import with_preset
 from plackett.measures.ranking import Scored
 from plackett.rankers.named import ranker_named
 
-__all__ = ["cross_validate"]
 __public__ = ["cross_validate"]
 
 

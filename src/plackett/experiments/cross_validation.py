@@ -15,8 +15,6 @@ from plackett.measures.base import Measure
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CrossValidation", "Trial"]
-
 
 @dataclass(frozen=True, eq=False)
 class Trial:

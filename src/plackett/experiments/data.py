@@ -12,8 +12,6 @@ from plackett.data.required import check_dataset
 from plackett.data.splits import Fold
 from plackett.experiments.folds import named_folds
 
-__all__ = ["Folds", "folds_by_dataset"]
-
 #: Folds by dataset and fold.
 Folds = dict[str, dict[Any, Any]]
 

@@ -15,8 +15,6 @@ from plackett.measures.language import parse
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
-__all__ = ["doubts", "left_out", "says_nothing"]
-
 #: What it means if a part has no relevant document.
 _WITHOUT = {
     "train": "there is nothing to learn",

@@ -7,8 +7,6 @@ from typing import Any
 
 from plackett.rankers.base import Ranker
 
-__all__ = ["effort_of", "full_effort", "settled"]
-
 #: Parameters of other libraries' rankers that are training effort, in the order in which they are looked for.
 FOREIGN = ("n_estimators", "iterations", "max_iter")
 #: Attributes with the best round in other libraries' rankers; XGBoost and CatBoost count from 0.

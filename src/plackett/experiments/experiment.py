@@ -33,7 +33,6 @@ from plackett.measures.presets import with_preset
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 
-__all__ = ["experiment"]
 __public__ = ["experiment"]
 
 _ROLES = ("train", "valid", "test")

@@ -15,8 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.ids import common
 from plackett.data.splits import Fold, letor_folds, split_by_time
 
-__all__ = ["named_folds"]
-
 
 def named_folds(data: Any, folds: Any, *, validation: bool) -> tuple[Iterator[tuple[Any, Any]], int | None]:
     """Folds with their names (numbered from 1 if they have none), and how many there are, if known.

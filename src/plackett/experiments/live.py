@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-__all__ = ["Board"]
-
 #: States of a cell and their signs.
 SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "kept": "○", "failed": "✗"}
 #: Rows shown at once; running rankers come first.

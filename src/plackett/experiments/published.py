@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 
     from plackett.experiments.result import Experiment
 
-__all__ = [
-    "compare_with_published",
-    "figures_of",
-    "other_rules",
-    "published",
-    "published_table",
-    "rows_with_published",
-    "stability_figures",
-]
 __public__ = ["compare_with_published", "published"]
 
 #: Names of our rankers in the tables, where they differ. AdaRank's baseline optimises MAP.

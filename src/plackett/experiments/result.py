@@ -31,7 +31,6 @@ from plackett.measures.presets import with_preset
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Experiment"]
 __public__ = ["Experiment"]
 
 

@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["expand_settings"]
-
 
 def expand_settings(settings: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
     """The settings one by one: all combinations of a dict of lists, or a list of dicts as it is.

@@ -9,7 +9,6 @@ from typing import Any
 from plackett._names.optional import optional
 from plackett.experiments.result import Experiment
 
-__all__ = ["accepted_names", "log_to_mlflow"]
 __public__ = ["log_to_mlflow"]
 
 #: MLflow's own limits.

@@ -12,8 +12,6 @@ from plackett.experiments.doubts import says_nothing
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
-__all__ = ["verdict"]
-
 
 def verdict(experiment: Experiment, dataset: str) -> str:
     """Whether a ranker is reliably better by the first measure on the test data, and by how much.

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["EXACT"]
-
 
 def _linear(scorer: Any, X: np.ndarray, background: np.ndarray) -> tuple[np.ndarray, float]:
     """Weight times the distance from the mean of the background."""

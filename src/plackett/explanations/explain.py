@@ -19,7 +19,6 @@ from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
 
-__all__ = ["explain"]
 __public__ = ["explain"]
 
 #: Maximum number of background documents for sampling, and of documents that provide values for `to_pass`.

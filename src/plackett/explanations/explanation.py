@@ -13,8 +13,6 @@ from plackett._base.errors import DataError
 from plackett.explanations.passing import ways_to_pass
 from plackett.explanations.sampling import standard_error
 
-__all__ = ["Explanation", "Score"]
-
 #: Given a document's number, versions of it and another number: the score that this one has with each of the versions.
 Score = Callable[[int, np.ndarray, int], np.ndarray]
 

@@ -9,8 +9,6 @@ from plackett._base.errors import DataError
 from plackett.explanations.explain import explain
 from plackett.text.pipeline import RankedHit, SearchPipeline
 
-__all__ = ["explain_hits"]
-
 
 def explain_hits(pipeline: SearchPipeline, hits: Sequence[RankedHit]) -> list[list[dict[str, Any]]]:
     """What adds to the score of each document, the largest first.

@@ -15,7 +15,6 @@ from plackett.explanations.exact import EXACT
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["model_importance"]
 __public__ = ["model_importance"]
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-__all__ = ["ways_to_pass"]
-
 #: Features that may change together, and versions of the document scored at once.
 _TOGETHER = 8
 _BATCH_ROWS = 20_000

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["BATCH_ROWS", "draw_orders", "sampled_contributions", "standard_error"]
-
 #: Rows scored at once.
 BATCH_ROWS = 200_000
 

@@ -24,8 +24,6 @@ from plackett.scorers.trees.arrays import (
     missing_type,
 )
 
-__all__ = ["Forest", "Tree", "above32", "above32_finite", "above_double", "floor32", "largest_double"]
-
 #: Splits by category, or with zeros as missing, are written as several comparisons, with copies of the subtrees. More
 #: splits than this, and more than ten times as many as the model has, are refused.
 _MOST_SPLITS = 100_000

@@ -19,19 +19,6 @@ from plackett.export._forest import Forest, Tree
 from plackett.feature_selection.selector import FeatureSelector
 from plackett.rankers.base import Ranker
 
-__all__ = [
-    "METHODS",
-    "Form",
-    "Layer",
-    "Line",
-    "Network",
-    "check_names",
-    "features_of",
-    "form_of",
-    "names_of",
-    "output_factor",
-]
-
 
 @dataclass(frozen=True)
 class Line:

@@ -15,8 +15,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.trees.arrays import CATEGORICAL, DEFAULT_LEFT, MISSING_NAN, TreeArrays
 from plackett.scorers.trees.scorer import TreeScorer
 
-__all__ = ["NodeTable", "constant", "decisions", "fitted", "tree_scorer_of"]
-
 #: Features, and nodes of one tree: more are a damaged file.
 MOST_FEATURES = 1_000_000
 #: The largest category of a split.

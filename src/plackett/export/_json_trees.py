@@ -16,17 +16,6 @@ from plackett._files.atomic import replacing
 from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form
 
-__all__ = [
-    "ends_at_largest",
-    "features_path",
-    "kept_missing",
-    "missing_rows",
-    "nested",
-    "read_json",
-    "scored",
-    "write_json",
-]
-
 Object = dict[str, Any]
 
 

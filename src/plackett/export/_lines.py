@@ -14,8 +14,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._files.checks import open_regular
 
-__all__ = ["ModelText", "below32"]
-
 #: Larger files are not models of any tool, and would fill the memory.
 _MOST_BYTES = 1 << 30
 #: A feature number beyond this is a damaged file: no table has that many columns.

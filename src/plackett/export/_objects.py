@@ -12,8 +12,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._files.checks import open_regular
 
-__all__ = ["Fields", "read_object"]
-
 #: Larger files are not models.
 _MOST_BYTES = 1 << 30
 _NUMBERS = {"i": ">i1", "U": ">u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f4", "D": ">f8"}

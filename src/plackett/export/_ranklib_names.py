@@ -10,8 +10,6 @@ from itertools import takewhile
 from plackett._base.errors import DataError
 from plackett.export._form import check_names
 
-__all__ = ["read_names", "with_names"]
-
 _NAME = re.compile(r'##\s*Feature (\d{1,9}) = (".*")\s*$')
 
 

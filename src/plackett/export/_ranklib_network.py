@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett.export._lines import ModelText
 from plackett.scorers.sigmoid_layers import SigmoidLayersScorer
 
-__all__ = ["read_network", "write_network"]
-
 _MOST_LAYERS, _MOST_NEURONS = 100, 1_000_000
 #: Weights of the first layer, a gigabyte of them.
 _MOST_WEIGHTS = 1 << 27

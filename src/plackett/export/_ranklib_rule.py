@@ -12,8 +12,6 @@ import numpy as np
 from plackett.export._forest import Forest
 from plackett.export._form import Form
 
-__all__ = ["apart", "score_ranklib"]
-
 
 def apart(form: Form, path: Path) -> list[tuple[str, str, Any]]:
     """Rows for which RankLib differs: those with missing values, where the model does not treat them as 0."""

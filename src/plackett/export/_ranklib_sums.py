@@ -9,8 +9,6 @@ from plackett.export._lines import ModelText, below32
 from plackett.scorers.additive import AdditiveScorer, AdditiveTerms
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["read_linear", "read_rankboost", "write_linear", "write_rankboost"]
-
 #: Below every float32 but the lowest: what is above it is everything.
 _LOWEST = float(np.finfo(np.float32).min)
 

@@ -14,8 +14,6 @@ from plackett.export._tags import Tags
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees, new_head, parse_trees, split_trees
 
-__all__ = ["ensemble_trees", "float32", "read_trees", "tree_scorer", "write_trees"]
-
 _MOST_DEPTH = 1000
 #: LightGBM's text names every feature up to the largest.
 _MOST_FEATURES = 1_000_000

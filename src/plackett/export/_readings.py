@@ -21,8 +21,6 @@ from plackett._base.errors import DataError
 from plackett.export._forest import above32_finite
 from plackett.export._form import Form, Line, Part
 
-__all__ = ["Reading", "as_read", "columns_of", "readable"]
-
 #: Names of the ways to read one feature. Odd ones have the larger number for a document without the field.
 _SUFFIXES = ("", "_missing_high", "_negative", "_negative_missing_high")
 

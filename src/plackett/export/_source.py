@@ -16,8 +16,6 @@ from plackett._files.atomic import replacing
 from plackett.export._forest import Forest
 from plackett.export._form import METHODS, Form, Line, Network
 
-__all__ = ["ACTIVATIONS", "Language", "identifier", "source", "write_source"]
-
 #: Activations, by their number in the table PLAN.
 ACTIVATIONS = ("identity", "relu", "gelu", "silu", "tanh", "sigmoid")
 #: Types of the tables.

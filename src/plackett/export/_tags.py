@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from plackett.export._lines import ModelText
 
-__all__ = ["Tag", "Tags"]
-
 _NAME = r"[a-z][a-z0-9_-]*"
 _TOKEN = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*\"[^\"<>&]*\")*)\s*(/?)>|([^<]+)")
 _ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*\"([^\"]*)\"")

@@ -13,8 +13,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["MissingToolError", "run_tool", "score_by_program", "tool", "workshop"]
-
 #: A compiler that takes longer has hung.
 _SECONDS = 600
 

@@ -15,7 +15,6 @@ from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, tool, workshop
 
-__all__ = ["CFormat", "write_c"]
 __public__ = ["write_c"]
 
 _TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint8": "unsigned char"}

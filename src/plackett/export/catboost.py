@@ -14,7 +14,6 @@ from plackett.export._imported import MOST_FEATURES, NodeTable, constant, decisi
 from plackett.export._objects import Fields, read_object
 from plackett.rankers.base import Ranker
 
-__all__ = ["CatBoostFormat", "read_catboost"]
 __public__ = ["read_catboost"]
 
 #: Where a missing value goes: ``AsIs`` compares NaN, which is not above any border.

@@ -15,7 +15,6 @@ from plackett.export._form import Form, form_of
 from plackett.export._json_trees import read_json, write_json
 from plackett.export._readings import Reading, as_read, columns_of
 
-__all__ = ["ElasticsearchFormat", "write_elasticsearch"]
 __public__ = ["write_elasticsearch"]
 
 

@@ -28,7 +28,6 @@ from plackett.export._json_trees import (
 )
 from plackett.export._readings import Reading, as_read, columns_of, readable
 
-__all__ = ["ElasticsearchLTRFormat", "write_elasticsearch_ltr"]
 __public__ = ["write_elasticsearch_ltr"]
 
 #: What a feature is whose query does not match, by the first version of the plugin (see `as_read`).

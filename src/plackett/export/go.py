@@ -14,7 +14,6 @@ from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, score_by_program, tool, workshop
 
-__all__ = ["GoFormat", "write_go"]
 __public__ = ["write_go"]
 
 #: Words of the language, and a package that nobody can import.

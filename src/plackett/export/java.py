@@ -15,7 +15,6 @@ from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, score_by_program, tool, workshop
 
-__all__ = ["JavaFormat", "write_java"]
 __public__ = ["write_java"]
 
 #: Words of the language, and classes that the code uses.

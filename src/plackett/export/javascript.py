@@ -14,7 +14,6 @@ from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import score_by_program, tool, workshop
 
-__all__ = ["JavaScriptFormat", "write_javascript"]
 __public__ = ["write_javascript"]
 
 #: Words of the language, and names that the code uses.

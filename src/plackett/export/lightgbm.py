@@ -23,7 +23,6 @@ from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees, parse_trees, split_trees, write_text
 
-__all__ = ["LightGBMFormat", "read_lightgbm", "write_lightgbm"]
 __public__ = ["read_lightgbm", "write_lightgbm"]
 
 _END = "end of trees\n"

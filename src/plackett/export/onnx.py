@@ -17,7 +17,6 @@ from plackett.export._forest import Forest
 from plackett.export._form import Form, Layer, Line, Network, form_of
 from plackett.export._tools import MissingToolError
 
-__all__ = ["ONNXFormat", "write_onnx"]
 __public__ = ["write_onnx"]
 
 

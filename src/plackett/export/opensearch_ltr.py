@@ -12,7 +12,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.export.elasticsearch_ltr import apart, engine_reads, exceptions, rule_of, score_plugin, write_plugin
 
-__all__ = ["OpenSearchLTRFormat", "write_opensearch_ltr"]
 __public__ = ["write_opensearch_ltr"]
 
 #: What a feature is whose query does not match, by the first version of OpenSearch.

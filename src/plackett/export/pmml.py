@@ -18,7 +18,6 @@ from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, Line, Network, form_of
 from plackett.export._tools import MissingToolError
 
-__all__ = ["PMMLFormat", "write_pmml"]
 __public__ = ["write_pmml"]
 
 #: What the model predicts; JPMML wants it to be named for networks.

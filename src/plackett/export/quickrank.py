@@ -19,7 +19,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.additive import AdditiveTerms
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["QuickRankFormat", "read_quickrank"]
 __public__ = ["read_quickrank"]
 
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]*\?>")

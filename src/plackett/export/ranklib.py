@@ -25,7 +25,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.scorers.trees.scorer import TreeScorer
 
-__all__ = ["RankLibFormat", "read_ranklib", "write_ranklib"]
 __public__ = ["read_ranklib", "write_ranklib"]
 
 

@@ -13,7 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.export._lines import ModelText
 
-__all__ = ["read_ranklib_scores", "write_ranklib_scores"]
 __public__ = ["read_ranklib_scores", "write_ranklib_scores"]
 
 

@@ -14,7 +14,6 @@ from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, score_by_program, tool, workshop
 
-__all__ = ["RustFormat", "write_rust"]
 __public__ = ["write_rust"]
 
 _TYPES = {"float32": "f32", "float64": "f64", "int32": "i32", "uint8": "u8"}

@@ -13,7 +13,6 @@ from plackett.export._imported import NodeTable, constant, decisions, fitted, tr
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["from_sklearn"]
 __public__ = ["from_sklearn"]
 
 

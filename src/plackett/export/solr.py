@@ -15,7 +15,6 @@ from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form, Network, form_of
 from plackett.export._json_trees import features_path, kept_missing, missing_rows, nested, read_json, scored, write_json
 
-__all__ = ["SolrFormat", "write_solr"]
 __public__ = ["write_solr"]
 
 _MODELS = "org.apache.solr.ltr.model."

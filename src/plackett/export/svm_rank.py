@@ -18,7 +18,6 @@ from plackett.export._lines import ModelText
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["SVMRankFormat", "read_svm_rank", "write_svm_rank"]
 __public__ = ["read_svm_rank", "write_svm_rank"]
 
 #: The lines between the version and the support vectors: what stands there, and after which comment.

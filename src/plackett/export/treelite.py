@@ -16,7 +16,6 @@ from plackett._names.provenance import fulfils
 from plackett.export._forest import largest_double
 from plackett.export._form import form_of
 
-__all__ = ["TreeliteFormat", "write_treelite"]
 __public__ = ["write_treelite"]
 
 

@@ -18,7 +18,6 @@ from plackett.data.trained_columns import Columns
 from plackett.export._forest import Forest
 from plackett.export._form import Form, Network, features_of, form_of
 
-__all__ = ["Proof", "ProofRow", "format_named", "hard_rows", "verify_export", "versioned"]
 __public__ = ["verify_export"]
 
 #: The largest number of documents, and of rows at thresholds, to score.

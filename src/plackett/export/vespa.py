@@ -16,7 +16,6 @@ from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, above_double
 from plackett.export._form import Layer, Line, Network, form_of
 
-__all__ = ["VespaFormat", "write_vespa"]
 __public__ = ["write_vespa"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

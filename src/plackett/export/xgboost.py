@@ -29,7 +29,6 @@ from plackett.export._tools import MissingToolError
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["XGBoostFormat", "read_xgboost", "write_xgboost"]
 __public__ = ["read_xgboost", "write_xgboost"]
 
 #: Where a set of categories and missing values go the same way, others go the other way up to this category, or the

@@ -27,7 +27,6 @@ from plackett.rankers.named import ranker_named
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["METHODS", "CheapestSelector", "FeatureFrontier", "efficiency_tradeoff", "feature_frontier"]
 __public__ = ["CheapestSelector", "feature_frontier"]
 
 

@@ -17,7 +17,6 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["EfficientWeights", "efficient_weights"]
 __public__ = ["efficient_weights"]
 
 #: Factors by which a weight is tried, and steps in units of the spread of the scores.

@@ -14,7 +14,6 @@ from plackett.evaluation.importance import feature_names, single_feature_importa
 from plackett.feature_selection.selector import FeatureSelector
 from plackett.feature_selection.similarity import feature_similarity
 
-__all__ = ["GreedySelector", "greedy_choice", "selection_objective"]
 __public__ = ["GreedySelector"]
 
 

@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.transformer import QueryTransformer, has_qid
 
-__all__ = ["FeatureSelector"]
-
 
 class FeatureSelector(QueryTransformer):
     """Base class of transformers that keep some of the features. A subclass implements `_choose`.

@@ -14,7 +14,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.rules.bits import count_bits
 
-__all__ = ["feature_similarity"]
 __public__ = ["feature_similarity"]
 
 #: Words of 64 document pairs that are compared at a time, so that the signs of all features stay in the cache.

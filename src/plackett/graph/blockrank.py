@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank
 
-__all__ = ["blockrank", "grouped"]
-
 
 @fulfils("conv.pagerank_variants", paper="Kamvar, Haveliwala, Manning, Golub 2003")
 def blockrank(graph: LinkGraph, hosts: Any, *, damping: float = 0.85, tol: float = 1e-6) -> np.ndarray:

@@ -9,8 +9,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 
-__all__ = ["LinkCounts", "link_counts"]
-
 
 class LinkCounts(NamedTuple):
     """How many pages link to a page, and to how many it links."""

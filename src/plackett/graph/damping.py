@@ -12,8 +12,6 @@ from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import distribution, pagerank
 from plackett.graph.power import _Step
 
-__all__ = ["pagerank_by_damping", "second_eigenvalue"]
-
 
 @fulfils("conv.pagerank_variants", paper="Boldi, Santini, Vigna 2005")
 def pagerank_by_damping(graph: LinkGraph, dampings: Sequence[float], **control: Any) -> np.ndarray:

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.graph.blockrank import grouped
 from plackett.graph.links import LinkGraph
 
-__all__ = ["domain_links"]
-
 
 @fulfils("conv.pagerank_variants", paper="Bharat, Mihaila 2001")
 def domain_links(graph: LinkGraph, hosts: Any, *, inside: float = 0.2, across: float = 1.0) -> LinkGraph:

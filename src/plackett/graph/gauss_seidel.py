@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.graph.links import LinkGraph
 
-__all__ = ["gauss_seidel"]
-
 
 def gauss_seidel(
     graph: LinkGraph,

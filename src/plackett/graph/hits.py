@@ -11,8 +11,6 @@ from plackett._base.errors import PlackettWarning
 from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 
-__all__ = ["HubsAndAuthorities", "base_set", "hits"]
-
 
 class HubsAndAuthorities(NamedTuple):
     """Scores per node; each sums to 1."""

@@ -11,8 +11,6 @@ from plackett.graph.blockrank import grouped
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank
 
-__all__ = ["host_graph", "hostrank"]
-
 
 @fulfils("conv.pagerank_variants", paper="Xue, Yang, Zeng, Yu, Chen 2005")
 def hostrank(graph: LinkGraph, hosts: Any, *, depth: Any = None, decay: float = 0.5, **control: Any) -> np.ndarray:

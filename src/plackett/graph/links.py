@@ -18,8 +18,6 @@ from plackett._names.provenance import fulfils
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["LinkGraph", "read_links"]
-
 #: Number of edges that justifies another thread.
 _EDGES_PER_THREAD = 200_000
 

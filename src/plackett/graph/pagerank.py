@@ -14,8 +14,6 @@ from plackett.graph.gauss_seidel import gauss_seidel
 from plackett.graph.links import LinkGraph
 from plackett.graph.power import extrapolated_power, power
 
-__all__ = ["distribution", "pagerank"]
-
 #: How the stationary distribution is computed: functions (graph, damping, teleport, dangling, start, tol, max_iter,
 #: n_jobs) that return it and whether it converged.
 SOLVERS: dict[str, Callable[..., tuple[np.ndarray, bool]]] = {

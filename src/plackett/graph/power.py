@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett.graph.links import LinkGraph
 
-__all__ = ["extrapolated_power", "power"]
-
 #: Steps between two extrapolations.
 _EVERY = 10
 

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.sitemap import SiteMap
 
-__all__ = ["SCHEMES", "propagate_links", "propagate_site"]
-
 
 @fulfils("conv.relevance_propagation", "relational.baseline.propagation", paper="Qin, Liu, Zhang, Chen, Ma 2005")
 def propagate_site(values: Any, site: SiteMap, *, alpha: float = 0.5) -> np.ndarray:

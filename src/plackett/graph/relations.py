@@ -18,7 +18,6 @@ from plackett.graph.urls import _INDEX, host, path_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["link_relation", "parent_relation"]
 __public__ = ["link_relation", "parent_relation"]
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.graph.urls import _INDEX, host, path_of
 
-__all__ = ["SiteMap"]
-
 
 class SiteMap:
     """A forest of pages: the parent of each page, −1 for the root of a site.

@@ -15,8 +15,6 @@ from plackett.graph.sitemap import SiteMap
 from plackett.graph.trustrank import trustrank
 from plackett.graph.urls import host, url_depth, url_length, url_type
 
-__all__ = ["link_table"]
-
 
 @fulfils("LR-02", "LR-03")
 def link_table(

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank
 
-__all__ = ["topic_pagerank"]
-
 
 @fulfils("conv.pagerank_variants", paper="Haveliwala 2002")
 def topic_pagerank(graph: LinkGraph, topics: Any, query: Any = None, **control: Any) -> np.ndarray:

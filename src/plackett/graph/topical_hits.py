@@ -13,8 +13,6 @@ from plackett.graph.hits import HubsAndAuthorities
 from plackett.graph.links import LinkGraph
 from plackett.graph.topical_pagerank import content_shares
 
-__all__ = ["topical_hits"]
-
 
 @fulfils("conv.pagerank_variants", paper="Nie, Davison, Qi 2006")
 def topical_hits(

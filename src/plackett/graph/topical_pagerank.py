@@ -11,8 +11,6 @@ from plackett._base.errors import DataError, PlackettWarning
 from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 
-__all__ = ["content_shares", "topical_pagerank"]
-
 
 @fulfils("conv.pagerank_variants", paper="Nie, Davison, Qi 2006")
 def topical_pagerank(

@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank
 
-__all__ = ["trust_seeds", "trustrank"]
-
 
 @fulfils("conv.trustrank", paper="Gyöngyi, Garcia-Molina, Pedersen 2004")
 def trustrank(graph: LinkGraph, seeds: Iterable[Any], **control: Any) -> np.ndarray:

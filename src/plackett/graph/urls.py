@@ -11,7 +11,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["URL_TYPES", "host", "path_of", "url_depth", "url_length", "url_type"]
 __public__ = ["url_type"]
 
 #: Types of URLs, from the home page of a site to a file deep inside it.

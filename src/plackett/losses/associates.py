@@ -10,7 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["ASSOCIATES", "Associates", "Documents", "Lists", "Pairs"]
 __home__ = "theory"
 
 

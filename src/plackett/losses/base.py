@@ -14,8 +14,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
 
-__all__ = ["BoundLoss", "Derivatives", "DeviceForm", "Loss", "finite_gains"]
-
 #: Scores are clipped to this distance from 0, so that sums of their squares stay finite.
 _FARTHEST = 1e100
 

@@ -8,8 +8,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, query_blocks, row_array
 from plackett.losses.base import BoundLoss, Loss
 
-__all__ = ["bind_in_blocks"]
-
 
 def bind_in_blocks(loss: Loss, data: RankingDataset, n_jobs: int | None) -> BoundLoss:
     """The loss on a dataset; on one that is mapped from a large file, bound anew to each block at each evaluation.

@@ -15,7 +15,6 @@ from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
-__all__ = ["CustomBound", "CustomLoss", "arguments_of", "declared", "loss"]
 __public__ = ["loss"]
 
 #: User-defined losses of this process, by name.

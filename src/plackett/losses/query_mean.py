@@ -14,8 +14,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import PairLoss, total_pair_weight
 
-__all__ = ["QueryMean"]
-
 #: What the loss of a query is a sum of, by its approach.
 _TERMS = {"pairwise": "pairs", "pointwise": "documents"}
 

@@ -21,8 +21,6 @@ from plackett.measures.diversity import (
 from plackett.measures.gains import check_discount, discount_table
 from plackett.measures.ranking import Ranking
 
-__all__ = ["alpha_nDCG"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AlphaNDCG(DiversityMeasure):

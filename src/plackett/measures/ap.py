@@ -15,8 +15,6 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import count_relevant, hits, n_relevant, relevance, where_relevant
 from plackett.measures.swaps import linear_state, new_state
 
-__all__ = ["AP"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AveragePrecision(Measure):

@@ -13,8 +13,6 @@ from plackett.measures.gains import check_gain, ideal_dcg, position_gains
 from plackett.measures.ranking import Ranking
 from plackett.measures.swaps import linear_state
 
-__all__ = ["ARP"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AverageRelevancePosition(Measure):

@@ -12,8 +12,6 @@ from plackett.measures.base import Measure
 from plackett.measures.pairs import block_end
 from plackett.measures.ranking import Ranking
 
-__all__ = ["AUC", "relevant_pairs"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AreaUnderCurve(Measure):

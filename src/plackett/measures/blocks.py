@@ -12,8 +12,6 @@ from plackett.data.mapped import query_blocks
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["measured"]
-
 #: More rows than this are measured in blocks.
 _MANY_ROWS = 1 << 18
 

@@ -12,8 +12,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import count_relevant, n_relevant
 
-__all__ = ["Bpref"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BinaryPreference(Measure):

@@ -13,7 +13,6 @@ from plackett.measures.iprec import IPrec
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__all__ = ["measure_curve", "precision_recall_curve"]
 __public__ = ["measure_curve", "precision_recall_curve"]
 
 

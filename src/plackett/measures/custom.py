@@ -19,7 +19,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import any_positive
 
-__all__ = ["CustomMeasure", "measure"]
 __public__ = ["measure"]
 
 

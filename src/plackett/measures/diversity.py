@@ -14,8 +14,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored, docid_key
 
-__all__ = ["DiversityMeasure", "known_subtopics", "novelty", "relevant_subtopics", "subtopic_weights"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DiversityMeasure(Measure):

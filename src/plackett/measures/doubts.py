@@ -11,8 +11,6 @@ from plackett.data.mapped import query_blocks
 from plackett.measures.base import Measure
 from plackett.measures.diversity import DiversityMeasure
 
-__all__ = ["measure_doubts"]
-
 
 def measure_doubts(measures: Mapping[str, Measure], data: RankingDataset) -> dict[str, str]:
     """For each measure that has the same value for every order of the documents, a sentence that explains why.

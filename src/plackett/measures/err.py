@@ -15,8 +15,6 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import any_positive
 from plackett.measures.swaps import new_state
 
-__all__ = ["ERR"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExpectedReciprocalRank(Measure):

@@ -17,8 +17,6 @@ from plackett.measures.intent_aware import IntentAware
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import where_relevant
 
-__all__ = ["ERR_IA"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class IntentAwareERR(IntentAware):

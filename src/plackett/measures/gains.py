@@ -14,20 +14,6 @@ from plackett._kernels.sort import sort_descending
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Ranking
 
-__all__ = [
-    "DISCOUNTS",
-    "GAINS",
-    "check_discount",
-    "check_gain",
-    "discount_table",
-    "gain_at",
-    "gains_of",
-    "has_gains",
-    "ideal_dcg",
-    "ideal_gains",
-    "position_gains",
-]
-
 #: Gain of a label, elementwise; labels below 0 (unjudged) have gain 0 whatever the function says.
 GAINS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "exp2": lambda labels: np.exp2(labels) - 1.0,

@@ -16,8 +16,6 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import n_relevant
 from plackett.measures.swaps import new_state
 
-__all__ = ["GAP"]
-
 #: Probability that the threshold is at most each grade, up to a factor that cancels (so no largest grade is needed).
 THRESHOLDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "uniform": lambda grades: grades,

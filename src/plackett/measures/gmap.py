@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett.measures.ap import AveragePrecision
 
-__all__ = ["GMAP"]
-
 #: Smaller values count as this one, as in trec_eval; otherwise one query with 0 would decide the mean.
 LEAST = 1e-5
 

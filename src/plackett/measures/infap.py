@@ -12,8 +12,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import n_relevant
 
-__all__ = ["infAP"]
-
 #: Smoothing of the share of relevant documents among the judged ones, as in trec_eval.
 EPSILON = 1e-5
 

@@ -14,7 +14,6 @@ from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__all__ = ["Informativeness", "informativeness"]
 __public__ = ["informativeness"]
 
 #: Rows of swapped lists that are measured at a time.

@@ -18,8 +18,6 @@ from plackett.measures.precision import P
 from plackett.measures.ranking import Ranking
 from plackett.measures.rr import RR
 
-__all__ = ["AP_IA", "P_IA", "RR_IA", "IntentAware", "nDCG_IA"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class IntentAware(DiversityMeasure):

@@ -13,8 +13,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import n_relevant
 
-__all__ = ["IPrec", "check_reach", "interpolated"]
-
 #: Added to recall · R before it is truncated to a whole number.
 ROUNDING = {"up": 0.9, "nearest": 0.5}
 

@@ -12,8 +12,6 @@ from plackett.measures.base import Measure
 from plackett.measures.iprec import check_reach, interpolated
 from plackett.measures.ranking import Ranking
 
-__all__ = ["IPrec11"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AverageInterpolatedPrecision(Measure):

@@ -11,8 +11,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits
 
-__all__ = ["Judged"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class JudgedShare(Measure):

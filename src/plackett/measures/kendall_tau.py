@@ -11,7 +11,6 @@ from plackett.measures.base import Measure
 from plackett.measures.pairs import correlated, pair_counts, per_query_or_float
 from plackett.measures.ranking import Ranking
 
-__all__ = ["KendallTau", "kendall_tau"]
 __public__ = ["kendall_tau"]
 
 

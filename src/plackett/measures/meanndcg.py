@@ -21,8 +21,6 @@ from plackett.measures.gains import (
 from plackett.measures.ranking import Ranking
 from plackett.measures.swaps import new_state
 
-__all__ = ["MeanNDCG"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MeanOfNDCG(Measure):

@@ -11,8 +11,6 @@ from plackett.measures.auc import relevant_pairs
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 
-__all__ = ["Misranking"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BipartiteMisranking(Measure):

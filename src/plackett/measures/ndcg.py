@@ -14,8 +14,6 @@ from plackett.measures.gains import check_discount, check_gain, discount_table, 
 from plackett.measures.ranking import Ranking
 from plackett.measures.swaps import linear_state
 
-__all__ = ["nDCG"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NDCG(Measure):

@@ -12,8 +12,6 @@ from plackett.measures.err import ExpectedReciprocalRank, err_state, stop_chance
 from plackett.measures.gains import gain_at
 from plackett.measures.ranking import Ranking
 
-__all__ = ["nERR"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NormalisedERR(ExpectedReciprocalRank):

@@ -17,8 +17,6 @@ from plackett.measures.diversity import (
 )
 from plackett.measures.ranking import Ranking
 
-__all__ = ["NRBP"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NoveltyRankBiasedPrecision(DiversityMeasure):

@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett.measures.pairs import PairMeasure
 
-__all__ = ["OPA"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrderedPairAccuracy(PairMeasure):

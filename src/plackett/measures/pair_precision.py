@@ -15,7 +15,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
-__all__ = ["pair_precision"]
 __public__ = ["pair_precision"]
 
 

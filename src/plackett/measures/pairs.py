@@ -15,8 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored
 
-__all__ = ["PairMeasure", "correlated", "pair_counts", "per_query_or_float", "preference_counts"]
-
 #: What a pair of equal scores is worth under the rules that do not break ties by an order.
 _TIED_WORTH = {"expected": 0.5, "optimistic": 1.0, "pessimistic": 0.0}
 

@@ -8,8 +8,6 @@ from typing import Any
 from plackett._base.errors import MeasureError
 from plackett.measures.base import Measure
 
-__all__ = ["PRESETS", "with_preset"]
-
 #: For each tool, the parameters that differ from our defaults; a measure uses those that it has. A key
 #: ``Measure.parameter`` applies to one measure only. ``complete`` and ``subtopics`` are defaults of
 #: `plackett.evaluate_run`: whether judged queries that the run lacks count, and whether judgements are by subtopic.

@@ -14,7 +14,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.pairs import per_query_or_float
 from plackett.measures.ranking import Ranking, Scored
 
-__all__ = ["rbo"]
 __public__ = ["rbo"]
 
 

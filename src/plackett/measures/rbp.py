@@ -14,8 +14,6 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import relevance, where_relevant
 from plackett.measures.swaps import linear_state
 
-__all__ = ["RBP"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBiasedPrecision(Measure):

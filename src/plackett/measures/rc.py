@@ -14,7 +14,6 @@ from plackett.measures.base import Measure
 from plackett.measures.pairs import correlated, pair_counts, per_query_or_float
 from plackett.measures.ranking import Ranking
 
-__all__ = ["RC", "weighted_kendall"]
 __public__ = ["weighted_kendall"]
 
 

@@ -12,7 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
-__all__ = ["weighted_kendall_omega"]
 __public__ = ["weighted_kendall_omega"]
 
 #: The exact method needs a table of 2^n entries.

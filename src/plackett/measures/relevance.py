@@ -9,8 +9,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.measures.ranking import Ranking
 
-__all__ = ["any_positive", "best_labels", "hits", "n_relevant", "relevance", "where_relevant"]
-
 
 def n_relevant(ranking: Ranking, rel: float) -> np.ndarray:
     """Number of documents of each query, retrieved or not, with a label of at least ``rel``; int64."""

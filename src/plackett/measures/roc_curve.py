@@ -12,7 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 
-__all__ = ["RocCurve", "roc_curve"]
 __public__ = ["roc_curve"]
 
 

@@ -13,8 +13,6 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant, relevance, where_relevant
 from plackett.measures.swaps import linear_state
 
-__all__ = ["Rprec"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPrecision(Measure):

@@ -13,8 +13,6 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import count_relevant, n_relevant
 from plackett.measures.swaps import new_state
 
-__all__ = ["RR", "first_relevant", "first_relevant_state"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReciprocalRank(Measure):

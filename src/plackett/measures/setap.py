@@ -11,8 +11,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant, where_relevant
 
-__all__ = ["SetAP"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SetAveragePrecision(Measure):

@@ -14,7 +14,6 @@ from plackett.measures.base import Measure
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 from plackett.measures.ranking import Ranking
 
-__all__ = ["Spearman", "spearman_rho"]
 __public__ = ["spearman_rho"]
 
 

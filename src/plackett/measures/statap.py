@@ -12,8 +12,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.strata import strata_of
 
-__all__ = ["statAP"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StatAP(Measure):

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel
 from plackett.measures.diversity import DiversityMeasure, greedy_ideal, known_subtopics, relevant_subtopics
 from plackett.measures.ranking import Ranking
 
-__all__ = ["StPrecision"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SubtopicPrecision(DiversityMeasure):

@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["Strata", "strata_of"]
-
 
 class Strata(NamedTuple):
     """Weight and number of the stratum of each row; of each stratum, how many documents it has and how many judged."""

@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel
 from plackett.measures.diversity import DiversityMeasure, known_subtopics, relevant_subtopics
 from plackett.measures.ranking import Ranking
 
-__all__ = ["StRecall"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SubtopicRecall(DiversityMeasure):

@@ -11,8 +11,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.rr import first_relevant, first_relevant_state
 
-__all__ = ["Success"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SuccessRate(Measure):

@@ -19,8 +19,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.measures.ranking import Ranking
 
-__all__ = ["linear_state", "new_state", "swap", "swap_matrix", "swaps_below"]
-
 
 @kernel(inline=True)
 def swap(state, i, j):  # type: ignore[no-untyped-def]

@@ -12,7 +12,6 @@ from plackett._kernels.scratch import longest
 from plackett._names.provenance import fulfils
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 
-__all__ = ["tau_ap"]
 __public__ = ["tau_ap"]
 
 

@@ -12,8 +12,6 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant
 
-__all__ = ["Utility"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LinearUtility(Measure):

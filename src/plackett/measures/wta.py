@@ -12,8 +12,6 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import best_labels, hits
 from plackett.measures.swaps import linear_state
 
-__all__ = ["WTA"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WinnerTakesAll(Measure):

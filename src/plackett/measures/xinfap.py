@@ -13,8 +13,6 @@ from plackett.measures.infap import EPSILON
 from plackett.measures.ranking import Ranking
 from plackett.measures.strata import strata_of
 
-__all__ = ["xinfAP"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExtendedInferredAP(Measure):

@@ -12,8 +12,6 @@ from plackett.solvers.monitor import Monitor
 if TYPE_CHECKING:
     from plackett.losses.base import Loss
 
-__all__ = ["Model", "check_model"]
-
 
 class Model(Protocol):
     """A family of scoring functions and how to train it: a dataclass of hyper-parameters with a `train` method."""

@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["query_batches"]
-
 
 def query_batches(data: RankingDataset, size: int, rng: np.random.Generator) -> list[RankingDataset]:
     """Cut a dataset into random batches of ``size`` queries."""

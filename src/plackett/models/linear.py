@@ -20,8 +20,6 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Linear", "lbfgs", "train_near"]
-
 
 @dataclass(kw_only=True, eq=False)
 class Linear:

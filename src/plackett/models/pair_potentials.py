@@ -17,8 +17,6 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.pair_potentials import PairPotentialScorer, mean_comparisons, pull_back_comparisons
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["PairPotentials"]
-
 
 @dataclass(kw_only=True, eq=False)
 class PairPotentials:

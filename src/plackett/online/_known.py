@@ -16,8 +16,6 @@ from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett._files.checks import open_regular
 
-__all__ = ["KnownIds", "id_number"]
-
 #: Ids in memory before they are stored, and ids in a file above which it is left as it is.
 _MOST_RECENT, _MOST_MERGED = 1 << 17, 1 << 22
 

@@ -7,10 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett._kernels.randomness import mix
 
-__all__ = [
-    "best_first", "click", "dcg", "draw_list", "logistic", "normal", "page_quality", "scores_of", "uniform",
-]  # fmt: skip
-
 
 @kernel
 def uniform(state):  # type: ignore[no-untyped-def]

@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.online.sequential import mean_sequence
 
-__all__ = ["ABTest", "ab_test"]
-
 #: Users that the smaller group needs before the always-valid test rejects anything.
 _LEAST = 15
 #: Users, in squares of their skewness, from which the difference of two means is close enough to normal.

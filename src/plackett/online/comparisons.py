@@ -17,8 +17,6 @@ from plackett.online._lists import click, uniform
 from plackett.online.interleaving.optimised import Optimised
 from plackett.online.users import user_model
 
-__all__ = ["Comparisons", "simulate_comparisons"]
-
 #: Of probabilistic interleaving.
 _TAU = 3.0
 

@@ -17,8 +17,6 @@ from plackett.online.interleaving.base import Interleaved
 from plackett.online.interleaving.optimised import list_choices
 from plackett.online.sequential import Sequential, mean_sequence
 
-__all__ = ["CounterfactualComparison", "LoggingPolicy", "logging_policy"]
-
 #: Share of the pages that are drawn uniformly: every list remains possible, so that no weight is huge.
 _UNIFORM = 0.05
 

@@ -24,8 +24,6 @@ from plackett._files.lock import lock
 from plackett._names.provenance import fulfils
 from plackett.online._known import KnownIds, id_number
 
-__all__ = ["Journal", "Learner", "restore"]
-
 _EVENTS, _LOCK = "events.jsonl", "lock"
 #: Journals that this process has open.
 _OPEN: weakref.WeakSet[Journal] = weakref.WeakSet()

@@ -8,8 +8,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.online.sequential import mean_sequence
 
-__all__ = ["power", "sample_size"]
-
 
 @fulfils("online.interleave")
 def power(

@@ -11,8 +11,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["RecencyRanker"]
-
 
 @dataclass(eq=False)
 class RecencyRanker:

@@ -10,9 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["Sequential", "mean_sequence", "sign_p", "sign_sequence"]
-
-
 #: Observations per unit of kurtosis from which a mean is close enough to normal: so many carry the variance.
 _PER_KURTOSIS = 60
 

@@ -19,8 +19,6 @@ from plackett.online.users import user_model
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["OnlineCurves", "simulate_online"]
-
 
 def _runs(  # type: ignore[no-untyped-def]
     lo, hi, starts, seeds, X, offsets, gains, attraction, stop, look, right, wrong, leave, arrival, k, marks,

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["bounded_update", "rank_change"]
-
 
 @fulfils("online.stability")
 def rank_change(X: Any, old: Any, new: Any, offsets: Any, k: int = 10) -> float:

@@ -13,8 +13,6 @@ from plackett.clicks.models.base import ClickModel
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, SimulatedUsers, TrustUsers
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["USERS", "UserModel", "user_model"]
-
 
 @dataclass(frozen=True, eq=False)
 class UserModel:

@@ -12,8 +12,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.estimator import Estimator, not_fitted
 
-__all__ = ["PermutationModel", "also_on_class", "as_scores"]
-
 
 class also_on_class:
     """A method that fits its object; called on the class, it fits a new object.

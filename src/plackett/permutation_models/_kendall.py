@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["fit_theta", "log_sizes", "mean_skips"]
-
 #: Largest θ of a fit: e^−40 is negligible compared with 1.
 _LARGEST = 40.0
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["MOST_PASSES", "improve"]
-
 #: Maximum number of passes over the items. Short lists settle after a few; in long ones the last passes change little.
 MOST_PASSES = 100
 

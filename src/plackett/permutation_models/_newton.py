@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Curvature", "maximise"]
-
 #: Relative residual at which conjugate gradients stop. It is small, because chains of items are badly conditioned.
 _RESIDUAL = 1e-8
 _HALVINGS = 60

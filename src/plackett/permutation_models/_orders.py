@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 
-__all__ = ["Orders", "as_orders", "as_pairs", "as_weights"]
-
 
 class Orders(NamedTuple):
     """Items of order t, best first, are ``items[offsets[t]:offsets[t + 1]]``."""

@@ -10,8 +10,6 @@ from plackett.permutation_models._base import also_on_class
 from plackett.permutation_models._orders import as_pairs
 from plackett.permutation_models.plackett_luce import PlackettLuce
 
-__all__ = ["BradleyTerry"]
-
 
 class BradleyTerry(PlackettLuce):
     r"""Bradley–Terry model of pairwise comparisons.

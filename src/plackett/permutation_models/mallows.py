@@ -13,8 +13,6 @@ from plackett.permutation_models._kendall import fit_theta, log_sizes, mean_skip
 from plackett.permutation_models._moves import MOST_PASSES, improve
 from plackett.permutation_models._orders import Orders, as_orders, as_weights
 
-__all__ = ["Mallows"]
-
 
 class Mallows(PermutationModel):
     r"""Mallows model of the orders of m items.

@@ -14,8 +14,6 @@ from plackett.permutation_models._base import PermutationModel, also_on_class, a
 from plackett.permutation_models._newton import Curvature, maximise
 from plackett.permutation_models._orders import Orders, as_orders, as_weights
 
-__all__ = ["PlackettLuce"]
-
 #: Logarithm of the strength of a score.
 TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "exp": lambda s: s,

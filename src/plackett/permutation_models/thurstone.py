@@ -12,8 +12,6 @@ from plackett.permutation_models._base import PermutationModel, also_on_class, a
 from plackett.permutation_models._newton import Curvature, maximise
 from plackett.permutation_models._orders import as_orders, as_pairs, as_weights
 
-__all__ = ["Thurstone"]
-
 
 class Thurstone(PermutationModel):
     r"""Thurstone's model, case V: every item has a normal score, and the larger draw wins.

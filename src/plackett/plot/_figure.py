@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett._names.optional import optional
 from plackett.experiments.report.view import DASHES, MAX_DRAWN, SYMBOLS
 
-__all__ = ["by_name", "colour", "dash", "figure", "symbol"]
-
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from math import floor, isfinite, log10
 
-__all__ = ["line_chart"]
-
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _DASHES = ("", "6 3", "2 2", "8 3 2 3")
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 640, 400, 70, 40, 170, 50

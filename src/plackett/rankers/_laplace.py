@@ -16,8 +16,6 @@ from plackett.solvers.intervals import Intervals
 from plackett.solvers.laplace import LaplaceFit, LaplaceProcess
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["LaplaceRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LaplaceRanker(Ranker):

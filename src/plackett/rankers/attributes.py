@@ -11,8 +11,6 @@ from plackett.rankers.callbacks import VALIDATION
 if TYPE_CHECKING:
     from lightgbm import Booster
 
-__all__ = ["FittedAttributes"]
-
 
 class FittedAttributes:
     """Learned attributes under the names that scikit-learn and LightGBM give them.

@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["balanced", "check_relevance"]
-
 #: Labels that are looked at together: those of data that are on the disk are not copied as a whole.
 _ROWS = 4_096
 

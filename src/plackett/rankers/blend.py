@@ -22,8 +22,6 @@ from plackett.scorers.blend import BlendScorer
 from plackett.scorers.standardized import StandardizedScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Blend", "spread_within_lists"]
-
 #: Fast rankers that differ: linear functions and trees, each trained on documents, pairs and lists.
 MEMBERS = ("LinearRegression", "RankSVM", "ListNet", "ApproxNDCG", "MART", "QBRank", "LambdaMART", "XENDCG")
 

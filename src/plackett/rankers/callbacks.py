@@ -8,8 +8,6 @@ from typing import Any
 from plackett._base.errors import DataError
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["VALIDATION", "after_round"]
-
 #: LightGBM's name for the first validation set.
 VALIDATION = "valid_0"
 

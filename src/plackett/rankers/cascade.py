@@ -27,8 +27,6 @@ from plackett.solvers.monitor import Monitor
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Cascade"]
-
 #: A linear function of all features, then trees.
 STAGES = ("ListNet", "LambdaMART")
 #: Numbers of documents that ``keep="auto"`` tries.

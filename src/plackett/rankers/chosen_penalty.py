@@ -15,8 +15,6 @@ from plackett.measures.ranking import Scored
 from plackett.rankers.fold_measure import fold_measure
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["ChosenPenalty"]
-
 #: With fewer queries than this, the folds say too little, and a fixed value is used.
 _LEAST_QUERIES = 10
 #: Larger data are judged by a sample of whole queries with about this many documents.

@@ -12,8 +12,6 @@ import numpy as np
 from plackett._base.errors import PlackettWarning
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["TrainedPart", "inside_model_selection"]
-
 
 class TrainedPart(NamedTuple):
     """The part of the data that a ranker was fitted to inside scikit-learn's cross-validation."""

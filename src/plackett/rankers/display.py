@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-__all__ = ["card_html", "card_rows"]
-
 #: Number of feature importances on the card.
 _LISTED = 5
 

@@ -24,7 +24,6 @@ from plackett.scorers.trees.scorer import TreeScorer
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["RULES", "EarlyExit", "early_exit", "exit_scorer", "with_exit"]
 __public__ = ["early_exit"]
 
 R = TypeVar("R")

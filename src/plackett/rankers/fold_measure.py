@@ -11,8 +11,6 @@ from plackett.measures.base import Measure
 from plackett.measures.gains import has_gains
 from plackett.measures.language import parse
 
-__all__ = ["fold_measure"]
-
 
 def fold_measure(ranker: Any, data: RankingDataset, parameter: str) -> Measure:
     """The ``eval_measure`` of a ranker, to choose a parameter by cross-validation over its training data.

@@ -13,8 +13,6 @@ from plackett.data.grouping import group_rows, ids_array
 from plackett.data.transformer import QueryTransformer
 from plackett.rankers.base import Ranker
 
-__all__ = ["FusedPipeline"]
-
 _ONE_QUERY = np.zeros(1, np.int64)
 
 

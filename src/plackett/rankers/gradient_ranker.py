@@ -13,8 +13,6 @@ from plackett.losses.base import Loss
 from plackett.models.base import Model, check_model
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["GradientRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientRanker(GradientTrained):

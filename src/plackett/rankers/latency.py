@@ -15,7 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import last_step
 from plackett.data.required import check_dataset
 
-__all__ = ["Latency", "latency"]
 __public__ = ["latency"]
 
 #: Lists that are timed at most, spread over the data.

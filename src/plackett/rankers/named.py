@@ -14,8 +14,6 @@ from plackett._base.parameters import check_parameters
 from plackett._names.catalogue import find
 from plackett._names.nearest import hint
 
-__all__ = ["ranker_named"]
-
 #: What stands before the name of a feature that is a ranker by itself.
 COLUMN = "column:"
 

@@ -14,8 +14,6 @@ from plackett._base.estimator import Parameters, derives_from
 from plackett.rankers.fused import FusedPipeline
 from plackett.scorers.plain_values import from_plain, to_plain
 
-__all__ = ["Pipeline", "put_together", "take_apart"]
-
 _COLUMNS = ("n_features_in_", "feature_names_in_", "_columns_in")
 #: Names in older files.
 _FORMER = {"_columns_out": "_columns_in"}

@@ -21,7 +21,6 @@ from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.coordinate import Coordinate
 from plackett.solvers.search.problem import LinearProblem
 
-__all__ = ["METHODS", "prune"]
 __public__ = ["prune"]
 
 _ROWS = 20_000

@@ -19,7 +19,6 @@ from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.wrapper import train_quietly
 
-__all__ = ["robust_training"]
 __public__ = ["robust_training"]
 
 

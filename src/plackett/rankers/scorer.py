@@ -16,7 +16,6 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
-__all__ = ["scorer"]
 __public__ = ["scorer"]
 
 

@@ -23,7 +23,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.calibration import CALIBRATIONS
 from plackett.scorers.plain_values import current, from_plain, to_plain
 
-__all__ = ["card", "load", "pack", "save", "unpack"]
 __public__ = ["save"]
 
 #: Prefixes of the names of calibration arrays and of other learned arrays.

@@ -16,8 +16,6 @@ from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.blend import BlendScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["SubsampleEnsemble"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SubsampleEnsemble(Wrapper):

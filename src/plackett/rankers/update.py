@@ -22,7 +22,6 @@ from plackett.scorers.linear import LinearScorer
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Update", "update_ranker"]
 __public__ = ["update_ranker"]
 
 #: Strengths ρ to try for linear rankers, the weakest first, and shares of the new scores for the others.

@@ -16,8 +16,6 @@ from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.named import ranker_named
 from plackett.scorers.blend import BlendScorer
 
-__all__ = ["SingleMember", "Wrapper", "base_ranker", "needs_whole_lists", "train_quietly"]
-
 
 def base_ranker(given: Any, usual: str = "RankSVM") -> Ranker:
     """The ranker given as an object or by name, or the default."""

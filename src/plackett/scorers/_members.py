@@ -14,16 +14,6 @@ from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.plain_values import from_plain
 
-__all__ = [
-    "Member",
-    "member_scores",
-    "pack_members",
-    "same_features",
-    "unlabelled",
-    "unpack_base",
-    "unpack_members",
-]
-
 
 class Member(Protocol):
     """What a scorer asks of a ranker inside it."""

@@ -13,8 +13,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import REASSOC, kernel, over_queries
 
-__all__ = ["block_sums", "table_times", "transposed_times"]
-
 #: Rows are summed in blocks before the sums are added; they do not depend on the threads, nor does the result.
 _BLOCK_ROWS, _MOST_BLOCKS = 4096, 64
 

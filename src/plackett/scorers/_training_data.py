@@ -13,8 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
 
-__all__ = ["pack_data", "unpack_data"]
-
 _FIELDS = ("y", "sample_weight", "query_weight", "query_features")
 _PAIRS = ("winner", "loser", "margin", "weight")
 _RELATION = ("row", "other", "weight")

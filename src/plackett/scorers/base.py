@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["Scorer", "Size", "check_finite", "check_size"]
-
 
 class Size(NamedTuple):
     """How many features a scorer takes and how many scores it gives per document, and the arrays that decide it."""

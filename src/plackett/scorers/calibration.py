@@ -10,7 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["CALIBRATIONS", "Calibration", "IsotonicCalibration", "LogisticCalibration", "calibrate"]
 __home__ = "rankers"
 __public__ = ["calibrate"]
 

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
-__all__ = ["contributions"]
-
 
 def contributions(ranker: Any, data: RankingDataset) -> np.ndarray:
     """Documents × (features + 1): the contribution of each feature, with the base score in the last column.

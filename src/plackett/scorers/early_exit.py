@@ -14,8 +14,6 @@ from plackett.scorers.base import Size
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer
 
-__all__ = ["EarlyExitScorer", "leaf_spread", "unsettled_rows"]
-
 _TREES = "trees."
 
 

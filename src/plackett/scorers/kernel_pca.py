@@ -9,8 +9,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["KERNELS", "kernel_components", "kernel_matrix"]
-
 
 def _linear(a: np.ndarray, b: np.ndarray, parameter: float) -> np.ndarray:
     return a @ b.T

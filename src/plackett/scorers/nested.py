@@ -14,8 +14,6 @@ from plackett._names.catalogue import stored_class
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer, Size, check_size
 
-__all__ = ["NestedScorer", "best_rows", "lift", "list_offsets"]
-
 
 @dataclass(frozen=True)
 class NestedScorer:

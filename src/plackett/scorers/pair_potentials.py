@@ -14,8 +14,6 @@ from plackett._kernels.sort import argsort_descending
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size
 
-__all__ = ["PairPotentialScorer", "mean_comparisons", "pull_back_comparisons"]
-
 
 @dataclass(frozen=True)
 class PairPotentialScorer:

@@ -16,8 +16,6 @@ from plackett.losses.custom import REGISTERED, CustomLoss, UnknownLoss
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 
-__all__ = ["current", "from_plain", "to_plain"]
-
 #: Kinds of dataclasses in the catalogue that are neither losses nor rankers.
 _OTHERS = ("model", "solver", "ordering", "relation")
 

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dense import dense
 from plackett.scorers.base import Size
 
-__all__ = ["PointerScorer"]
-
 
 @dataclass(frozen=True)
 class PointerScorer:

@@ -11,8 +11,6 @@ from plackett._base.errors import DataError, in_shell
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
 
-__all__ = ["QueryMap", "list_statistics"]
-
 _SOURCES = ("given", "columns", "computed")
 
 

@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett.scorers._products import table_times
 from plackett.scorers.subspaces import directions, similarities
 
-__all__ = ["ROUTERS", "NearestRouter", "OverlapRouter", "Router", "SoftmaxRouter", "SubspaceRouter", "nearest"]
-
 #: Distances are computed for this many queries at a time.
 _BLOCK = 1024
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett.data.dense import dense
 
-__all__ = ["directions", "similarities"]
-
 #: Queries per block of similarities.
 _BLOCK = 512
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["checked_budget", "proportional", "share"]
-
 
 def checked_budget(budget: Any, available: int, what: str = "unjudged documents") -> int:
     """The budget, checked to be a whole number between 1 and what is available."""

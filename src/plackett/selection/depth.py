@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 
-__all__ = ["Allocation", "allocate", "deep_sample", "shallow_sample"]
-
 
 class Allocation(NamedTuple):
     """How many queries to judge, how many documents of each, and the judgements that are left over."""

@@ -12,7 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.logistic_rates import LogisticRates
 
-__all__ = ["TwoPhase", "selection_weights", "two_phase"]
 __home__ = "clicks"
 
 

@@ -15,8 +15,6 @@ from plackett.measures.ranking import Scored
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Pool
 
-__all__ = ["judge_in_rounds", "system_values"]
-
 
 @fulfils("select.pool.study")
 def judge_in_rounds(

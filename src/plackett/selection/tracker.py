@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["Caution", "caution", "feature_shift"]
-
 #: Upper ends of the bands of ranks.
 _BANDS = (1, 5, 10, 20, 50, 100)
 

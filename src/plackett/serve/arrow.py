@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from plackett.serve.model import ServedModel
     from plackett.serve.settings import Settings
 
-__all__ = ["arrow_columns", "arrow_table"]
-
 
 def arrow_table(model: ServedModel, body: bytes, settings: Settings) -> Any:
     """The table of an Arrow stream; one that is too large is refused before it is decoded."""

@@ -15,8 +15,6 @@ import numpy as np
 
 from plackett.serve.http import RefusedError
 
-__all__ = ["check_stream"]
-
 #: Most messages of a stream: its schema, dictionaries, batches of rows.
 _MESSAGES = 1_000
 #: Bytes that an entry of the schema counts for besides its text.

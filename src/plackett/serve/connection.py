@@ -7,8 +7,6 @@ from typing import Any
 
 from plackett._names.optional import optional
 
-__all__ = ["LAST_CALL", "connection_class"]
-
 #: Largest head of a request (its first line and its headers), in bytes.
 _MOST_HEAD = 64 * 1024
 #: Most header fields of a request, with the trailers of a chunked body.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from plackett.serve.model import ServedModel
     from plackett.serve.settings import Settings
 
-__all__ = ["csv_table"]
-
 #: Rows that become numbers at once, and lines after which the time is looked at.
 _BLOCK = 1_000
 #: Commas that a line may have in its texts, besides those between the values.

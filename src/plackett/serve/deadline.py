@@ -7,8 +7,6 @@ import time
 
 from plackett.serve.http import RefusedError
 
-__all__ = ["RETRY", "Deadline"]
-
 #: Header of an answer that may be different a little later.
 RETRY = ((b"retry-after", b"1"),)
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett.data.reference import BINS, shares_of
 
-__all__ = ["Drift", "stability_index"]
-
 #: Documents that are kept, the latest ones.
 _KEPT = 2_048
 #: Documents taken from each request: all requests count about the same, and a request costs next to nothing.

@@ -7,8 +7,6 @@ import zlib
 from plackett._base.time_limit import check_time
 from plackett.serve.http import RefusedError
 
-__all__ = ["ENCODINGS", "decompressed"]
-
 #: What zlib calls the encodings: gzip, and a zlib stream, which HTTP calls deflate.
 ENCODINGS = {b"gzip": 16 + zlib.MAX_WBITS, b"x-gzip": 16 + zlib.MAX_WBITS, b"deflate": zlib.MAX_WBITS}
 #: Bytes that are decompressed at once.

@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 if TYPE_CHECKING:
     from plackett.text.pipeline import SearchPipeline
 
-__all__ = ["Engine", "parts_of"]
-
 
 class Engine:
     """A search pipeline under a name.

@@ -12,20 +12,6 @@ from urllib.parse import parse_qsl
 
 from plackett._names.optional import optional
 
-__all__ = [
-    "ARROW",
-    "BINARY",
-    "JSON",
-    "TEXT",
-    "Deferred",
-    "RefusedError",
-    "Request",
-    "Response",
-    "Route",
-    "refusal",
-    "to_json",
-]
-
 JSON, TEXT, HTML = b"application/json", b"text/plain; charset=utf-8", b"text/html; charset=utf-8"
 BINARY, ARROW, CSV = b"application/octet-stream", b"application/vnd.apache.arrow.stream", b"text/csv"
 

@@ -9,8 +9,6 @@ import time
 import traceback
 from typing import Any, TextIO
 
-__all__ = ["LOGGER", "JsonLines", "event", "log_to"]
-
 LOGGER = logging.getLogger("plackett.serve")
 
 

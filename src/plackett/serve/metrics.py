@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 #: Name, type, help text and samples of a metric.
 Family = tuple[str, str, str, Iterable[tuple[str, float]]]
 
-__all__ = ["Metrics"]
-
 #: Upper ends of the latency buckets, in seconds.
 BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 #: With more features than this, only the largest drift is reported.

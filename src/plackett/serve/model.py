@@ -24,8 +24,6 @@ from plackett.serve.http import Deferred, RefusedError, Response, to_json
 from plackett.serve.settings import Settings
 from plackett.serve.tables import check_size
 
-__all__ = ["ServedModel"]
-
 #: Numbers of rows that are scored before a model counts as ready: each takes a different path through the kernels.
 _WARM_UP = (1, 2, 7, 100, 1_000)
 #: Rows that are scored at once, where a score does not depend on the other rows.

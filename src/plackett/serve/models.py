@@ -18,8 +18,6 @@ from plackett.serve.engine import Engine, parts_of
 from plackett.serve.http import RefusedError
 from plackett.serve.model import ServedModel
 
-__all__ = ["Change", "Models", "sources"]
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _SUFFIX = ".plackett"
 #: Files that mark the folder of a saved application, whose ranker is served, and of a search pipeline.

@@ -18,8 +18,6 @@ from plackett.data.letor.floats import NONE, decimal
 from plackett.data.letor.words import PADDING, digits, eight_digits, leading_digits, load
 from plackett.serve.http import RefusedError
 
-__all__ = ["Decoded", "decode", "warm_up"]
-
 #: Shorter arrays are left to the parser.
 _LEAST = 32
 #: Shorter bodies too.

@@ -21,8 +21,6 @@ from plackett.serve.connection import LAST_CALL, connection_class
 from plackett.serve.logs import event, log_to
 from plackett.serve.workers import Workers
 
-__all__ = ["bound_socket", "make_server", "serve"]
-
 #: Connections that may wait to be accepted.
 _BACKLOG = 2048
 

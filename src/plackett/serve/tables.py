@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from plackett.serve.model import ServedModel
     from plackett.serve.settings import Settings
 
-__all__ = [
-    "QID",
-    "check_keys",
-    "check_names",
-    "check_size",
-    "column",
-    "from_columns",
-    "from_objects",
-    "from_rows",
-    "narrowed",
-    "places",
-    "whole_ids",
-]
-
 #: The column that says which list a document belongs to.
 QID = "qid"
 

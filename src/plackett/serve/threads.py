@@ -12,8 +12,6 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-__all__ = ["Threads"]
-
 
 class Threads:
     """A number of threads that take work in the order in which it was given.

@@ -26,8 +26,6 @@ from typing import Any
 from plackett.serve.logs import event, log_to
 from plackett.serve.settings import Settings
 
-__all__ = ["Worker", "Workers", "work"]
-
 #: Seconds between two looks at the workers.
 _LOOK = 0.1
 #: A worker that lived shorter than this is replaced only after as many seconds.

@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.solvers.proved_gap import relative_gap
 from plackett.solvers.simplex_qp import simplex_qp
 
-__all__ = ["CuttingPlaneSolution", "minimise"]
-
 #: A plane that has had no weight for this many rounds is dropped; it returns if it is violated again.
 _IDLE_ROUNDS = 50
 #: The small problem is solved to this share of the remaining gap.

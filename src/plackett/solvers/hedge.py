@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["HedgeRun", "hedge", "hedge_beta", "hedge_bound"]
-
 
 class HedgeRun(NamedTuple):
     """Weights before each round and, as the last row, after all; and the loss of the weighted experts in each round."""

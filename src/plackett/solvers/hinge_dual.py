@@ -12,8 +12,6 @@ from plackett._kernels.scratch import longest
 from plackett.data.mapped import row_array
 from plackett.solvers.training_vectors import measure, rows_of, signed
 
-__all__ = ["minimise_hinge"]
-
 #: Documents are visited in random order inside windows of this many, so that those on the disk are read in sequence.
 _WINDOW = 1 << 16
 

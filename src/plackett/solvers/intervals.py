@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Intervals", "Terms", "interval_terms"]
-
 
 class Terms(NamedTuple):
     """Minus the log-likelihood of each observation and its derivatives for the latent value, up to the third."""

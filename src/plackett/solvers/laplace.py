@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.solvers.intervals import Intervals, Terms
 
-__all__ = ["LaplaceFit", "LaplaceProcess"]
-
 #: Added to the covariance of the points, so that it can be factored.
 _JITTER = 1e-6
 _CHUNK = 4096

@@ -17,8 +17,6 @@ from plackett._kernels.scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 
-__all__ = ["STRONGEST", "Forest", "Hypergraph", "Laplacian", "checked", "parents_of"]
-
 #: Size of the residual, relative to the right-hand side, at which conjugate gradients stop.
 TOLERANCE = 1e-12
 

@@ -6,8 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["LogisticRates", "sigmoid"]
-
 
 class LogisticRates:
     r"""Logistic regression of rates: :math:`\sigma(w^\top x + b)` fitted to hits out of trials, with an L2 penalty.

@@ -16,8 +16,6 @@ from plackett.data.parts import per_query, rows_where, values_at
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["MeasureObjective"]
-
 #: Score vectors are ranked together up to this many scores; more would only cost memory. A dataset with more rows is
 #: ranked in blocks of queries.
 _SCORES_AT_ONCE = 1 << 18

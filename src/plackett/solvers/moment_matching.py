@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-__all__ = ["probit_moments", "probit_posterior_steps"]
-
 #: Damping of each round: all observations are updated at once, and full steps could overshoot.
 _DAMPING = 0.5
 

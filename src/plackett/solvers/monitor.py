@@ -17,8 +17,6 @@ from plackett.scorers.base import Scorer
 if TYPE_CHECKING:
     from plackett.losses.base import Loss
 
-__all__ = ["Monitor", "SilentMonitor"]
-
 
 @dataclass
 class Monitor:

@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel
 from plackett.scorers._products import table_times
 from plackett.solvers.proved_gap import relative_gap
 
-__all__ = ["PairDualSolution", "minimise"]
-
 #: Passes over the unsettled pairs between two passes over all pairs.
 _PASSES = 10
 

@@ -17,8 +17,6 @@ from plackett.solvers import cutting_plane, truncated_newton
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 
-__all__ = ["LinearPairs", "check_loss", "train"]
-
 
 @dataclass
 class LinearPairs:

@@ -17,8 +17,6 @@ from plackett._base.errors import LossError, PlackettWarning
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Trained", "check_settings", "keep_best", "relative_gap", "warn_of_open_gap"]
-
 
 @dataclass
 class Trained:

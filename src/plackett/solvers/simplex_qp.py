@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett._kernels.kernel import REASSOC, kernel
 
-__all__ = ["simplex_qp"]
-
 #: Steps between two planes before Newton's steps. With more of them, more planes gain weight that Newton must remove.
 _INNER_STEPS, _PAIR_STEPS = 20_000, 3
 

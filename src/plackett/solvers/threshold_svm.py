@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett.data.mapped import row_array, row_blocks
 from plackett.scorers._products import table_times, transposed_times
 
-__all__ = ["MOST_COLUMNS", "ThresholdProblem", "ThresholdSolution", "grade_terms", "solve_threshold_svm"]
-
 #: A problem without a margin can have the optimum 0: its value is known well enough below this times the tolerance.
 _SMALL = 1e-3
 #: The method factors a table of this many columns (and rows) in each step.

@@ -10,8 +10,6 @@ from plackett._files.prefetch import prefetch
 from plackett._kernels.kernel import REASSOC, kernel
 from plackett.data.mapped import row_array
 
-__all__ = ["Rows", "ask_for", "difference", "measure", "rows_of", "signed", "squared_length"]
-
 #: Numbers of 4 bytes in a cache line.
 _LINE = 16
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from plackett.solvers.proved_gap import relative_gap
 
-__all__ = ["NewtonSolution", "ScoreLoss", "minimise"]
-
 #: Systems are solved to this share of the gradient: a smaller residual does not help where the curvature jumps.
 _FORCING = 0.1
 _LINE_STEPS = 30

@@ -15,8 +15,6 @@ from plackett.explanations.explain import explain
 from plackett.explanations.explanation import Explanation
 from plackett.studies.base import Study, per_query
 
-__all__ = ["Case"]
-
 #: Numbers of documents per list and features per pair to show.
 _DOCUMENTS = 10
 _FEATURES = 6

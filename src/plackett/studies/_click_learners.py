@@ -26,18 +26,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.pairwise.position_bias_lambdamart import PositionBiasLambdaMART
 
-__all__ = [
-    "LOGGING",
-    "METHODS",
-    "MOST_PAGES",
-    "SMALL_LOGS",
-    "USERS",
-    "Case",
-    "learn",
-    "learn_from_grades",
-    "logging_scores",
-]
-
 USERS: dict[str, SimulatedUsers] = {
     "position .5": PositionUsers(strength=0.5),
     "position 1": PositionUsers(strength=1.0),

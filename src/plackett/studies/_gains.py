@@ -11,8 +11,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.evaluation.significance.fisher import fisher
 from plackett.studies.base import per_query
 
-__all__ = ["Gains"]
-
 
 class Gains:
     """Values per query of several rankers, collected over draws or folds; the first one is the baseline."""

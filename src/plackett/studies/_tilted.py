@@ -7,8 +7,6 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.studies.base import of_queries
 
-__all__ = ["bottom_heavy_queries", "tilted_queries"]
-
 
 def tilted_queries(n_queries: int, n_docs: int, angle: float, random_state: int, noise: float = 0.3) -> RankingDataset:
     """Queries with two normal features; the best fifth along a direction has label 2, the next two fifths label 1.

@@ -15,8 +15,6 @@ from plackett.studies.base import Study
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["web_track_years"]
-
 MEASURES = ("alpha_nDCG@20", "ERR_IA@20")
 #: Years with the same crawl as 2012 whose files also list documents that are not relevant.
 YEARS = {"2009": "qrels.diversity", "2011": "qrels-for-ndeval.txt"}

@@ -9,8 +9,6 @@ from plackett.datasets.generate import make_ranking
 from plackett.experiments.experiment import experiment
 from plackett.studies.base import Study
 
-__all__ = ["APPROACHES", "approach_comparison"]
-
 #: Linear rankers by approach.
 APPROACHES = {
     "LinearRegression": "pointwise",

@@ -19,8 +19,6 @@ from plackett.measures.base import Measure
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Study", "find_study", "named_folds_of", "of_queries", "per_query", "studies"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Renderable):

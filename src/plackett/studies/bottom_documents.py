@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.studies._tilted import bottom_heavy_queries
 from plackett.studies.base import Study, per_query
 
-__all__ = ["bottom_documents"]
-
 
 @fulfils("exp.pointwise_problems", paper="Liu 2011, Learning to rank for information retrieval, section 2.5.2")
 def bottom_documents(*, n_bottom: Sequence[int] = (0, 10, 30, 100), random_state: int = 0) -> Study:

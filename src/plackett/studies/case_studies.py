@@ -16,8 +16,6 @@ from plackett.experiments.result import Experiment
 from plackett.studies._case import Case
 from plackett.studies.base import Study
 
-__all__ = ["case_studies"]
-
 
 @fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.3")
 def case_studies(

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.losses.base import Loss
 from plackett.studies.base import Study, of_queries
 
-__all__ = ["convex_losses"]
-
 
 @fulfils(
     "exercise.2.1–2.6",

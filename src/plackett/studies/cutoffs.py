@@ -12,8 +12,6 @@ from plackett.datasets.generate import make_ranking
 from plackett.experiments.experiment import experiment
 from plackett.studies.base import Study
 
-__all__ = ["cutoffs"]
-
 RANKERS = ("LinearRegression", "RankSVM", "RankBoost", "ListNet", "AdaRank", "LambdaMART")
 
 

@@ -15,8 +15,6 @@ from plackett.selection.depth import deep_sample, shallow_sample
 from plackett.studies.base import Study, named_folds_of, per_query
 from plackett.studies.what_to_label import difference
 
-__all__ = ["deep_or_shallow"]
-
 
 @fulfils("select.budget", paper="Yilmaz and Robertson 2009, Deep versus shallow judgments in learning to rank")
 def deep_or_shallow(

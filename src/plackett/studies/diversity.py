@@ -17,10 +17,7 @@ from plackett.evaluation.significance.fisher import fisher
 from plackett.rankers.diverse.sequential_diversity import SequentialDiversity
 from plackett.rankers.listwise.listmle import ListMLE
 from plackett.rankers.subsets.svm_div import SVMDiv
-from plackett.studies._web_years import web_track_years
 from plackett.studies.base import Study, per_query
-
-__all__ = ["ambiguous_lists", "diversity", "web_track", "web_track_years"]
 
 MEASURES = ("alpha_nDCG@20", "ERR_IA@20")
 TRADE_OFFS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)

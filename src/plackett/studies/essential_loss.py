@@ -12,8 +12,6 @@ from plackett.studies.base import Study, of_queries, per_query
 from plackett.theory.surrogates.essential_loss import essential_ap_bound, essential_ndcg_bound
 from plackett.theory.surrogates.essential_loss import essential_loss as essential
 
-__all__ = ["essential_loss"]
-
 
 @fulfils(
     "exercise.5.1–5.5",

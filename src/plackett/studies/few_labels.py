@@ -12,8 +12,6 @@ from plackett.experiments.data import folds_by_dataset
 from plackett.studies._gains import Gains
 from plackett.studies.base import Study
 
-__all__ = ["few_labels"]
-
 
 @fulfils("semi.mix", paper="Liu 2011, Learning to rank for information retrieval, chapter 8")
 def few_labels(

@@ -14,8 +14,6 @@ from plackett.measures.language import parse
 from plackett.measures.presets import with_preset
 from plackett.studies.base import Study, named_folds_of, per_query
 
-__all__ = ["isorank_and_qbrank"]
-
 _PUBLISHED = {"IsoRank": 0.457, "QBRank, sum over pairs": 0.452}
 
 

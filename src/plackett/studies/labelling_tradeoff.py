@@ -11,8 +11,6 @@ from plackett.theory.bounds.labelling_budget import labelling_budget
 from plackett.theory.planner.simulation import simulate_labelling
 from plackett.theory.risks.planted_world import PlantedWorld
 
-__all__ = ["labelling_tradeoff"]
-
 
 @fulfils("D-07", paper="Chen, Liu, Ma 2010; Liu 2011, exercise 17.4")
 def labelling_tradeoff(

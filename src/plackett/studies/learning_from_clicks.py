@@ -45,8 +45,6 @@ from plackett.studies._click_learners import (
 )
 from plackett.studies.base import Study
 
-__all__ = ["learning_from_clicks"]
-
 #: What a study of each size runs.
 SIZES: dict[str, dict[str, Any]] = {
     "small": {"users": ("position 1", "trust", "cascade"), "pages": (1_000, 10_000), "logging": ("weak",), "seeds": 3},

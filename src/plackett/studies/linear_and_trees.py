@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.studies.base import Study, named_folds_of, per_query
 
-__all__ = ["linear_and_trees"]
-
 _LOSSES = ("Square", "Logistic", "ListNet", "Lambda")
 
 

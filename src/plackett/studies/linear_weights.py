@@ -11,8 +11,6 @@ from plackett.datasets.generate import make_ranking
 from plackett.evaluation.importance import feature_names, single_feature_importance
 from plackett.studies.base import Study, named_folds_of, per_query
 
-__all__ = ["linear_weights"]
-
 
 @fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.2")
 def linear_weights(data: Any = None, *, n_features: int = 12, random_state: int = 0) -> Study:

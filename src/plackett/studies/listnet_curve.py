@@ -11,8 +11,6 @@ from plackett.datasets.generate import make_ranking
 from plackett.losses.listwise.listnet import ListNetLoss
 from plackett.studies.base import Study, named_folds_of, per_query
 
-__all__ = ["listnet_curve"]
-
 
 @fulfils("exp.listnet_curve", paper="Cao, Qin, Liu, Tsai, Li 2007, Learning to rank: from pairwise to listwise")
 def listnet_curve(

@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.studies.base import Study, named_folds_of, of_queries
 
-__all__ = ["MEASURES", "measure_relations"]
-
 MEASURES = ("P@1", "P@5", "P@10", "RR", "AP", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG", "ERR", "RC")
 
 

@@ -14,8 +14,6 @@ from plackett.losses.listwise.softrank import SoftNDCGLoss
 from plackett.studies._tilted import tilted_queries
 from plackett.studies.base import Study, per_query
 
-__all__ = ["count_maxima", "measure_surfaces", "uphill_to_top"]
-
 
 @fulfils(
     "theory.tradeoff",

@@ -24,8 +24,6 @@ from plackett.online.users import USERS
 from plackett.plot.chart import line_chart
 from plackett.studies.base import Study, named_folds_of, per_query
 
-__all__ = ["online"]
-
 #: Pages after which the agreement is shown.
 _SHOWN = (100, 1_000, 10_000, 100_000)
 

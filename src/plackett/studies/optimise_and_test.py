@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.studies.base import Study, per_query
 
-__all__ = ["optimise_and_test"]
-
 
 @fulfils(
     "exercise.5.1–5.5",

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from plackett.studies.base import find_study, studies
 
-__all__ = ["refresh", "refreshed", "repeatable", "rows_of"]
-
 _TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 #: Studies whose figures are times, which differ between runs.
 _TIMES = {"training-time"}

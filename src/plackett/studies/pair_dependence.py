@@ -9,8 +9,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.studies.base import Study
 
-__all__ = ["pair_dependence"]
-
 
 @fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.4")
 def pair_dependence(

@@ -11,8 +11,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.studies._tilted import tilted_queries
 from plackett.studies.base import Study, per_query
 
-__all__ = ["circular_triples", "pair_gap"]
-
 
 @fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.9")
 def pair_gap(*, n_queries: int = 40, n_docs: int = 20, random_state: int = 0) -> Study:

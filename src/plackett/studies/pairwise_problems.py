@@ -11,8 +11,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.studies._tilted import bottom_heavy_queries, tilted_queries
 from plackett.studies.base import Study, of_queries, per_query
 
-__all__ = ["changed_pairs", "pairwise_problems"]
-
 
 @fulfils("exp.pairwise_problems", paper="Liu 2011, Learning to rank for information retrieval, section 3.3")
 def pairwise_problems(*, random_state: int = 0) -> Study:

@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.studies._tilted import tilted_queries
 from plackett.studies.base import Study, named_folds_of, of_queries, per_query
 
-__all__ = ["pointwise_problems"]
-
 
 @fulfils("exp.pointwise_problems", paper="Liu 2011, Learning to rank for information retrieval, section 2.5.2")
 def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100), random_state: int = 0) -> Study:

@@ -9,8 +9,6 @@ from plackett.datasets.generate import make_ranking
 from plackett.experiments.experiment import experiment
 from plackett.studies.base import Study
 
-__all__ = ["position_weights"]
-
 
 @fulfils("exercise.4.1–4.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 4.7")
 def position_weights(

@@ -7,8 +7,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.studies.base import Study, of_queries, per_query
 
-__all__ = ["push_and_owa"]
-
 
 @fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.8")
 def push_and_owa(rankings: tuple[str, ...] = ("dABCef", "AdBeCf", "ABCdef", "defABC")) -> Study:

@@ -12,8 +12,6 @@ from plackett.experiments.data import folds_by_dataset
 from plackett.studies._gains import Gains
 from plackett.studies.base import Study
 
-__all__ = ["query_dependent"]
-
 
 @fulfils("qdep.knn.online", paper="Liu 2011, Learning to rank for information retrieval, chapter 7")
 def query_dependent(

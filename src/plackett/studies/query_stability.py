@@ -18,8 +18,6 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.studies.base import Study, named_folds_of, of_queries, per_query
 from plackett.theory.retraining.stability import Stability, stability
 
-__all__ = ["planted_queries", "query_stability"]
-
 #: λ of planted data.
 _PLANTED = 0.02
 _MEASURES = ("AP", "nDCG@1", "nDCG@3", "nDCG@5", "P@1", "P@3", "P@5")

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.studies.base import Study, of_queries, per_query
 
-__all__ = ["regulariser"]
-
 
 @fulfils(
     "exercise.2.1–2.6", paper="Liu 2011, Learning to rank for information retrieval, exercise 2.2; Hoerl, Kennard 1970"

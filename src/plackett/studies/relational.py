@@ -21,8 +21,6 @@ from plackett.rankers.relational.score_propagation import ScorePropagation
 from plackett.rankers.relational.topic_distillation import TopicDistillation
 from plackett.studies.base import Study, per_query
 
-__all__ = ["clustered_lists", "relational", "site_lists"]
-
 MEASURE = "nDCG@10"
 
 

@@ -22,8 +22,6 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.studies.base import Study, named_folds_of, per_query
 from plackett.studies.what_to_label import difference
 
-__all__ = ["scoring_frontier"]
-
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5)
 
 

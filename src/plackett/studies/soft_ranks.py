@@ -9,8 +9,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.studies.base import Study
 
-__all__ = ["soft_ranks"]
-
 
 @fulfils("exercise.4.1–4.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 4.2")
 def soft_ranks(

@@ -15,8 +15,6 @@ from plackett.measures.ranking import Scored
 from plackett.plot.chart import line_chart
 from plackett.studies.base import Study
 
-__all__ = ["surrogate_bounds"]
-
 
 @fulfils("summary.bounds", paper="Chen, Liu, Lan, Ma, Li 2009; Liu 2011, chapters 5 and 19")
 def surrogate_bounds(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int = 0) -> Study:

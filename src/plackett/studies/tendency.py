@@ -20,8 +20,6 @@ from plackett.studies.base import Study, per_query
 from plackett.theory.surrogates.svm_disagreement import svm_disagreement
 from plackett.theory.surrogates.tendency import tendency_correlation
 
-__all__ = ["tendency"]
-
 
 @fulfils("theory.tendency_correlation", "theory.thm5_6", paper="He, Liu 2010; Liu 2011, section 5.4.2")
 def tendency(

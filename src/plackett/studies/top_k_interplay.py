@@ -12,8 +12,6 @@ from plackett.theory.consistency.permutation_space import PermutationSpace
 from plackett.theory.consistency.true_risks import true_risks
 from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 
-__all__ = ["top_k_interplay"]
-
 
 @fulfils("E-10", paper="Xia, Liu, Li 2009; Liu 2011, section 18.3.3")
 def top_k_interplay(*, n_documents: int = 4, n_spaces: int = 60, random_state: int = 0) -> Study:

@@ -14,8 +14,6 @@ from plackett.theory.consistency.permutation_space import PermutationSpace
 from plackett.theory.consistency.true_risks import true_risks
 from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 
-__all__ = ["MIXED", "top_k_loss"]
-
 Order = tuple[int, ...]
 
 #: A distribution over orders of three documents whose most probable first document ListMLE does not find.

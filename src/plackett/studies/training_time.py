@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.studies.base import Study
 
-__all__ = ["training_time"]
-
 
 @fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.4")
 def training_time(

@@ -13,8 +13,6 @@ from plackett.experiments.data import folds_by_dataset
 from plackett.studies._gains import Gains
 from plackett.studies.base import Study
 
-__all__ = ["transfer"]
-
 
 @fulfils("transfer.data", paper="Liu 2011, Learning to rank for information retrieval, chapter 9")
 def transfer(

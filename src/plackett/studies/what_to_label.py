@@ -23,8 +23,6 @@ from plackett.selection.pools.base import find_pool
 from plackett.selection.simulate import judge_in_rounds, system_values
 from plackett.studies.base import Study, named_folds_of, per_query
 
-__all__ = ["difference", "what_to_label"]
-
 #: Strategy, the measure that belongs to it, and rounds of judging.
 _POOLS = (
     ("uniform", "statAP", 1),

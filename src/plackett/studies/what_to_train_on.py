@@ -18,8 +18,6 @@ from plackett.selection.training.saturation import saturation
 from plackett.studies.base import Study, named_folds_of, per_query
 from plackett.studies.what_to_label import difference
 
-__all__ = ["what_to_train_on"]
-
 
 @fulfils("select.ppc", "scale.saturation", "bias.apply", paper="Geng, Qin, Liu, Cheng and Li 2011")
 def what_to_train_on(data: Any = None, *, wrong: float = 0.3, n_repeats: int = 10, random_state: int = 0) -> Study:

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.studies.base import Study, named_folds_of, of_queries, per_query
 
-__all__ = ["which_features"]
-
 
 @fulfils(paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def which_features(

@@ -9,8 +9,6 @@ from typing import Any
 
 from plackett.testing._expect import CheckFailed
 
-__all__ = ["Check", "rule_of"]
-
 
 @dataclass(frozen=True)
 class Check:

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CheckFailed", "close", "equal", "refuses", "require", "warns"]
-
 
 class CheckFailed(AssertionError):  # noqa: N818
     """A rule is broken. The message names what was checked, the rule, and what was found instead."""

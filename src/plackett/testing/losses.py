@@ -27,8 +27,6 @@ from plackett.testing._expect import close, equal, refuses, require
 from plackett.testing.definitions.losses import GRADIENTS, VALUES
 from plackett.testing.definitions.pairwise import PHI
 
-__all__ = ["check_loss", "loss_checks", "variants"]
-
 LABELS = (-2, -1, 0, 0, 1, 2, 2, 3)
 SIZES = (7, 1, 5, 12, 2, 3)
 #: What an evaluation returns.

@@ -24,8 +24,6 @@ from plackett.testing._check import Check, rule_of
 from plackett.testing._expect import CheckFailed, close, equal, require
 from plackett.testing.definitions.measures import DEFINITIONS, MEANS, Definition, RankedList
 
-__all__ = ["check_measure", "measure_checks", "random_lists", "variants"]
-
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
 N_SUBTOPICS = 3
 

@@ -35,8 +35,6 @@ from plackett.solvers.monitor import Monitor
 from plackett.testing._check import Check, rule_of
 from plackett.testing._expect import close, equal, refuses, require, warns
 
-__all__ = ["check_ranker", "easy_task", "ranker_checks", "small", "variants"]
-
 #: Makes a ranker; keyword arguments are parameters.
 Make = Callable[..., Any]
 

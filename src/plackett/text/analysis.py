@@ -15,8 +15,6 @@ from plackett._base.errors import DataError
 from plackett._names.nearest import nearest, question
 from plackett._names.optional import optional
 
-__all__ = ["CJK", "STOP_WORDS", "Analyzer", "pattern"]
-
 __public__ = ["Analyzer"]
 
 #: Stop words by name. The English ones are the 33 that Lucene has used since its first release.

@@ -21,8 +21,6 @@ from plackett.text.index.index import Index
 from plackett.text.search.query import Clauses, condition_mask, parse
 from plackett.text.search.searching import Hit, best_documents
 
-__all__ = ["RankedHit", "SearchPipeline"]
-
 __public__ = ["SearchPipeline"]
 
 FILE = "pipeline.json"

@@ -13,7 +13,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
 
-__all__ = ["QueryIntent"]
 __public__ = ["QueryIntent"]
 
 #: A few verbs that mark a query as a question about a topic; forms of "be" do not.

@@ -16,8 +16,6 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["QUERY_TYPE_SIGNALS", "QueryTypeClassifier", "query_type_signals"]
-
 #: Columns of `query_type_signals`.
 QUERY_TYPE_SIGNALS = ("likelihood", "dependence", "usage", "verb")
 #: Verbs that queries for topics have; forms are found by the index's analyser.

@@ -15,8 +15,6 @@ from plackett.measures.language import parse
 from plackett.scorers._products import table_times
 from plackett.solvers.measure_objective import MeasureObjective
 
-__all__ = ["AdaRankResidual", "adarank_residual"]
-
 
 @dataclass(frozen=True, eq=False)
 class AdaRankResidual:

@@ -9,8 +9,6 @@ from plackett._names.provenance import fulfils
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ALGORITHMS", "AlgorithmEntry", "algorithm_registry"]
-
 
 class AlgorithmEntry(NamedTuple):
     """One of the 39 methods of chapter 19: its reference number, a name, the paper, the approach, and the ranker."""

@@ -7,8 +7,6 @@ from math import log, sqrt
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import choice, number, probability
 
-__all__ = ["auc_deviation"]
-
 #: ε² per log(2 / δ), from m positives and n negatives.
 _METHODS = {
     "hoeffding": lambda m, n: 1.0 / (2.0 * min(m, n)),

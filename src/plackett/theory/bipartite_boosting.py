@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, choice, number
 
-__all__ = ["BipartiteBoosting", "ExponentialSums", "bipartite_rankboost", "exponential_sums"]
-
 
 class BipartiteBoosting(NamedTuple):
     """Result of `bipartite_rankboost`: total weight of each ranker, chosen ranker and normaliser of each round."""

@@ -6,8 +6,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import whole
 
-__all__ = ["capture_recapture"]
-
 
 @fulfils("exercise.1.1–1.10", paper="Lawrence, Giles 1998")
 def capture_recapture(n_one: int, n_other: int, n_both: int) -> float:

@@ -6,8 +6,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 from plackett.theory.risks.conventions import tie_cost
 
-__all__ = ["classification_error", "ranking_error_of_classifier"]
-
 
 @fulfils("M-41", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def ranking_error_of_classifier(fnr: float, fpr: float, tie: str = "none") -> float:

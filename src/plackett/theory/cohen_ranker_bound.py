@@ -12,8 +12,6 @@ from plackett.aggregation.orderings.preference import agreement
 from plackett.data.arguments import array
 from plackett.theory.preference_losses import preference_of, whole_order
 
-__all__ = ["CohenRankerBound", "cohen_ranker_bound"]
-
 
 class CohenRankerBound(NamedTuple):
     """Share of the true pairs that the order violates, and its bound."""

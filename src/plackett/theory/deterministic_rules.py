@@ -11,8 +11,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.theory.preference_losses import preference_loss, ranking_loss
 
-__all__ = ["WorstCase", "worst_case_of_rule"]
-
 #: 1 is preferred to 0, 2 to 1, and 0 to 2.
 _CYCLE = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
 

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 from plackett.theory.preference_losses import Emphasis
 
-__all__ = ["EmphasisAxioms", "emphasis_axioms", "partite_emphasis", "top_k_emphasis"]
-
 
 @fulfils("M-31", paper="Ailon, Mohri 2010")
 def top_k_emphasis(k: int) -> Emphasis:

@@ -13,8 +13,6 @@ from plackett.data.arguments import array, number, probability
 from plackett.theory.rankboost_bounds import empirical_margin_loss
 from plackett.theory.ranking_margin import ensemble_margins
 
-__all__ = ["EnsembleMarginBound", "ensemble_margin_bound"]
-
 
 @dataclass(frozen=True)
 class EnsembleMarginBound:

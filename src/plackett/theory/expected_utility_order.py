@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 from plackett.measures.gains import check_discount, discount_table
 
-__all__ = ["UtilityOrder", "expected_utility_order"]
-
 
 class UtilityOrder(NamedTuple):
     """Documents in the order of their expected utility, that utility of each, and the utility of the whole ranking."""

@@ -9,8 +9,6 @@ from plackett._names.provenance import fulfils
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FRAMEWORKS", "known_results"]
-
 FRAMEWORKS = ("document", "subset", "two-layer")
 APPROACHES = ("pointwise", "pairwise", "listwise")
 #: Column of the table by kind of bound: margin bounds are uniform.

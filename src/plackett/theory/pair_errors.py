@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching, number
 
-__all__ = ["misranking_error", "pair_margin_loss"]
-
 
 @fulfils("M-02", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def misranking_error(first: Any, second: Any, sign: Any) -> float:

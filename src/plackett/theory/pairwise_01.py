@@ -11,8 +11,6 @@ from plackett.data.arguments import array, number
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 
-__all__ = ["PairLossShape", "pair_loss_curve", "pair_loss_shape"]
-
 
 class PairLossShape(NamedTuple):
     """Whether a pair loss is an upper bound of the 0–1 loss, and whether it is convex in the difference of scores."""

@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.aggregation.orderings.preference import Preference, as_preference, pair_blocks
 from plackett.data.arguments import array
 
-__all__ = ["Emphasis", "preference_loss", "ranking_loss"]
-
 #: Weight ω(i, j) of a pair, from the two true positions, 1 is the top; takes arrays.
 Emphasis = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

@@ -13,8 +13,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, choice, matching, number
 from plackett.theory.preference_losses import preference_loss, ranking_loss
 
-__all__ = ["Case", "Regrets", "independent_preferences", "regrets", "two_stage_bound"]
-
 
 class Case(NamedTuple):
     """A possible case: with this probability, these documents are to be ranked, and these are their labels."""

@@ -12,15 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 from plackett.theory.ranking_margin import ensemble_margins
 
-__all__ = [
-    "ErrorBounds",
-    "boosted_distribution",
-    "empirical_margin_loss",
-    "normalised_edge",
-    "rankboost_error_bounds",
-    "rankboost_margin_bound",
-]
-
 
 @dataclass(frozen=True)
 class ErrorBounds:

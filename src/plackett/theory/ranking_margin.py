@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 
-__all__ = ["ranking_margin", "smooth_ranking_margin"]
-
 
 @fulfils("M-38", paper="Rudin, Schapire 2009")
 def ranking_margin(differences: Any, alphas: Any) -> float:

@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 
-__all__ = ["RocchioLoss", "rocchio_hidden_loss"]
-
 
 class RocchioLoss(NamedTuple):
     """Value and gradient of the hidden loss at some weights."""

@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 from plackett.measures.gains import check_gain, gains_of
 
-__all__ = ["RSRReduction", "rsr_reduction"]
-
 
 @dataclass(frozen=True)
 class RSRReduction:

@@ -15,8 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__all__ = ["StructuredBounds", "structured_bounds"]
-
 #: 8! rankings are 40 320.
 _MOST_DOCUMENTS = 8
 

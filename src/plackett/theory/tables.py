@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = ["TABLES", "filled"]
-
 
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [f"| {' | '.join(header)} |", "|" + "---|" * len(header)]

@@ -12,8 +12,6 @@ from plackett.selection.judges.cohen import cohen_kappa
 from plackett.selection.judges.krippendorff import krippendorff_alpha
 from plackett.workbench.store import Judgement
 
-__all__ = ["agreement"]
-
 
 def agreement(judgements: Iterable[Judgement]) -> dict[str, Any]:
     """Agreement of all raters, of each two of them, and the pairs on which they differ, the widest first."""

@@ -15,8 +15,6 @@ from plackett.data.letor.write import write_letor
 from plackett.text.retrieval.reading import read_queries
 from plackett.workbench.bench import Workbench
 
-__all__ = ["EXPORTS", "read_judgements", "read_query_set"]
-
 #: Names that the columns of a CSV file may have.
 _NAMES = {
     "qid": ("qid", "query_id", "query id", "q_id", "topic"),

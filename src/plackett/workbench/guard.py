@@ -12,8 +12,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 from plackett.serve.http import RefusedError, refusal
 
-__all__ = ["Guard"]
-
 Scope = MutableMapping[str, Any]
 _COOKIE = "plackett_workbench"
 #: A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port.

@@ -11,8 +11,6 @@ import numpy as np
 from plackett.measures.rbo import rbo
 from plackett.workbench.columns.base import Ranked
 
-__all__ = ["overlaps"]
-
 
 def overlaps(lists: Mapping[str, Ranked]) -> list[dict[str, Any]]:
     """Number of common documents and rank-biased overlap (p = 0.9) of each two lists.

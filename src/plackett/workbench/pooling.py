@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["STRATEGIES", "Pooled", "pool"]
-
 
 class Pooled(NamedTuple):
     """A document worth judging: its ranks by ranker (None where it is not found), and how much it matters."""

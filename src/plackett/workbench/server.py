@@ -12,8 +12,6 @@ from plackett._names.optional import optional
 from plackett.workbench.application import application
 from plackett.workbench.bench import Workbench
 
-__all__ = ["LOOPBACK", "serve", "warm_up"]
-
 #: Addresses that only this machine reaches.
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from plackett.workbench.sources.base import Source
 from plackett.workbench.store import Store
 
-__all__ = ["OLD", "adopt", "default_store"]
-
 #: What the file of all sources was called.
 OLD = "workbench.sqlite"
 

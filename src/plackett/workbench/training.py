@@ -19,8 +19,6 @@ from plackett._base.errors import DataError
 if TYPE_CHECKING:
     from plackett.workbench.bench import Workbench
 
-__all__ = ["Job", "Jobs"]
-
 #: Lines of progress that are kept.
 _LINES = 500
 _PROGRESS = re.compile(r"\[(\d+)/(\d+)\]")

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["main"]
-
 
 def main(folder: Path) -> None:
     """Run the experiment in ``job.json`` on ``data.plackett``; write report, winner and ``result.json``."""

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.aggregation.orderings.preference import Preference, pair_blocks
 
-__all__ = ["Tables", "blocks_of_majority", "preference_tables"]
-
 #: Entries of the tables that are held at a time, 64 MB; a single list may need more.
 _ENTRIES = 1 << 23
 

@@ -17,8 +17,6 @@ from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
 from plackett.permutation_models._moves import MOST_PASSES, improve
 
-__all__ = ["ExactOrder"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ExactOrder(Ordering):

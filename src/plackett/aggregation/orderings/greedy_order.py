@@ -14,8 +14,6 @@ from plackett.aggregation.orderings._tables import blocks_of_majority, preferenc
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
 
-__all__ = ["GreedyOrder"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyOrder(Ordering):

@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["Preference", "agreement", "as_preference", "pair_blocks", "symmetrised"]
-
 #: ``h(first, second)``: for arrays of row numbers, the probability that each row of the first belongs before that of
 #: the second, with h(u, v) + h(v, u) = 1. It is called with many pairs at a time.
 Preference = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -13,8 +13,6 @@ from plackett._kernels.randomness import mix
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
 
-__all__ = ["QuickSort"]
-
 #: Probability of coming before, from the preference.
 _DECISIONS = {
     "draw": lambda h: h,

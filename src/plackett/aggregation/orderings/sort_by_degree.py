@@ -10,8 +10,6 @@ import numpy as np
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference, pair_blocks
 
-__all__ = ["SortByDegree"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SortByDegree(Ordering):

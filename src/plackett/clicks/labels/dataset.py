@@ -15,8 +15,6 @@ from plackett.clicks.pairs import PairTable
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
 
-__all__ = ["Join", "labelled_dataset", "page_dataset"]
-
 
 @dataclass(frozen=True)
 class Join:

@@ -12,8 +12,6 @@ from plackett.clicks.log import ClickLog
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["discount_clicks", "good_turing"]
-
 
 def good_turing(counts: np.ndarray, *, smooth: bool = True) -> np.ndarray:
     r"""Good and Turing's discounted counts: :math:`r^* = (r+1) N_{r+1} / N_r`, with :math:`N_r` items of count r.

@@ -14,8 +14,6 @@ from plackett.clicks.models.ctr import IndependentClickModel
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["examined_labels", "model_labels", "model_preferences"]
-
 
 @fulfils("clicks.labels")
 def model_labels(

@@ -16,8 +16,6 @@ from plackett.data.dataset import RankingDataset
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["InteractionModel", "interaction_features"]
-
 
 @kernel
 def _neighbours(lo, hi, offsets, clicked, out):  # type: ignore[no-untyped-def]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
     from plackett.data.preferences import Preferences
 
-__all__ = ["RULES", "click_preferences", "dataset_preferences"]
-
 #: Names of the rules, in the order of their numbers in the kernel.
 RULES = ("skip-above", "last-click-skip-above", "earlier-click", "skip-previous", "no-click-next")
 

@@ -15,8 +15,6 @@ from plackett.data._tables import id_series
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["click_bicliques", "query_clusters", "query_similarity", "similarity_over_time"]
-
 
 def _words(queries: np.ndarray) -> Any:
     """Words of each query as a sparse 0/1 matrix."""

@@ -14,8 +14,6 @@ from plackett.data._tables import id_series
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["click_matrix", "query_walk", "smooth_clicks"]
-
 
 def click_matrix(log: ClickLog) -> Any:
     """Clicks as a sparse matrix of queries × documents (pages on which the document was clicked)."""

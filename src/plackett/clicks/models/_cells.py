@@ -16,17 +16,6 @@ from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._parts import part_starts
 
-__all__ = [
-    "CellCounts",
-    "browsing_cells",
-    "count_browsing",
-    "count_cells",
-    "count_ranks",
-    "n_browsing_cells",
-    "rank_cells",
-    "rank_counts",
-]
-
 
 def rank_cells(log: ClickLog, n_ranks: int) -> np.ndarray:
     """Rank of each row from 0; ranks below the last known one share its cell."""

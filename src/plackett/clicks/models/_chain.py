@@ -16,8 +16,6 @@ from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._parts import part_starts
 
-__all__ = ["ChainPages", "ChainSums", "chain_conditional", "chain_marginal", "chain_pass"]
-
 #: Sums per rank: skips that could be followed by another row, those that were, and the same for clicks.
 SKIPS, SKIPS_GONE_ON, CLICKS, CLICKS_GONE_ON = range(4)
 

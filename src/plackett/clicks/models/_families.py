@@ -23,9 +23,6 @@ from plackett.clicks.models._chain import ChainPages, ChainSums, chain_condition
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.clicks.models.statistics import Sums, Totals
 
-__all__ = ["ChainModel", "ExaminationModel", "chain_draw"]
-
-
 #: Most ranks of models with a parameter per rank and last click.
 MAX_BROWSED = 300
 

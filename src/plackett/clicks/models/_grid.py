@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.models._parts import part_starts
 
-__all__ = ["GRID", "grid_moments", "grid_weights"]
-
 #: Midpoints of equal steps: the ends, where a factor may be 0, are left out.
 GRID = (np.arange(200) + 0.5) / 200
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["N_PARTS", "part_starts"]
-
 #: Sums are made per part and then added: with more threads than parts some would wait.
 N_PARTS = 32
 

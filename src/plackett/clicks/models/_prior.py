@@ -8,17 +8,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 
-__all__ = [
-    "FLAT",
-    "BetaPrior",
-    "beta_interval",
-    "estimate_prior",
-    "latent_posterior",
-    "latent_prior",
-    "prior_of_scores",
-    "product_moments",
-]
-
 #: Pairs that the prior is estimated from; more do not change it.
 _SAMPLE = 50_000
 

@@ -13,8 +13,6 @@ from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.models.statistics import Sums, Totals
 
-__all__ = ["AdditiveTwoTower"]
-
 
 @kernel
 def _additive_pass(lo, hi, part_entries, part_pairs, counts, ranks, precision, effects, bends, by_rank, value):  # type: ignore[no-untyped-def]

@@ -22,8 +22,6 @@ from plackett.clicks.pairs import PairTable
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ClickModel", "Perplexity", "clipped"]
-
 #: Probabilities of clicks are kept this far from 0 and 1 when a log is scored.
 SMALLEST = 1e-6
 #: The same for parameters while they are fitted.

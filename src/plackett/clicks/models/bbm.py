@@ -15,8 +15,6 @@ from plackett.clicks.models._prior import beta_interval
 from plackett.clicks.models.base import clipped
 from plackett.clicks.models.ubm import browsing_table
 
-__all__ = ["BBM"]
-
 
 @dataclass(kw_only=True, eq=False)
 class BBM(ExaminationModel):

@@ -12,8 +12,6 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._prior import estimate_prior
 
-__all__ = ["CascadeModel"]
-
 
 @dataclass(kw_only=True, eq=False)
 class CascadeModel(ChainModel):

@@ -17,8 +17,6 @@ from plackett.clicks.models._prior import beta_interval
 from plackett.clicks.models.base import clipped
 from plackett.clicks.models.statistics import Sums, Totals
 
-__all__ = ["CCM", "BayesianCCM"]
-
 
 @dataclass(kw_only=True, eq=False)
 class _ClickChain(ChainModel):

@@ -12,8 +12,6 @@ from plackett.clicks.models._cells import rank_cells
 from plackett.clicks.models._prior import estimate_prior
 from plackett.clicks.models.base import SMALLEST, ClickModel, clipped
 
-__all__ = ["GlobalCTR", "IndependentClickModel", "RankCTR"]
-
 
 @dataclass(kw_only=True, eq=False)
 class _Independent(ClickModel):

@@ -23,8 +23,6 @@ from plackett.clicks.models.base import clipped
 from plackett.clicks.models.dcm import rows_to_last_click
 from plackett.clicks.models.statistics import Sums, Totals
 
-__all__ = ["DBN", "SDBN", "SDBNCounting"]
-
 
 @dataclass(kw_only=True, eq=False)
 class _Satisfying(ChainModel):

@@ -14,8 +14,6 @@ from plackett.clicks.models._prior import estimate_prior
 from plackett.clicks.models.base import clipped
 from plackett.clicks.models.statistics import Sums, Totals
 
-__all__ = ["DCM", "DCMClosedForm"]
-
 
 @dataclass(kw_only=True, eq=False)
 class DCM(ChainModel):

@@ -15,8 +15,6 @@ from plackett.clicks.models._chain import ChainPages
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.clicks.models.statistics import Sums, Totals
 
-__all__ = ["MixtureModel", "PBMMixture"]
-
 
 @dataclass(kw_only=True, eq=False)
 class MixtureModel(ClickModel):

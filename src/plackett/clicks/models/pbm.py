@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from plackett.clicks.models._families import ExaminationModel
 
-__all__ = ["PBM"]
-
 
 @dataclass(kw_only=True, eq=False)
 class PBM(ExaminationModel):

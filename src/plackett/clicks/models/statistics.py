@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.clicks.pairs import PairTable
 
-__all__ = ["Sums", "Totals"]
-
 
 @dataclass(frozen=True, eq=False)
 class Totals:

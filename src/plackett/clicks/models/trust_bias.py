@@ -19,8 +19,6 @@ from plackett.clicks.profile import doubt_about_ranks
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TrustBias"]
-
 
 @dataclass(kw_only=True, eq=False)
 class TrustBias(ClickModel):

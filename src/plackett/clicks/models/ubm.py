@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett.clicks.models._families import ExaminationModel
 
-__all__ = ["UBM", "browsing_table"]
-
 
 def browsing_table(examination: np.ndarray, n_ranks: int) -> np.ndarray:
     """Examination as a table: row t is the last clicked rank (0 for none), column i − 1 the rank i; NaN elsewhere."""

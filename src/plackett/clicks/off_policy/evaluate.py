@@ -22,8 +22,6 @@ from plackett.data.dataset import RankingDataset
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["METHODS", "OffPolicyEstimate", "compare_off_policy", "evaluate_off_policy", "safe_choices"]
-
 #: An answer from fewer effective pages should not be trusted.
 FEW_PAGES = 100
 #: Minimum number of resamples for a meaningful spread.

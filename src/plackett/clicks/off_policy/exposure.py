@@ -18,8 +18,6 @@ from plackett.data.dataset import RankingDataset
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ExposureBound", "exposure_bound"]
-
 
 @dataclass(frozen=True)
 class ExposureBound:

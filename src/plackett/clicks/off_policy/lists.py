@@ -14,8 +14,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
 from plackett.data.trec import as_run, run_frame
 
-__all__ = ["NewLists", "new_lists", "run_of"]
-
 
 @dataclass(frozen=True)
 class NewLists:

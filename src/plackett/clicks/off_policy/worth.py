@@ -9,8 +9,6 @@ from plackett.clicks._codes import find_codes
 from plackett.clicks.log import ClickLog
 from plackett.clicks.pairs import PairTable
 
-__all__ = ["ClickWorth"]
-
 #: Fewer clicks with actions say little about what a click is worth; a larger share of actions without one is told.
 FEW_CLICKS, MANY = 100, 0.01
 

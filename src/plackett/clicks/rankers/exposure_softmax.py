@@ -16,9 +16,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ExposureSoftmax", "exposure_weights"]
-
-
 #: Examinations after which a document has half of its full weight.
 SATURATION = 5.0
 #: What to do about missing features.

@@ -10,8 +10,6 @@ from plackett._files.compression import pieces
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
 
-__all__ = ["Pages", "lines"]
-
 
 def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """Number, from 1, and text of each line; compressed files are opened, bytes that are not UTF-8 become U+FFFD."""

@@ -22,22 +22,6 @@ from plackett.data._tables import as_polars, id_array, is_table, look, missing_i
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "COLUMNS",
-    "SESSIONS",
-    "TOO_LONG",
-    "NoPagesError",
-    "about_page",
-    "assemble",
-    "batches",
-    "damaged",
-    "is_table_file",
-    "iter_table",
-    "log_of_frame",
-    "read_table",
-    "seconds",
-]
-
 #: A session column serves as the page if there is no better one. If a session has several pages, the error says so.
 SESSIONS = ("session", "session_id")
 #: Usual names of the columns; case, ``_``, ``-`` and blanks do not matter.

@@ -35,8 +35,6 @@ from plackett.data._tables import as_polars, is_table, look
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["EventLog", "Form", "iter_events", "read_events"]
-
 #: Files whose events are the rows of a table; others have a JSON object per line.
 TABLES = (".csv", ".tsv", ".tab", ".parquet")
 #: Rows read at once, and most files that events are sorted into while a log larger than memory is read.

@@ -15,8 +15,6 @@ from plackett.clicks.readers._pages import lines
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ENVELOPE", "flat", "objects", "table_of_objects"]
-
 #: Where the id of an exported document is kept; the index may have the same event twice, under one id.
 ENVELOPE = "_id"
 

@@ -11,8 +11,6 @@ from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import Pages, lines
 
-__all__ = ["iter_pages", "read_pages"]
-
 
 @fulfils()
 def read_pages(path: str | os.PathLike[str], *, max_pages: int | None = None) -> ClickLog:

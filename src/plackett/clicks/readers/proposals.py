@@ -12,8 +12,6 @@ from plackett._names.nearest import plain
 from plackett.clicks.readers.columns import COLUMNS, SESSIONS
 from plackett.clicks.readers.objects import flat
 
-__all__ = ["ACTION_NAMES", "kinds_of", "propose", "shown_kinds"]
-
 #: Usual names of the field with the kind of an event.
 ACTION_NAMES = (
     *("action", "event_type", "event_name", "action_name", "event", "type", "interaction", "interaction_type"),

@@ -9,8 +9,6 @@ from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers.events import EventLog, Form
 
-__all__ = ["iter_ubi", "read_ubi"]
-
 #: Weights of what shops log beyond clicks.
 ACTIONS = {"add_to_cart": 1.0, "purchase": 5.0}
 

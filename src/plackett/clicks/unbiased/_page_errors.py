@@ -8,8 +8,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._parts import part_starts
 
-__all__ = ["left_out_pages"]
-
 
 def left_out_pages(
     log: ClickLog, cells: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], weight: np.ndarray

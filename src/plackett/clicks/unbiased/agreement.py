@@ -24,8 +24,6 @@ from plackett.scorers.standardized import standardized
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Agreement", "BlendedRanker", "EqualRanks", "Guarded", "guarded_choice", "rank_agreement"]
-
 
 @dataclass(frozen=True, eq=False)
 class Agreement:

@@ -12,8 +12,6 @@ from plackett.clicks.log import ClickLog
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["DualLearning"]
-
 
 class DualLearning:
     r"""Dual learning algorithm: a linear ranker f and propensities g of ranks, learned from the same clicks.

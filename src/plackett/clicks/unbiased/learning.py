@@ -27,8 +27,6 @@ from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 
-__all__ = ["learn_from_clicks", "propensity_labels"]
-
 #: Pages from which on the correction is taken as it is.
 ENOUGH_PAGES = 10_000
 #: With fewer pages, head start of a correction in standard errors: it needs evidence at the level of 5 %.

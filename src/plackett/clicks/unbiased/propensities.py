@@ -14,9 +14,6 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.unbiased._page_errors import left_out_pages
 
-__all__ = ["Propensities", "em_propensities", "harvest_propensities", "randomised_propensities"]
-
-
 #: Most ranks that `harvest_propensities` compares with each other.
 MAX_COMPARED = 500
 

@@ -18,8 +18,6 @@ from plackett.data.dataset import RankingDataset
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TunedByClicks", "out_of_fold", "tune_by_clicks"]
-
 
 @dataclass(frozen=True, eq=False)
 class TunedByClicks:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["examination_of", "ips_dataset", "ips_labels", "ips_weights"]
-
 
 def examination_of(propensities: Any) -> np.ndarray:
     """Examination of each rank, from `Propensities` or as given."""

@@ -25,8 +25,6 @@ from plackett.data.letor.spans import cut_out, run_starts
 from plackett.data.letor.tokens import MAX_FEATURE
 from plackett.data.strings import Strings
 
-__all__ = ["Block", "Options", "parse_block"]
-
 #: A dense array above the first size must not be larger than this many times the text.
 _DENSE_BYTES, _DENSE_RATIO = 1 << 30, 64
 _SAMPLED_LINES = 40

@@ -8,8 +8,6 @@ from plackett._kernels.kernel import kernel
 from plackett.data.letor.tokens import blank
 from plackett.data.letor.words import find_newline, load
 
-__all__ = ["count_colons", "count_rows"]
-
 _U = np.uint64
 _0, _7, _8 = _U(0), _U(7), _U(8)
 _LOW7 = _U(0x7F7F7F7F7F7F7F7F)

@@ -18,8 +18,6 @@ from plackett.data.letor.comments import docids_of
 from plackett.data.letor.spans import run_starts
 from plackett.data.strings import Strings
 
-__all__ = ["to_dataset"]
-
 
 def to_dataset(blocks: list[Block], group: Any) -> RankingDataset:
     """Dataset of all rows of the blocks, which are emptied on the way."""

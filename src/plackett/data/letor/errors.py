@@ -12,8 +12,6 @@ from plackett._base.errors import DataError, in_shell
 from plackett.data.letor import faults as fault
 from plackett.data.letor.tokens import MAX_FEATURE, MAX_QID
 
-__all__ = ["Segment", "letor_error"]
-
 _BLOCK = 1 << 24
 
 _MESSAGES = {

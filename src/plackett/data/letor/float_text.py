@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.data.letor.floats import NONE, POWERS, decimal
 
-__all__ = ["LONGEST", "put_number", "put_whole"]
-
 #: Bytes that a number takes at most.
 LONGEST = 24
 

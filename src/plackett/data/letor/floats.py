@@ -13,8 +13,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.data.letor.words import eight_digits, leading_digits, load
 
-__all__ = ["BAD", "INFINITE", "LONG", "MISSING", "NONE", "OK", "POWERS", "PYTHON", "decimal", "read_number"]
-
 #: Status of `read_number`: a number, one for Python to read, a missing value, infinity, not a number, too long.
 OK, PYTHON, MISSING, INFINITE, BAD, LONG = 0, 1, 2, 3, 4, 5
 

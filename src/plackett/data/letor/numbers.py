@@ -12,8 +12,6 @@ from plackett.data.letor import faults as fault
 from plackett.data.letor.floats import INFINITE, LONG, MISSING, OK, PYTHON, read_number
 from plackett.data.letor.tokens import NOWHERE, ends, fail
 
-__all__ = ["read_open"]
-
 
 def read_open(
     text: np.ndarray, open_values: np.ndarray, y: np.ndarray, values: np.ndarray, state: np.ndarray

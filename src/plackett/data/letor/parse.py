@@ -15,8 +15,6 @@ from plackett.data.letor.floats import NONE
 from plackett.data.letor.tokens import NOWHERE, blank, common_value, fail, leave_open, read_id, read_qid
 from plackett.data.letor.words import find_newline, load
 
-__all__ = ["parse_rows", "patterns"]
-
 _U = np.uint64
 #: Features of this number and above are not expected in order: their ids have to be read.
 _PATTERNS = 9_999

@@ -12,8 +12,6 @@ from plackett.data.letor.errors import Segment
 from plackett.data.letor.numbers import read_open
 from plackett.data.letor.parse import parse_rows
 
-__all__ = ["Arrays", "Part", "compact", "parse_part", "split"]
-
 #: Text per call of a kernel: small enough to keep all threads busy, large enough to make the calls cheap.
 _MIN_PART, _MAX_PART = 1 << 18, 1 << 23
 

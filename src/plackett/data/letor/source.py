@@ -14,8 +14,6 @@ from plackett._files.compression import codec_of, pieces
 from plackett.data.letor.errors import Segment
 from plackett.data.letor.words import PADDING
 
-__all__ = ["LineBlocks", "is_regular", "mapped"]
-
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 
-__all__ = ["cut_out", "frozen", "run_starts"]
-
 
 def frozen(array: np.ndarray) -> np.ndarray:
     """View that cannot be written to: Numba compiles a kernel once more for arrays that can."""

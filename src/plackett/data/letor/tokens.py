@@ -13,19 +13,6 @@ from plackett.data.letor import slots as slot
 from plackett.data.letor.floats import POWERS
 from plackett.data.letor.words import digits, leading_digits, load
 
-__all__ = [
-    "MAX_FEATURE",
-    "MAX_QID",
-    "NOWHERE",
-    "blank",
-    "common_value",
-    "ends",
-    "fail",
-    "leave_open",
-    "read_id",
-    "read_qid",
-]
-
 #: Largest feature id: column numbers of a sparse matrix are 32-bit integers.
 MAX_FEATURE = 2**31 - 1
 #: Longest query id, in bytes.

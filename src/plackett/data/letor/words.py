@@ -16,8 +16,6 @@ from numba.extending import intrinsic
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["PADDING", "digits", "eight_digits", "find_newline", "leading_digits", "load"]
-
 #: Readable bytes that a kernel may count on after the end of its text.
 PADDING = 32
 

@@ -13,7 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import first_appearances
 from plackett.data.relations import Relation
 
-__all__ = ["hyperedges"]
 __public__ = ["hyperedges"]
 
 

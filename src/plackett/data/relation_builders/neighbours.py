@@ -13,7 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.data.required import check_dataset
 
-__all__ = ["Neighbours"]
 __public__ = ["Neighbours"]
 
 #: How vectors are prepared.

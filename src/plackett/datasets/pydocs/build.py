@@ -31,8 +31,6 @@ from plackett._base.errors import DataError
 from plackett.datasets.collection import TextCollection
 from plackett.text.document import Document, Link
 
-__all__ = ["VARIANTS", "derived", "judged", "judged_again"]
-
 N_QUERIES = 400
 _KINDS = {"kind": "keyword", "module": "keyword", "parent": "keyword"}
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")

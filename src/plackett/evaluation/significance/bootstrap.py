@@ -13,8 +13,6 @@ from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.fisher import fisher
 from plackett.evaluation.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 
-__all__ = ["bootstrap", "resampled_means"]
-
 
 @fulfils(paper="Efron and Tibshirani 1993, An introduction to the bootstrap; Sakai 2006")
 def bootstrap(

@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett._names.provenance import fulfils
 
-__all__ = ["CORRECTIONS", "benjamini_hochberg", "bonferroni", "correct", "holm"]
-
 
 @fulfils(paper="Dunn 1961, Multiple comparisons among means")
 def bonferroni(p: Any) -> np.ndarray:

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import differences
 
-__all__ = ["EFFECTS", "WinTieLoss", "cliffs_delta", "cohens_dz", "standardised_mean_difference", "win_tie_loss"]
-
 #: Differences up to this size are ties: rounding in the last digits of a measure is not a win.
 TOLERANCE = 1e-9
 

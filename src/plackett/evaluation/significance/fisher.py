@@ -11,8 +11,6 @@ from plackett._kernels.randomness import mix
 from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 
-__all__ = ["fisher"]
-
 
 @fulfils(paper="Smucker, Allan and Carterette 2007, A comparison of statistical significance tests for IR evaluation")
 def fisher(

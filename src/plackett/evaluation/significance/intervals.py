@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.bootstrap import resampled_means
 from plackett.evaluation.significance.paired import differences, rounding
 
-__all__ = ["INTERVALS", "Interval", "confidence_interval", "interval"]
-
 
 class Interval(NamedTuple):
     """A confidence interval."""

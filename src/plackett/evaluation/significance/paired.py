@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["ALTERNATIVES", "PairedTest", "differences", "matrix", "p_value"]
-
 #: Sign that makes large values support the alternative; 0 means both directions.
 ALTERNATIVES = {"two-sided": 0, "greater": 1, "less": -1}
 

@@ -8,8 +8,6 @@ from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.effects import TOLERANCE, win_tie_loss
 from plackett.evaluation.significance.paired import PairedTest, differences, direction
 
-__all__ = ["sign"]
-
 
 @fulfils(paper="Arbuthnott 1710, An argument for divine providence")
 def sign(

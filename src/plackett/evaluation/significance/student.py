@@ -9,8 +9,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import PairedTest, differences, direction
 
-__all__ = ["student"]
-
 
 @fulfils(paper="Student 1908, The probable error of a mean")
 def student(a: Any, b: Any, *, alternative: str = "two-sided", random_state: int = 0) -> PairedTest:

@@ -11,8 +11,6 @@ from plackett._kernels.randomness import below, mix
 from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import check_draws, matrix, rounding
 
-__all__ = ["TukeyTest", "tukey"]
-
 
 class TukeyTest(NamedTuple):
     """Mean differences and p-values of all pairs, systems × systems, and the number of queries used."""

@@ -7,8 +7,6 @@ from typing import Any
 from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import PairedTest, differences, direction
 
-__all__ = ["wilcoxon"]
-
 
 @fulfils(paper="Wilcoxon 1945, Individual comparisons by ranking methods")
 def wilcoxon(a: Any, b: Any, *, alternative: str = "two-sided", random_state: int = 0) -> PairedTest:

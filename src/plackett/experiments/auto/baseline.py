@@ -13,8 +13,6 @@ from plackett.experiments.auto.selection import by_query
 from plackett.experiments.auto.splits import Splits
 from plackett.experiments.auto.trials import Trials, fit, quietly
 
-__all__ = ["Baseline"]
-
 
 @dataclass(frozen=True, eq=False)
 class Baseline:

@@ -22,8 +22,6 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
-__all__ = ["Candidate", "further", "given", "portfolio", "with_categories", "with_linear_gain"]
-
 #: Trees of the portfolio: on small data, small steps and half of the columns help more than large trees.
 TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5}
 #: Learning rate from which more rounds are tried instead of larger steps.

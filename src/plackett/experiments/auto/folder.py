@@ -18,8 +18,6 @@ from plackett.experiments.cells.key import data_digest, describe, versions
 if TYPE_CHECKING:
     from plackett.experiments.auto.trials import Outcome
 
-__all__ = ["TrialFolder"]
-
 
 class TrialFolder:
     """Outcomes on disk, each in a file that is written completely or not at all.

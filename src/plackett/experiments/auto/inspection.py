@@ -14,8 +14,6 @@ from plackett.data.profile import Profile, profile, row_hashes
 from plackett.evaluation.giveaways import giveaways
 from plackett.measures.gains import has_gains
 
-__all__ = ["Facts", "inspect_data"]
-
 
 @dataclass(frozen=True, eq=False)
 class Facts:

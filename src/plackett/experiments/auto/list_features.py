@@ -22,8 +22,6 @@ from plackett.rankers.named import ranker_named
 from plackett.scorers.list_features import relative_columns, widened
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Gain", "gain_of_list_features"]
-
 #: Documents that are looked at, rounds of the trees, and the share of the time that the comparison may take.
 ROWS, ROUNDS, SHARE = 10_000, 40, 0.05
 #: Number of different queries that a comparison needs.

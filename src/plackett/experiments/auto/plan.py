@@ -16,8 +16,6 @@ from plackett.measures.base import Measure
 from plackett.rankers.base import Ranker
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["plan"]
-
 #: Share of the time for the search, and how many candidates should be finished in it: a few on several splits say more
 #: than many on one.
 SEARCH_SHARE, FINISHED = 0.7, 3

@@ -37,7 +37,6 @@ from plackett.solvers.monitor import Monitor
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["AutoRanker"]
 __public__ = ["AutoRanker"]
 
 #: Share of the time by which the members of the blend may be late.

@@ -15,8 +15,6 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["refit"]
-
 
 def refit(
     trials: Trials,

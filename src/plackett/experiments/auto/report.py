@@ -13,8 +13,6 @@ from plackett.experiments.auto.inspection import Facts
 from plackett.experiments.auto.selection import Selection
 from plackett.experiments.auto.trials import Trials, mean
 
-__all__ = ["COLUMNS", "check_report", "leaderboard", "summary"]
-
 #: Maximum number of failures in the reasons; the leaderboard has all.
 SHOWN = 3
 #: Columns of the leaderboard.

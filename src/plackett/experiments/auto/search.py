@@ -13,8 +13,6 @@ from plackett.experiments.auto.selection import MEMBERS, evaluations
 from plackett.experiments.auto.trials import OutOfTimeError, Trials
 from plackett.experiments.search.halving import halve
 
-__all__ = ["Budget", "search"]
-
 #: Candidates of one round of successive halving: 9 on a ninth of the splits, 3 on a third, 1 on all.
 BRACKET = 9
 #: Number of candidates to finish between two rounds.

@@ -13,8 +13,6 @@ from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.splits import TWICE
 from plackett.experiments.auto.trials import Trials, mean, per_query
 
-__all__ = ["Selection", "best_alone", "by_query", "evaluations", "greedy", "members_for", "select"]
-
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
 #: Number of candidates that it begins with, and by how many standard errors a candidate is clearly worse.

@@ -11,8 +11,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.inspection import Facts
 
-__all__ = ["Splits", "folds", "repeats_for"]
-
 #: Numbers of queries from which one or two rounds of folds are enough.
 ONCE, TWICE = 1000, 200
 

@@ -26,8 +26,6 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["CLOCKS", "FAILURES", "OutOfTimeError", "Outcome", "Trials", "quietly"]
-
 #: Clocks for the budget: elapsed time or processor time.
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
 

@@ -20,8 +20,6 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.scorers.plain_values import from_plain, to_plain
 
-__all__ = ["Cell", "CellTrial", "Failure", "read_cell", "write_cell"]
-
 
 @dataclass(frozen=True)
 class CellTrial:

@@ -11,8 +11,6 @@ from plackett.experiments.cells.task import CellTask
 from plackett.experiments.cells.worker import Packed, _define
 from plackett.experiments.cells.workers import _custom_measures, _packed
 
-__all__ = ["run_on_cluster"]
-
 #: How often a cell is tried again after its worker was lost.
 _RETRIES = 2
 

@@ -20,8 +20,6 @@ from plackett.data.native import open_dataset, save_dataset
 from plackett.data.splits import Fold
 from plackett.experiments.cells.cell import Cell, read_cell, write_cell
 
-__all__ = ["CellFolder", "FolderTakenError", "StoredFold"]
-
 FORMAT_VERSION = 1
 
 

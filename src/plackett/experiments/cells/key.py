@@ -24,8 +24,6 @@ from plackett.scorers.plain_values import to_plain
 if TYPE_CHECKING:
     from plackett.experiments.cells.cell import Cell
 
-__all__ = ["blended_key", "cell_key", "data_digest", "describe", "versions"]
-
 #: Increased when cells give different results although nothing else has changed.
 PROTOCOL_VERSION = 1
 #: Parameters that do not affect results.

@@ -16,8 +16,6 @@ from plackett.experiments.cells.workers import run_in_processes
 from plackett.experiments.data import Folds
 from plackett.experiments.live import Board
 
-__all__ = ["CellQueue"]
-
 
 class CellQueue:
     """Cells by key, computed or loaded; the same cell under two names is computed once."""

@@ -19,8 +19,6 @@ from plackett.experiments.contestants import Contestant
 from plackett.experiments.effort import effort_of
 from plackett.experiments.search import search_named
 
-__all__ = ["run_cell"]
-
 
 def run_cell(
     contestant: Contestant, fold: Any, protocol: Protocol, names: dict[str, Any], *, n_jobs: int, notify: Notify

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-__all__ = ["modules_behind", "source_stamp"]
-
 _PACKAGE = Path(__file__).resolve().parents[2]
 
 #: Modules that list all items, and model files: they affect no result and change with every new item.

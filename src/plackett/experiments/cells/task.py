@@ -14,8 +14,6 @@ from plackett.experiments.cells.trials import Notify, Protocol
 from plackett.experiments.contestants import Contestant
 from plackett.measures.base import Measure
 
-__all__ = ["CellTask"]
-
 
 @dataclass(frozen=True)
 class CellTask:

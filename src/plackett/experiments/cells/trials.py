@@ -21,8 +21,6 @@ from plackett.experiments.effort import effort_of, full_effort, settled
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["Notify", "Protocol", "Trials", "interruptible", "watches"]
-
 #: Called after each trial with the number of trials so far and the best validation value.
 Notify = Callable[[int, float | None], None]
 

@@ -10,8 +10,6 @@ from plackett._base.errors import PlackettWarning
 from plackett._names.nearest import plural
 from plackett.experiments.cells.cell import Cell
 
-__all__ = ["warn_of_trials"]
-
 #: Figures in a message, which differ from trial to trial.
 _FIGURES = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?")
 

@@ -12,8 +12,6 @@ import traceback
 from importlib import import_module
 from typing import Any
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Compute one cell after another until standard input ends.
@@ -60,6 +58,7 @@ class Packed:
         self.content = content
 
     def __call__(self) -> Any:
+        """The object."""
         return pickle.loads(self.content)
 
 

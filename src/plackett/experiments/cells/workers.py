@@ -20,8 +20,6 @@ from typing import Any
 from plackett.experiments.cells.task import CellTask
 from plackett.experiments.cells.worker import Packed
 
-__all__ = ["run_in_processes"]
-
 #: Environment variables that limit the threads of the libraries we use.
 _THREADS = (
     "PLACKETT_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",

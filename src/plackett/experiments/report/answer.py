@@ -10,8 +10,6 @@ from plackett.experiments.report.numbers import fixed, p_value, seconds
 from plackett.experiments.report.view import View
 from plackett.experiments.tables.failures import failed_cells
 
-__all__ = ["answer"]
-
 
 def answer(view: View) -> Section:
     """The short answer, a line and a paragraph per dataset."""

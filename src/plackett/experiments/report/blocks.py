@@ -7,8 +7,6 @@ from typing import Any
 
 from plackett.evaluation.tables import Table
 
-__all__ = ["Block", "Browser", "Figure", "Heading", "Section", "Tabular", "Text"]
-
 
 @dataclass(frozen=True)
 class Text:

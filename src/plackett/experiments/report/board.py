@@ -12,8 +12,6 @@ from plackett.experiments.report.plots import axis, bars_height, layout, plain
 from plackett.experiments.report.traces import mean_points
 from plackett.experiments.report.view import View
 
-__all__ = ["board"]
-
 #: Folds of the published figures.
 _FOLDS = 5
 

@@ -11,8 +11,6 @@ from plackett.experiments.report.blocks import Block, Heading, Section, Tabular,
 from plackett.experiments.report.numbers import signed
 from plackett.experiments.report.view import View
 
-__all__ = ["changes"]
-
 #: Results that users see, and queries shown as lists.
 _SEEN = 10
 _EXAMPLES = 2

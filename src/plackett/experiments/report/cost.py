@@ -11,8 +11,6 @@ from plackett.experiments.report.numbers import fixed, seconds
 from plackett.experiments.report.plots import axis, layout, place_names, plain, time_axis
 from plackett.experiments.report.view import View
 
-__all__ = ["cost", "pareto_front"]
-
 
 def cost(view: View) -> Section:
     """Training and scoring time against the first measure."""

@@ -14,8 +14,6 @@ from plackett.experiments.report.view import View
 from plackett.measures.language import parse_all
 from plackett.measures.ranking import Scored
 
-__all__ = ["cutoffs"]
-
 _DEEPEST = 20
 _MEASURES = ("nDCG", "P")
 _IN_TABLE = (1, 2, 3, 5, 10, 15, 20)

@@ -17,8 +17,6 @@ from plackett.experiments.report.numbers import short
 from plackett.experiments.report.plots import axis, layout
 from plackett.experiments.report.view import View
 
-__all__ = ["data"]
-
 _ROLES = {"train": "training", "valid": "validation", "test": "test"}
 _BINS = 30
 

@@ -15,8 +15,6 @@ from plackett.experiments.report.view import View
 from plackett.explanations.explain import explain
 from plackett.explanations.explanation import Explanation
 
-__all__ = ["example"]
-
 #: Numbers of documents and features shown, and the longest list that is explained.
 _DOCUMENTS = 5
 _FEATURES = 7

@@ -17,8 +17,6 @@ from plackett.experiments.report.plots import axis, bars_height, layout, plain
 from plackett.experiments.report.view import View
 from plackett.explanations.model_importance import model_importance
 
-__all__ = ["features"]
-
 #: Features in figures and tables, random orders per feature.
 _SHOWN = 15
 _REPEATS = 3

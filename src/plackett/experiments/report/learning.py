@@ -11,8 +11,6 @@ from plackett.experiments.report.traces import best_round, learning_lines
 from plackett.experiments.report.view import View
 from plackett.measures.language import parse
 
-__all__ = ["learning"]
-
 
 def learning(view: View) -> Section | None:
     """A curve per ranker and fold; None if no ranker has rounds."""

@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-__all__ = ["fixed", "p_value", "seconds", "short", "signed", "tidy"]
-
 
 def fixed(value: float | None, digits: int = 4) -> str:
     """A number with fixed decimals; a dash for None."""

@@ -10,8 +10,6 @@ from plackett.experiments.report.numbers import fixed, p_value
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
 from plackett.experiments.report.view import View
 
-__all__ = ["over_datasets"]
-
 
 def over_datasets(view: View) -> Section | None:
     """Ranks over datasets; None for one dataset, or if fewer than two rankers are finished on all of them."""

@@ -10,8 +10,6 @@ from typing import Any
 from plackett._names.optional import optional
 from plackett.experiments.report.blocks import Browser, Figure, Section
 
-__all__ = ["load_extra", "to_html"]
-
 
 def load_extra() -> tuple[Any, str]:
     """The module `jinja2`, and the source of plotly.js: the optional extra ``report``."""

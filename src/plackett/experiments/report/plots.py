@@ -11,18 +11,6 @@ import numpy as np
 
 from plackett.experiments.report.numbers import seconds
 
-__all__ = [
-    "annotation",
-    "axis",
-    "bars_height",
-    "end_labels",
-    "layout",
-    "place_names",
-    "plain",
-    "round_axis",
-    "time_axis",
-]
-
 
 def plain(text: Any) -> str:
     """Escape text so that Plotly shows it literally, not as formatting tags."""

@@ -12,8 +12,6 @@ from plackett.experiments.report.blocks import Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.view import View
 
-__all__ = ["protocol"]
-
 
 def protocol(view: View) -> Section:
     """Everything needed to reproduce the experiment."""

@@ -18,8 +18,6 @@ from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.view import View
 from plackett.measures.base import Measure
 
-__all__ = ["queries"]
-
 #: Queries with a bar, per dataset, and measures to choose from.
 _QUERIES = 1500
 _MEASURES = 4

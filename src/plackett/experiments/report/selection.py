@@ -10,8 +10,6 @@ from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.plots import axis, layout, place_names, plain
 from plackett.experiments.report.view import View
 
-__all__ = ["selection"]
-
 
 def selection(view: View) -> Section | None:
     """The selecting measure on all three parts; None without validation data."""

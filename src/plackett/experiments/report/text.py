@@ -9,8 +9,6 @@ from dataclasses import replace
 from plackett.evaluation.tables import FORMATS, Table, TableCell, latex_text
 from plackett.experiments.report.blocks import Block, Heading, Section, Tabular, Text
 
-__all__ = ["to_latex", "to_markdown"]
-
 #: Limits of a LaTeX page: rows of a table, characters of a cell.
 _PAGE_ROWS = 28
 _LONGEST = 70

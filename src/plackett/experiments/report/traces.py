@@ -10,8 +10,6 @@ import numpy as np
 from plackett.experiments.report.numbers import tidy
 from plackett.experiments.report.plots import plain
 
-__all__ = ["best_round", "cutoff_line", "learning_lines", "mean_points"]
-
 #: Points per learning curve.
 _POINTS = 120
 

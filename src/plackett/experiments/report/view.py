@@ -9,8 +9,6 @@ from plackett._base.cached import cached_property
 from plackett.experiments.result import Experiment
 from plackett.measures.language import parse
 
-__all__ = ["DASHES", "MAX_DRAWN", "SYMBOLS", "View"]
-
 #: How many rankers a figure can show and still be readable; there are this many colours.
 MAX_DRAWN = 8
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from plackett.experiments.report.blocks import Section
     from plackett.experiments.result import Experiment
 
-__all__ = ["report_sections", "write_report"]
-
 
 def write_report(
     experiment: Experiment,

@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 from plackett._base.search_space import SearchSpace
 
-__all__ = ["DEFAULT_TRIALS", "Objective", "Search", "frozen"]
-
 #: Number of trials if neither a number nor a time is given.
 DEFAULT_TRIALS = 10
 

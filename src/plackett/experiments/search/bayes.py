@@ -12,8 +12,6 @@ from plackett._names.optional import optional
 from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
 
-__all__ = ["bayes"]
-
 
 def load_optuna() -> Any:
     """The module `optuna`."""

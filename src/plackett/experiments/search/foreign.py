@@ -6,8 +6,6 @@ from typing import Any
 
 from plackett._base.search_space import Integer, Real, SearchSpace
 
-__all__ = ["space_of"]
-
 #: By the name of the class. LightGBM's is that of `plackett.models.Trees`, whose engine it is.
 FOREIGN: dict[str, SearchSpace] = {
     "LGBMRanker": {

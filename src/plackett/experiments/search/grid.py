@@ -11,8 +11,6 @@ from plackett._base.search_space import SearchSpace, grid_values
 from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import Objective
 
-__all__ = ["check_trials", "grid"]
-
 #: Number of values of a range if the number of trials does not determine it.
 STEPS = 3
 

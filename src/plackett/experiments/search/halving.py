@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
 from plackett.experiments.search.random import settings_at_random
 
-__all__ = ["halve", "halving"]
-
 #: One in this many settings advances to the next round, which spends this many times the effort on each.
 FACTOR = 3
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from plackett._base.search_space import SearchSpace
 from plackett.experiments.search.base import Objective
 
-__all__ = ["nothing"]
-
 
 def nothing(
     objective: Objective,

@@ -10,8 +10,6 @@ from plackett._base.search_space import SearchSpace, value_at
 from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import Objective, frozen
 
-__all__ = ["random", "settings_at_random"]
-
 #: Number of draws in a row without a new setting after which the space counts as exhausted.
 PATIENCE = 100
 

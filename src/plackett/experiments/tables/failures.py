@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
-__all__ = ["FailedCells", "failed_cells"]
-
 
 @dataclass(frozen=True)
 class FailedCells:

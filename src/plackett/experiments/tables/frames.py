@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from plackett.experiments.result import Experiment
 
-__all__ = ["curves", "per_query", "selection", "times", "trials"]
-
 _SECONDS = ("search", "train", "score")
 _PARTS = ("train", "valid", "test")
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from plackett.experiments.result import Experiment
 
-__all__ = ["leaderboard"]
-
 _COLUMNS = (
     "dataset", "ranker", "measure", "mean_over_folds", "mean_over_queries", "low", "high", "best", "p", "p_corrected",
     "significantly_worse", "validation", "chosen", "n_queries", "n_folds", "search_seconds", "train_seconds",

@@ -15,8 +15,6 @@ from plackett.measures.language import parse
 if TYPE_CHECKING:
     from plackett.experiments.result import Experiment
 
-__all__ = ["leaderboard_table"]
-
 
 def leaderboard_table(experiment: Experiment, *, digits: int = 4) -> Table:
     """One row per dataset and ranker, one column per measure; notes say how to read it, and what failed."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["PRECISION_AT_PERCENT", "SEARCH_ENGINE", "STABILITY", "TABLES", "PublishedTable"]
-
 _LIU = "Liu 2011, Learning to rank for information retrieval"
 _ZHENG = "Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression"
 

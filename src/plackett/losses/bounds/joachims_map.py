@@ -9,7 +9,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching
 
-__all__ = ["joachims_map_bound"]
 __home__ = "theory"
 
 

@@ -30,7 +30,6 @@ from plackett.measures.ndcg import NDCG
 from plackett.measures.rc import RankCorrelation
 from plackett.measures.rr import ReciprocalRank
 
-__all__ = ["KnownBound", "known_bounds"]
 __home__ = "theory"
 
 Values = Callable[[np.ndarray, RankingDataset], np.ndarray]

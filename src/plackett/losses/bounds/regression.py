@@ -11,7 +11,6 @@ from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
 
-__all__ = ["regression_ap_bound", "regression_bound"]
 __home__ = "theory"
 
 

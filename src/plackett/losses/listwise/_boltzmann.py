@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
 
-__all__ = ["boltzmann"]
-
 
 @kernel
 def _slope(rank, n, alpha):  # type: ignore[no-untyped-def]

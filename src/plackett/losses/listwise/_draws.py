@@ -10,8 +10,6 @@ from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["label_key", "sampled_orders", "score_key", "uniform", "unit"]
-
 
 @kernel
 def label_key(labels, seed):  # type: ignore[no-untyped-def]

@@ -15,8 +15,6 @@ from plackett._kernels.scratch import longest
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise._draws import label_key, unit
 
-__all__ = ["exact_choice", "label_blocks", "mallows_orders", "sampled_choice"]
-
 
 @kernel
 def _factors(counts, blocks, theta, factor):  # type: ignore[no-untyped-def]

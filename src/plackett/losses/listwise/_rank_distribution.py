@@ -6,8 +6,6 @@ import math
 
 from plackett._kernels.kernel import REASSOC, kernel
 
-__all__ = ["add_pull", "expectation", "normal_expectation", "pair_chances"]
-
 _FAR = 9.0  # beyond this many standard deviations a chance is 0 or 1 to the last bit
 
 

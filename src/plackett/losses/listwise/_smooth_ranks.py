@@ -19,8 +19,6 @@ from plackett._kernels.kernel import REASSOC, kernel, kernel_from
 from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.vector_math import exp
 
-__all__ = ["next_ranks", "pull", "rank_sweep", "smooth_rank", "smooth_rank_far", "to_scores"]
-
 
 @kernel(fastmath=REASSOC)
 def smooth_rank(s, own):  # type: ignore[no-untyped-def]

@@ -15,8 +15,6 @@ from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.approx_err import check_steepness
 from plackett.losses.listwise.softrank import check_relevant
 
-__all__ = ["ApproxAPLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ApproxAPLoss(Loss):

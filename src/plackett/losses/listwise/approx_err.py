@@ -15,8 +15,6 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.softrank import check_relevant
 
-__all__ = ["ApproxERRLoss", "ApproxRRLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ApproxERRLoss(Loss):

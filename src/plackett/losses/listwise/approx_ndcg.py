@@ -16,8 +16,6 @@ from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise._smooth_ranks import next_ranks, pull, smooth_rank_far
 from plackett.measures.gains import check_gain, ideal_dcg
 
-__all__ = ["ApproxNDCGLoss"]
-
 #: Up to this spread of αs within a query a product of two e^(αs) neither overflows nor vanishes.
 _FAR = 600.0
 _LN2 = 0.6931471805599453

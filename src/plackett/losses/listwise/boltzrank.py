@@ -15,8 +15,6 @@ from plackett.losses.listwise._boltzmann import boltzmann
 from plackett.losses.listwise._draws import sampled_orders
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
-__all__ = ["BoltzRankLoss"]
-
 #: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 18
 

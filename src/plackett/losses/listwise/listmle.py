@@ -15,8 +15,6 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 from plackett.measures.gains import check_discount, discount_table
 
-__all__ = ["ListMLELoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ListMLELoss(Loss):

@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise.listmle import ListMLELoss
 
-__all__ = ["ListMLEGammaLoss"]
-
 #: Scores above this count as this in the prior, whose exponential would overflow.
 _LARGEST = 700.0
 

@@ -16,8 +16,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["ListMLEBestLoss", "ListMLESetLoss"]
-
 #: Latest start of the integral over the logarithm of time, and how far below its peak the integrand is negligible.
 _LEFT = -40.0
 _NOTHING = 42.0

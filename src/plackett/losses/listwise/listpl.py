@@ -18,8 +18,6 @@ from plackett.losses.listwise._draws import label_key, unit
 from plackett.measures.gains import check_gain
 from plackett.measures.ranking import Scored
 
-__all__ = ["ListPLLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ListPLLoss(Loss):

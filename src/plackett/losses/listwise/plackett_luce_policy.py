@@ -18,8 +18,6 @@ from plackett.losses.listwise._draws import label_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__all__ = ["PlackettLucePolicy"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PlackettLucePolicy(Loss):

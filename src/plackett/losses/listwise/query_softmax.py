@@ -13,8 +13,6 @@ from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise.listnet import CrossEntropy
 from plackett.measures.gains import check_gain
 
-__all__ = ["QuerySoftmaxLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class QuerySoftmaxLoss(Loss):

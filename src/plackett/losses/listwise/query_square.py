@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain
 
-__all__ = ["QuerySquare"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class QuerySquare(Loss):

@@ -16,8 +16,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
-__all__ = ["SmoothRankLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SmoothRankLoss(Loss):

@@ -14,8 +14,6 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, pair_chances
 from plackett.losses.listwise.softrank import check_relevant, check_sigma
 
-__all__ = ["SoftAPLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SoftAPLoss(Loss):

@@ -15,8 +15,6 @@ from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, normal_expectation, pair_chances
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
-__all__ = ["SoftNDCGLoss", "SoftPCLoss", "SoftRankBound"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SoftNDCGLoss(Loss):

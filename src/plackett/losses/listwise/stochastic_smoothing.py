@@ -19,8 +19,6 @@ from plackett.losses.listwise._draws import score_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__all__ = ["StochasticSmoothing"]
-
 #: Densities of scores farther away than this many deviations are left out; they are below 1e-8.
 _FARTHEST = 6.0
 

@@ -17,8 +17,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["StructRankLoss"]
-
 #: Up to this margin of a lower document e^(θΔ) does not overflow.
 _FAR = 600.0
 

@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise.listnet import CrossEntropy
 
-__all__ = ["XENDCGLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class XENDCGLoss(Loss):

@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["Constraints", "Grades", "grades"]
-
 
 class Grades(NamedTuple):
     """Judged rows of positive weight by query and rising label, and where each query and each grade begins."""

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from plackett.losses.pairwise.base import PairLoss
 
-__all__ = ["MOST_PAIRS", "pair_gradient"]
-
 #: Largest number of pairs at once; it bounds the memory to some 400 MB.
 MOST_PAIRS = 1 << 25
 

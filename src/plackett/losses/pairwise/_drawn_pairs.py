@@ -10,8 +10,6 @@ from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["DrawnPairs"]
-
 
 class DrawnPairs:
     """The preferences of a dataset, or its pairs of unequal labels, to draw from; a draw takes O(log n).

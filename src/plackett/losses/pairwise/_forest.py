@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["Forest", "least_moves"]
-
 # Minimise ½ Σ w (z - h)² under z[u] - z[v] ≥ c for arcs (u, v). The tight arcs with a positive multiplier form a
 # forest. A tree moves as one body and rests at its mean; the multiplier of an arc is the force that one side of it
 # exerts on the other, a sum over a subtree. The method is Goldfarb and Idnani's, with walks over trees instead of

@@ -17,8 +17,6 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swaps_below
 
-__all__ = ["FrozenSwaps"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FrozenSwaps(Loss):

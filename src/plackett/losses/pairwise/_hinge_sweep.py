@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import lanes, most
 from plackett._kernels.sort import argsort_descending
 
-__all__ = ["hinge_sweep", "violations"]
-
 
 @kernel
 def _add(tree, size, grade, weight, t):  # type: ignore[no-untyped-def]

@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett._kernels.sort import argsort_descending
 
-__all__ = ["graded_updates"]
-
 # Documents of one grade are not ordered among themselves, but all of them must be above those of lower grades. So the
 # new scores of grade k are the old ones, clipped to an interval between two thresholds b[k-1] ≤ b[k], and the update is
 # an isotonic regression over the thresholds alone: neighbours out of order are pooled until none is left. The cost of a

@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._forest import Forest, least_moves, walk
 
-__all__ = ["graph_updates"]
-
 # An arc's bound is margin·t - tie·r: its margin, of which a share 1 - t is given up, and the gap r that tied documents
 # have. The cost is convex in t and r, and its derivatives are piecewise linear, known from the forces of the arcs and
 # from how the trees follow t and r.

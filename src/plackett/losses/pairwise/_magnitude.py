@@ -15,8 +15,6 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise._rows import add, gaps, sweep_of
 from plackett.losses.pairwise.base import all_pairs, sweep_pairs
 
-__all__ = ["MagnitudeLoss", "power"]
-
 #: Within this distance of the target difference, the curvature of |z|^β with β < 2 stops growing.
 _CLOSE = 1e-6
 

@@ -20,8 +20,6 @@ from plackett.losses.base import BoundLoss, _ones
 from plackett.losses.pairwise._pair_sweeps import LOWER, SAME, TABLE, pair_sums, sort_sweep
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["LabelPairs", "MarginPairs", "PreferencePairs", "margin_pairs"]
-
 
 class MarginPairs(Protocol):
     """Pairs of documents that should be apart.

@@ -16,8 +16,6 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import most
 from plackett._kernels.sort import argsort_descending
 
-__all__ = ["LOWER", "SAME", "TABLE", "pair_sums", "sort_sweep"]
-
 #: Which documents are the worse ones of a document: those of lower grade, all weighing 1 (a Fenwick tree over grades);
 #: those of the same grade; those a table gives a weight to.
 LOWER, SAME, TABLE = 0, 1, 2

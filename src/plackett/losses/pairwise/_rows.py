@@ -16,8 +16,6 @@ from plackett._kernels.kernel import REASSOC, kernel, kernel_from
 from plackett._kernels.scratch import lanes, most
 from plackett.losses.base import Derivatives
 
-__all__ = ["Pairs", "Row", "add", "gaps", "gather", "row_for", "sweep_of"]
-
 
 class Pairs(NamedTuple):
     """The judged documents of each query by descending label, and what they weigh."""

@@ -18,8 +18,6 @@ from plackett.losses.pairwise.lambdas import Lambda, PairRules
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__all__ = ["SwappedPairs", "swap_sweep"]
-
 
 class SwappedPairs(BoundLoss):
     """A lambda gradient on one dataset, by a formula of one pair."""

@@ -14,8 +14,6 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise._rows import add, gaps, sweep_of
 from plackett.losses.pairwise.base import all_pairs, label_order, sweep_pairs
 
-__all__ = ["TieLoss"]
-
 
 def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
     """Stands for the formula of pairs of unequal labels."""

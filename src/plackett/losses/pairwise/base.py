@@ -19,8 +19,6 @@ from plackett.losses.base import BoundLoss, Derivatives, DeviceForm, Loss, _ones
 from plackett.losses.pairwise._device import pair_gradient
 from plackett.losses.pairwise._rows import Pairs, add, gaps, sweep_of
 
-__all__ = ["AllPairs", "PairLoss", "all_pairs", "label_order", "sweep_pairs", "total_pair_weight"]
-
 
 def _phi(z, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
     """Placeholder for the formula of a loss."""

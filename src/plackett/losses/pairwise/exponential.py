@@ -10,8 +10,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise.base import PairLoss
 
-__all__ = ["Exponential"]
-
 #: Scores further than this from the middle of their query are moved to it, so that no exponential overflows.
 CLIP = 300.0
 

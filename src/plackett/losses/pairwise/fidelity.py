@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp
 from plackett.losses.pairwise.base import PairLoss
 
-__all__ = ["Fidelity"]
-
 
 @kernel
 def _phi(z, value, slope, curvature, target):  # type: ignore[no-untyped-def]

@@ -13,8 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["Guttman"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Guttman(Loss):

@@ -8,8 +8,6 @@ from typing import ClassVar
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss, power
 
-__all__ = ["HingeMagnitude"]
-
 
 @kernel
 def _phi(gap, target, value, slope, curvature, beta):  # type: ignore[no-untyped-def]

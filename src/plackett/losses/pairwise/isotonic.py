@@ -17,7 +17,6 @@ from plackett.losses.pairwise._isotonic_graded import graded_updates
 from plackett.losses.pairwise._isotonic_graph import graph_updates
 from plackett.measures.gains import check_gain
 
-__all__ = ["Isotonic", "Update", "isotonic_update"]
 __public__ = ["isotonic_update"]
 
 

@@ -16,8 +16,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain, ideal_dcg
 
-__all__ = ["LambdaLoss"]
-
 
 class _Scheme(NamedTuple):
     """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + δ + ρ), the last two optionally.

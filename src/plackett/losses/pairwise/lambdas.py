@@ -19,8 +19,6 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swaps_below
 
-__all__ = ["Lambda", "PairRules", "Ranked"]
-
 #: Documents further below the best one than this are moved to this distance, to stay in the range of float32.
 _FARTHEST = -1e30
 

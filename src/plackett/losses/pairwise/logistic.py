@@ -16,8 +16,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm, _ones
 from plackett.losses.pairwise.base import AllPairs, PairLoss, label_order, sweep_pairs
 
-__all__ = ["Logistic"]
-
 #: Up to this spread of the scores of a query a product of two e^s neither overflows nor vanishes.
 _FAR = 600.0
 #: A product of twice as many factors of ½ or more does not vanish.

@@ -9,8 +9,6 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss
 from plackett.losses.pairwise.pair_svr import PairSVR
 
-__all__ = ["MagnitudePreserving"]
-
 
 @kernel
 def _squares(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]

@@ -16,8 +16,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["OWA"]
-
 #: Weights by name: functions from n to n unnormalised weights.
 SCHEMES: dict[str, Callable[[int], np.ndarray]] = {
     "harmonic": lambda n: 1.0 / np.arange(1.0, n + 1.0),

@@ -9,8 +9,6 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss, power
 
-__all__ = ["PairSVR"]
-
 
 @kernel
 def _phi(gap, target, value, slope, curvature, beta, epsilon):  # type: ignore[no-untyped-def]

@@ -15,8 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["PNormPushLoss"]
-
 #: Powers stop growing at e to this, so that no sum of them overflows.
 CLIP = 600.0
 

@@ -12,8 +12,6 @@ from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
 
-__all__ = ["QuadraticBound"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class QuadraticBound(PairLoss):

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp, log1p
 from plackett.losses.pairwise._ties import TieLoss
 
-__all__ = ["RaoKupper"]
-
 
 @kernel(inline=True)
 def _softplus(x):  # type: ignore[no-untyped-def]

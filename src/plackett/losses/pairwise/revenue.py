@@ -12,8 +12,6 @@ from plackett._kernels.vector_math import exp, log1p
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
-__all__ = ["RevenueLoss"]
-
 
 @kernel
 def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]

@@ -17,8 +17,6 @@ from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swap
 
-__all__ = ["RISKS", "RiskSensitive"]
-
 #: Whether the additional weight depends on how far a query is from the baseline, and whether a swap is weighed by the
 #: change of the utility or by that weight alone.
 RISKS = {"urisk": (False, True), "saro": (True, True), "faro": (True, False)}

@@ -10,8 +10,6 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp
 from plackett.losses.pairwise.base import PairLoss
 
-__all__ = ["Sigmoid"]
-
 
 @kernel
 def _phi(z, value, slope, curvature, sigma):  # type: ignore[no-untyped-def]

@@ -9,8 +9,6 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
-__all__ = ["SquaredHinge"]
-
 
 @kernel
 def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]

@@ -10,8 +10,6 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._ties import TieLoss
 
-__all__ = ["ThurstoneMosteller"]
-
 _ROOT_HALF = math.sqrt(0.5)
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 #: Below this many standard deviations Φ underflows, and its asymptotic series is exact to the last digits.

@@ -14,8 +14,6 @@ from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.swaps import swap
 
-__all__ = ["BoundUnbiasedLambda", "UnbiasedLambda", "clipped_positions"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class UnbiasedLambda(Lambda):

@@ -17,8 +17,6 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Ranking, Scored
 from plackett.measures.swaps import new_state, swap
 
-__all__ = ["YetiRankLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class YetiRankLoss(Loss):

@@ -7,8 +7,6 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss
 
-__all__ = ["judged_weight", "signs_and_weights", "sum_by_query"]
-
 
 def judged_weight(bound: BoundLoss) -> np.ndarray:
     """Weight of each document with that of its query; 0 where it is not judged."""

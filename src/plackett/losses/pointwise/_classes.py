@@ -10,8 +10,6 @@ from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
 
-__all__ = ["check_n_classes", "class_gains", "classes_of"]
-
 #: A score per class and document: more classes than this are a mistake.
 _MOST_CLASSES = 1000
 

@@ -11,8 +11,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise._binary import signs_and_weights, sum_by_query
 
-__all__ = ["BinaryLogistic"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BinaryLogistic(Loss):

@@ -12,8 +12,6 @@ from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
-__all__ = ["Cosine"]
-
 Top = Callable[[np.ndarray], np.ndarray]
 
 

@@ -12,8 +12,6 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise._classes import check_n_classes, class_gains, classes_of
 from plackett.measures.gains import check_gain
 
-__all__ = ["Cumulative"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Cumulative(Loss):

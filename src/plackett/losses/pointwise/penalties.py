@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["PENALTIES", "Penalty"]
-
 #: The exponential penalty is at most e^300; beyond that its gradient is constant.
 _MOST = 300.0
 

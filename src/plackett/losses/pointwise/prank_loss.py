@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from plackett.losses.pointwise.thresholds import ThresholdLoss
 
-__all__ = ["PRankLoss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PRankLoss(ThresholdLoss):

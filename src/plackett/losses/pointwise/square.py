@@ -11,8 +11,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm, Loss, finite_gains
 from plackett.measures.gains import check_gain
 
-__all__ = ["Square"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Square(Loss):

@@ -12,8 +12,6 @@ from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.measures.gains import check_gain
 
-__all__ = ["SubsetSquare"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SubsetSquare(Loss):

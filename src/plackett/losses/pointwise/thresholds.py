@@ -15,8 +15,6 @@ from plackett.data.mapped import is_large, query_blocks, row_array
 from plackett.losses.base import BoundLoss, Loss, _ones
 from plackett.losses.pointwise.penalties import PENALTIES
 
-__all__ = ["ThresholdLoss"]
-
 _MOST_GRADES = 256
 
 

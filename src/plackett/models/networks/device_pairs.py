@@ -13,8 +13,6 @@ from plackett.losses.pairwise._device import MOST_PAIRS
 from plackett.losses.pairwise.base import AllPairs
 from plackett.scorers.networks.blocks import rows_of
 
-__all__ = ["DevicePairs"]
-
 
 class DevicePairs:
     """All pairs of unequal labels, in padded tables of lists; long lists are processed one band of rows at a time.

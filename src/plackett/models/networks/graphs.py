@@ -22,8 +22,6 @@ from plackett.scorers.networks.lists import Lists
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
-__all__ = ["GraphSteps", "Shape", "fits", "rounded_up"]
-
 #: Most slots of the table of scores of a network that looks at one document at a time.
 MOST_SCORES = 1 << 22
 

@@ -19,8 +19,6 @@ from plackett.scorers.networks.features import FeatureMap
 from plackett.scorers.neural import NeuralScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Neural"]
-
 
 @dataclass(kw_only=True, eq=False)
 class Neural:

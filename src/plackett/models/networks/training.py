@@ -23,8 +23,6 @@ from plackett.solvers.monitor import Monitor
 if TYPE_CHECKING:
     from plackett.models.networks.neural import Neural
 
-__all__ = ["HostLoss", "Training"]
-
 
 class HostLoss:
     """A loss that is evaluated on the host: scores are copied there, and the gradient is copied back."""

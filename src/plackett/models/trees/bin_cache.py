@@ -28,8 +28,6 @@ from plackett._kernels.folder import cache_root
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, source_of
 
-__all__ = ["cache_file", "cached_bins"]
-
 #: Setting this variable to 0 switches the cache off.
 SWITCH = "PLACKETT_BIN_CACHE"
 _FORMAT = b"plackett bins 1\n"

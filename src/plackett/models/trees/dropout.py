@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["RESCALES", "SAMPLES", "DropCount"]
-
 
 class DropCount:
     """How many trees to drop.

@@ -23,8 +23,6 @@ from plackett.scorers.trees.text import join_trees
 from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["DropoutTrees"]
-
 #: Weights that a line search tries for the new tree.
 _STEPS = np.arange(1, 17) / 8.0
 #: Smallest difference that counts as an improvement.

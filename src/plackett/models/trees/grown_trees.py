@@ -11,8 +11,6 @@ from plackett._base.errors import LossError
 from plackett.models.trees.leaf_table import LeafTable
 from plackett.scorers.trees.text import scale_tree, split_trees, trees_only
 
-__all__ = ["Grower", "GrownTrees"]
-
 
 class GrownTrees:
     """The trees of a round, one per output: text, leaf values, and the slot that stores the leaf of each row."""

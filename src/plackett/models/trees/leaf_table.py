@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 
-__all__ = ["LeafTable"]
-
 #: Rows whose scores stay in the cache while the trees are added one by one.
 _BLOCK = 1024
 

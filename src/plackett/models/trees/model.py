@@ -25,8 +25,6 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Trees", "boosted_gradients", "lightgbm_dataset"]
-
 
 @dataclass(kw_only=True, eq=False)
 class Trees:

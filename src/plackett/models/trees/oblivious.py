@@ -20,8 +20,6 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees, new_head
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Oblivious"]
-
 _MOST_LEVELS = 12
 
 

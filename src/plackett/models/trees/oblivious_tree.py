@@ -10,8 +10,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.threshold_bins import MISSING, ThresholdBins, columns
 
-__all__ = ["Limits", "ObliviousTree", "Question", "grow"]
-
 _BINS = 256
 
 

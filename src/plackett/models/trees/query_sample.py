@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["QuerySample"]
-
 
 class QuerySample:
     """Counts each query as often as it was drawn; LightGBM's own bagging by query ignores custom gradients.

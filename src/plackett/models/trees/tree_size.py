@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FOREST_LEAVES", "leaf_size_for", "leaves_for"]
-
 #: Leaves of the trees of a forest, for data of any size.
 FOREST_LEAVES = 31
 #: Smallest and largest number of leaves, and the number of documents up to which the smallest is used.

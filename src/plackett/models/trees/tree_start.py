@@ -10,8 +10,6 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import split_trees
 
-__all__ = ["start_scores", "start_trees"]
-
 
 def start_trees(start: Scorer, n_features: int, outputs: int) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Header and trees to continue from; raises an error if they do not fit the data."""

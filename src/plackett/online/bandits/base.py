@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.online.learners.base import Page, checked_clicks
 
-__all__ = ["Bandit", "admissible", "checked_look", "checked_relevance", "quality", "within"]
-
 #: Halvings of the exploration before there is none.
 _TRIES = 20
 

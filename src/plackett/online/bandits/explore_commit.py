@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett.online.bandits.base import Bandit, admissible, checked_relevance
 from plackett.online.learners.base import Page, checked_clicks
 
-__all__ = ["RankedExploreCommit"]
-
 
 @dataclass(eq=False)
 class RankedExploreCommit(Bandit):

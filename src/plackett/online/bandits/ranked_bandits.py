@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett.online.bandits.base import Bandit, admissible, checked_relevance
 from plackett.online.learners.base import Page, checked_clicks
 
-__all__ = ["RankedBandits"]
-
 
 def _exp3(bandit: RankedBandits, i: int, rng: np.random.Generator) -> tuple[int, float]:
     p = bandit.probabilities(i)

@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks
 
-__all__ = ["TopKBandit"]
-
 
 @dataclass(eq=False)
 class TopKBandit(Bandit):

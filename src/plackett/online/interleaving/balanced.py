@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
-__all__ = ["Balanced", "BalancedList"]
-
 
 @dataclass(frozen=True)
 class BalancedList(Interleaved):

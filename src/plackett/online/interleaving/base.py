@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 
 from plackett._base.errors import DataError
 
-__all__ = ["Interleaved", "Interleaving"]
-
 
 @dataclass(frozen=True)
 class Interleaved:

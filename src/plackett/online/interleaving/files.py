@@ -24,8 +24,6 @@ from plackett.online.interleaving.base import Interleaved, Interleaving
 from plackett.online.interleaving.interleave import find_interleaving, interleave
 from plackett.online.sequential import mean_sequence, sign_sequence
 
-__all__ = ["InterleavingScore", "score_events", "write_lists"]
-
 #: Ways of interleaving for which the sign of the credit is fair; for the others the mean credit is tested.
 _BY_SIGN = ("team-draft", "balanced")
 #: Larger credits for one page are refused: their squares would be infinite.

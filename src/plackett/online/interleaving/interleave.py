@@ -21,8 +21,6 @@ from plackett.online.interleaving.optimised import Optimised
 from plackett.online.interleaving.probabilistic import Probabilistic
 from plackett.online.interleaving.team_draft import TeamDraft
 
-__all__ = ["METHODS", "find_interleaving", "interleave"]
-
 METHODS: dict[str, Interleaving] = {each.name: each() for each in (TeamDraft, Balanced, Probabilistic, Optimised)}
 _BY_PLAIN_NAME = {plain(name): each for name, each in METHODS.items()}
 

@@ -13,8 +13,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
-__all__ = ["Optimised", "Plan", "list_choices"]
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:

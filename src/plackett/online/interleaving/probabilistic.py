@@ -11,8 +11,6 @@ from typing import Any, ClassVar
 from plackett._base.errors import DataError
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
-__all__ = ["Probabilistic"]
-
 #: Every document can be drawn, however steeply the probability falls.
 _LEAST = 1e-200
 

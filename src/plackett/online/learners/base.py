@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.online._lists import scores_of
 
-__all__ = ["OnlineLearner", "Page", "checked_clicks"]
-
 
 @dataclass(frozen=True, eq=False)
 class Page:

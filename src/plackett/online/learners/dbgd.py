@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel
 from plackett.online._lists import best_first, normal, page_quality, scores_of, uniform
 from plackett.online.learners.base import OnlineLearner
 
-__all__ = ["DBGD"]
-
 #: Rows of the memory: the number of candidates, then of directions that lost; row 0 holds the row to write next.
 _FIRST = 1
 #: Distances of the candidates that are tried before the current order is shown; each is half of the one before.
@@ -107,6 +105,7 @@ def show_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team):  
 
 @kernel
 def learn_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):  # type: ignore[no-untyped-def]
+    """Step towards the directions that won the clicks of a page."""
     m, kept, project = int(parameters[3]), int(parameters[4]), parameters[5] > 0.0
     d = w.size
     credit = np.zeros(m + 1)

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel, kernel_from
 from plackett.online._lists import logistic
 from plackett.online.learners.pdgd import DrawnPages, learn_pairs, show_drawn
 
-__all__ = ["NetworkPDGD"]
-
 
 @kernel
 def _layer(w, x, hidden, out):  # type: ignore[no-untyped-def]
@@ -30,6 +28,7 @@ def _layer(w, x, hidden, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def score_network(w, X, rows, n, parameters, out):  # type: ignore[no-untyped-def]
+    """Scores of a network with one hidden layer."""
     hidden, last = int(parameters[2]), w.size - int(parameters[2])
     units = np.empty(hidden)
     for j in range(n):

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel, kernel_from
 from plackett.online._lists import best_first, draw_list, logistic, page_quality, scores_of
 from plackett.online.learners.base import OnlineLearner
 
-__all__ = ["PDGD", "DrawnPages", "learn_pairs", "pair_weight", "show_drawn"]
-
 #: Lists drawn before the current order is shown, if lists must not be worse than a bound.
 _TRIES = 20
 

@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel
 from plackett.online._lists import best_first, scores_of
 from plackett.online.learners.base import OnlineLearner
 
-__all__ = ["ClickPerceptron"]
-
 
 @kernel
 def show_perceptron(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]

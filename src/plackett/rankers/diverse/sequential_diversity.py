@@ -25,8 +25,6 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.related import RelatedScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["PrefixLikelihood", "SequentialDiversity", "ideal_orders"]
-
 #: Relation by which a document is compared with the chosen ones.
 NOVELTY = ("largest similarity", "mean similarity")
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["assign"]
-
 
 @kernel
 def _look(row, base, slope, weight, s, worth, price, dist, before):  # type: ignore[no-untyped-def]

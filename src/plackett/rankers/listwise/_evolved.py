@@ -25,8 +25,6 @@ from plackett.solvers.formulas.text import default_names, to_text
 from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Evolved"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Evolved(Ranker):

@@ -10,8 +10,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["merge"]
-
 
 @kernel
 def _offer(cost, came, source, discount, rank, slope, worth, grade):  # type: ignore[no-untyped-def]

@@ -19,8 +19,6 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.search.problem import LinearProblem
 
-__all__ = ["Searched"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Searched(Ranker):

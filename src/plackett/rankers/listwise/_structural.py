@@ -21,8 +21,6 @@ from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 
-__all__ = ["Lists", "Problem", "StructuralSVM", "Violations"]
-
 #: For given scores, the most violated ranking of each list: its 1 − M, and how much more its feature map weights each
 #: document than that of a perfect ranking does. 1 − M plus these factors times the scores is the loss.
 Violations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from plackett._kernels.kernel import kernel
 from plackett._kernels.sort import argsort_descending
 
-__all__ = ["share_among_ties", "two_classes"]
-
 
 @kernel
 def two_classes(scores, relevant, keys, spare, order, spare_order, high, high_rows, low, low_rows):  # type: ignore[no-untyped-def]

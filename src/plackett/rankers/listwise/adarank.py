@@ -20,8 +20,6 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["AdaRank"]
-
 #: A weak ranker that is perfect on all queries, or wrong on all, would have an infinite coefficient.
 _LEAST_LOSS = 1e-6
 

@@ -11,8 +11,6 @@ from plackett.losses.listwise.approx_ap import ApproxAPLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["ApproxAP"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ApproxAP(GradientTrained, Linear):

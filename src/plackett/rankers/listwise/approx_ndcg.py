@@ -11,8 +11,6 @@ from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["ApproxNDCG"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ApproxNDCG(GradientTrained, Linear):

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 from plackett.rankers.listwise._evolved import Evolved
 
-__all__ = ["ARRANGER"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ARRANGER(Evolved):

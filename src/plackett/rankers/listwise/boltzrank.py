@@ -13,8 +13,6 @@ from plackett.models.linear import Linear
 from plackett.models.pair_potentials import PairPotentials
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["BoltzRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BoltzRank(GradientTrained, Linear):

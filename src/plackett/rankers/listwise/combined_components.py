@@ -10,8 +10,6 @@ from plackett.rankers.listwise._evolved import Evolved
 from plackett.scorers.formulas.program import Program
 from plackett.solvers.formulas.text import from_text
 
-__all__ = ["CombinedComponents", "retrieval_components"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CombinedComponents(Evolved):

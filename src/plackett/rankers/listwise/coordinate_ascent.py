@@ -9,8 +9,6 @@ from plackett._base.search_space import SearchSpace
 from plackett.rankers.listwise._searched import Searched
 from plackett.solvers.search.coordinate import Coordinate
 
-__all__ = ["CoordinateAscent"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CoordinateAscent(Searched):

@@ -15,8 +15,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.stagewise import StagewiseScorer, feature_lists
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["CPSRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CPSRanker(Ranker):

@@ -16,8 +16,6 @@ from plackett.scorers.expected_utility import ExpectedUtilityScorer
 from plackett.solvers.moment_matching import probit_posterior_steps
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["DecisionTheoretic"]
-
 #: Largest number of trials: the expected utility sums over all labels.
 _MOST_TRIALS = 1000
 

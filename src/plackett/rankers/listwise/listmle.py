@@ -11,8 +11,6 @@ from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["ListMLE"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ListMLE(GradientTrained, Linear):

@@ -12,8 +12,6 @@ from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.chosen_penalty import ChosenPenalty
 
-__all__ = ["ListNet"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ListNet(ChosenPenalty, GradientTrained, Linear):

@@ -10,8 +10,6 @@ from plackett.losses.listwise.listnet_top_k import ListNetTopKLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["ListNetTopK"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ListNetTopK(GradientTrained, Linear):

@@ -10,8 +10,6 @@ from plackett._base.search_space import SearchSpace
 from plackett.rankers.listwise._searched import Searched
 from plackett.solvers.search.solvers import make_solver
 
-__all__ = ["MeasureSearch"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MeasureSearch(Searched):

@@ -22,8 +22,6 @@ from plackett.scorers._products import block_sums
 from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.solvers.proved_gap import relative_gap
 
-__all__ = ["PermuRank", "Rankings", "Search", "Slack", "ap_search", "ndcg_search", "slack_violations"]
-
 #: Weight of scores so small that the measure alone decides, for scores up to 1.
 _LEAST_SCALE = 1e-9
 #: Rankings of a list are enumerated if their number times the number of documents is at most this.

@@ -20,8 +20,6 @@ from plackett.rankers.diverse.sequential_diversity import ideal_orders
 from plackett.scorers.pointer import PointerScorer, _values
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["OrderLikelihood", "PointerRanker"]
-
 _TRAINING = ("likelihood", "policy")
 #: Largest number of features; more would make the table of interactions too large.
 _MOST_FEATURES = 300

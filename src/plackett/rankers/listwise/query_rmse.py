@@ -10,8 +10,6 @@ from plackett.losses.listwise.query_square import QuerySquare
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["QueryRMSE"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class QueryRMSE(GradientTrained, Trees):

@@ -10,8 +10,6 @@ from plackett.losses.listwise.query_softmax import QuerySoftmaxLoss
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["QuerySoftmax"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class QuerySoftmax(GradientTrained, Trees):

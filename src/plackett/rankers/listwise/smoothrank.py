@@ -17,8 +17,6 @@ from plackett.rankers.base import GradientTrained
 from plackett.scorers.base import Scorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["SmoothRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SmoothRank(GradientTrained, Linear):

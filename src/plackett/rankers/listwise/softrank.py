@@ -13,8 +13,6 @@ from plackett.losses.listwise.softrank import SoftNDCGLoss, SoftPCLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["SoftRank"]
-
 #: Loss of each measure, from the parameters of the ranker.
 _LOSSES = {
     "nDCG": lambda r: SoftNDCGLoss(sigma=r.sigma, gain=r.gain, max_exact=r.max_exact),

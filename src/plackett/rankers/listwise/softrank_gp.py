@@ -17,8 +17,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_process import GaussianProcessScorer, spread_points
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["GaussianProcessScorer", "SoftRankGP"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SoftRankGP(Ranker):

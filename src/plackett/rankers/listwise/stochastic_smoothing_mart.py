@@ -11,8 +11,6 @@ from plackett.losses.listwise.stochastic_smoothing import StochasticSmoothing
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["StochasticSmoothingMART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StochasticSmoothingMART(GradientTrained, Trees):

@@ -11,8 +11,6 @@ from plackett.losses.listwise.structrank import StructRankLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["StructRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructRank(GradientTrained, Linear):

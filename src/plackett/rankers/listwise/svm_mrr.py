@@ -13,8 +13,6 @@ from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
 
-__all__ = ["SVMMRR", "rr_violations"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVMMRR(StructuralSVM):

@@ -17,8 +17,6 @@ from plackett.rankers.listwise._assignment import assign
 from plackett.rankers.listwise._merge import merge
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 
-__all__ = ["SVMNDCG", "classes", "ndcg_terms", "ndcg_violations"]
-
 #: Maximum number of states of a merge; each takes ten bytes.
 _MOST_STATES = 1 << 20
 

@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from plackett.rankers.listwise._evolved import Evolved
 
-__all__ = ["TrotmanGP"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TrotmanGP(Evolved):

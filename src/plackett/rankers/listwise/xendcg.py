@@ -10,8 +10,6 @@ from plackett.losses.listwise.xendcg import XENDCGLoss
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["XENDCG"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class XENDCG(GradientTrained, Trees):

@@ -12,8 +12,6 @@ from plackett.data.mapped import row_array
 from plackett.data.parts import parts, per_row, values_at
 from plackett.losses.pairwise.base import label_order
 
-__all__ = ["Entries", "pair_entries"]
-
 
 class Entries(NamedTuple):
     """Entry i has the pairs of row ``first[i]`` before each of the rows ``order[low[i]:high[i]]``.

@@ -8,8 +8,6 @@ from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.pairwise._entries import pair_entries
 
-__all__ = ["expert_losses"]
-
 
 def expert_losses(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Weight of the pairs that each feature orders wrongly (half where it abstains), by query; and of all pairs."""

@@ -10,8 +10,6 @@ from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett.losses.pairwise._rows import gaps, gather, row_for
 from plackett.losses.pairwise.fidelity import _phi
 
-__all__ = ["right_and_wrong_slope"]
-
 
 def right_and_wrong_slope(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
     r"""Slope of the fidelity loss over the pairs that h orders correctly and wrongly.

@@ -16,8 +16,6 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.pair_svm import train
 
-__all__ = ["LinearPairSVM"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearPairSVM(Ranker):

@@ -9,8 +9,6 @@ from plackett.data.mapped import row_blocks
 from plackett.rankers.pairwise._entries import pair_entries
 from plackett.rankers.pairwise.stochastic.loops import Draws, draw, label_pairs, no_documents
 
-__all__ = ["listed_pairs"]
-
 
 def listed_pairs(
     data: RankingDataset, max_pairs: int, normalize: bool, random_state: int | None

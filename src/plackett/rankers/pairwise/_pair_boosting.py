@@ -21,8 +21,6 @@ from plackett.rankers.pairwise._weak_rankers import WEAK_RANKERS, WeakRanker
 from plackett.scorers.additive import AdditiveScorer, AdditiveTerms
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ROUND", "PairBoosting", "Round", "root"]
-
 #: One row per round. ``edge`` is r = W₊ − W₋ of a distribution over pairs (``plus``, ``minus`` where h is 0 or 1),
 #: ``loss`` the mean loss of the pairs after the round.
 ROUND = np.dtype(

@@ -9,8 +9,6 @@ from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
 from plackett.solvers.training_vectors import difference, measure, signed
 
-__all__ = ["CHANGES", "PAIRS", "SINCE", "Path", "one_pass"]
-
 #: Indices into the counts of a path: pairs visited, changes, pairs since the last change.
 PAIRS, CHANGES, SINCE = 0, 1, 2
 

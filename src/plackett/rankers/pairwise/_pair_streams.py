@@ -16,8 +16,6 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.kernel import KernelScorer, KernelSpace
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["KernelStream", "LinearStream", "Stream"]
-
 #: Pairs whose differences are formed at a time.
 _AT_ONCE = 4096
 #: Maximum number of documents per call with a kernel; the kernel matrix then takes 200 MB.

@@ -9,8 +9,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.losses.pairwise.exponential import CLIP
 
-__all__ = ["right_and_wrong_weight"]
-
 
 def right_and_wrong_weight(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:
     r"""Weight of the pairs that h orders correctly and wrongly, for h equal to 0 or 1.

@@ -15,8 +15,6 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["Refined"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Refined(GradientTrained, Linear):

@@ -17,8 +17,6 @@ from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["Biases", "ClickTrained", "JointlyBound"]
-
 #: The biases of one round, as stored on the ranker.
 Biases = dict[str, np.ndarray]
 

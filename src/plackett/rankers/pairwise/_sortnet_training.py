@@ -17,9 +17,6 @@ from plackett.scorers.networks.features import FeatureMap, dense_rows
 if TYPE_CHECKING:
     from plackett.rankers.pairwise.sortnet import SortNet
 
-__all__ = ["SortNetTraining"]
-
-
 #: Features of up to this many numbers (1 GB) are mapped once; larger ones batch by batch.
 _KEPT = 1 << 28
 

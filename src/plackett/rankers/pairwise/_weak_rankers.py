@@ -17,8 +17,6 @@ from plackett._kernels.kernel import REASSOC, kernel, over_queries
 from plackett.data.threshold_bins import MISSING, ThresholdBins, columns
 from plackett.scorers.additive import AdditiveTerms
 
-__all__ = ["WEAK_RANKERS", "RealRanker", "ThresholdRanker", "WeakRanker"]
-
 
 @dataclass(frozen=True)
 class WeakRanker(ABC):

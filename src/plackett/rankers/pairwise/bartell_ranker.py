@@ -10,8 +10,6 @@ from plackett.losses.pairwise.guttman import Guttman
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["BartellRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BartellRanker(GradientTrained, Linear):

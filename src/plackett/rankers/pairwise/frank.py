@@ -17,8 +17,6 @@ from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round
 from plackett.rankers.pairwise._weak_rankers import WeakRanker
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["FRank"]
-
 #: Slope of the fidelity loss divided by its value where a pair is tied: ½ · √½ · ½ and 1 − √½.
 _SLOPE_OF_TIES = 0.25 * math.sqrt(0.5) / (1.0 - math.sqrt(0.5))
 #: A weak ranker without a mistake would have an infinite coefficient; it counts as having this share of mistakes.

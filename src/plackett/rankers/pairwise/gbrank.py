@@ -18,8 +18,6 @@ from plackett.rankers.base import GradientTrained
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["GBRank"]
-
 #: By what the sum of the trees is divided after t rounds, and by what a tree is multiplied in round t.
 UPDATES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "blend": (lambda t, eta: (1.0 + eta) ** t, lambda t, eta: (1.0 + eta) ** t),

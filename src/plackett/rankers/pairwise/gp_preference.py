@@ -12,8 +12,6 @@ from plackett.data.preferences import Preferences
 from plackett.rankers._laplace import LaplaceRanker
 from plackett.solvers.intervals import Intervals
 
-__all__ = ["GPPreference"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GPPreference(LaplaceRanker):

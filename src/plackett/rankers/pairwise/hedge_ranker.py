@@ -18,8 +18,6 @@ from plackett.scorers.ordered import OrderedScorer
 from plackett.solvers.hedge import hedge, hedge_beta
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["HedgeRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HedgeRanker(Ranker):

@@ -10,8 +10,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
-__all__ = ["IRSVM"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IRSVM(LinearPairSVM):

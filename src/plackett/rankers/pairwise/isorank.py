@@ -12,8 +12,6 @@ from plackett.losses.pairwise.isotonic import Isotonic
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["IsoRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IsoRank(GradientTrained, Trees):

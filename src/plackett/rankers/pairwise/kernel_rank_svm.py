@@ -21,8 +21,6 @@ from plackett.solvers.monitor import Monitor
 from plackett.solvers.pair_svm import check_loss, train
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 
-__all__ = ["KernelRankSVM"]
-
 #: Maximum number of documents in pairs for the exact dual; the kernel matrix then takes 200 MB.
 _MOST_DOCUMENTS = 5000
 #: γ times the number of features, where γ is not given.

@@ -10,8 +10,6 @@ from plackett.losses.pairwise.lambda_loss import LambdaLoss
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["LambdaLossMART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LambdaLossMART(GradientTrained, Trees):

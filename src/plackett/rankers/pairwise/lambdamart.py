@@ -11,8 +11,6 @@ from plackett.losses.pairwise.lambdas import Lambda
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["LambdaMART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LambdaMART(GradientTrained, Trees):

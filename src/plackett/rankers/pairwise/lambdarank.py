@@ -10,8 +10,6 @@ from plackett.losses.pairwise.lambdas import Lambda
 from plackett.models.networks.neural import Neural
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["LambdaRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LambdaRank(GradientTrained, Neural):

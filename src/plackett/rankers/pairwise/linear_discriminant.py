@@ -19,8 +19,6 @@ from plackett.scorers._products import table_times
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["LinearDiscriminant"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearDiscriminant(Ranker):

@@ -18,8 +18,6 @@ from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["MarginLP"]
-
 #: Maximum number of pairs added as rows at a time if no pair may fall short of the margin.
 _PAIRS_AT_A_TIME = 50
 

@@ -10,8 +10,6 @@ from plackett.losses.pairwise.magnitude_preserving import MagnitudePreserving
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["MPBoost"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MPBoost(GradientTrained, Trees):

@@ -10,8 +10,6 @@ from plackett.losses.pairwise.magnitude_preserving import MagnitudePreserving
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["MPRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MPRank(GradientTrained, Linear):

@@ -18,8 +18,6 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.scorers.hyperplanes import HyperplanesScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["MultipleHyperplaneRanker"]
-
 _MOST_GRADES = 16
 
 

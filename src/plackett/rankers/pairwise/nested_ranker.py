@@ -21,8 +21,6 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.nested import NestedScorer, lift
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["NestedRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NestedRanker(GradientTrained, Neural):

@@ -10,8 +10,6 @@ from plackett.losses.pairwise.lambdas import Lambda
 from plackett.models.trees.oblivious import Oblivious
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["ObliviousLambdaMART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ObliviousLambdaMART(GradientTrained, Oblivious):

@@ -17,8 +17,6 @@ from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, 
 from plackett.scorers.kernel import KERNELS, KernelSpace
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["OnlineRankSVM"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineRankSVM(Ranker):

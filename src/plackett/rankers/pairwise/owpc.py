@@ -10,8 +10,6 @@ from plackett.losses.pairwise.owa import OWA
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["OWPC"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OWPC(GradientTrained, Linear):

@@ -23,8 +23,6 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.ordered import Comparator, OrderedScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["PairClassifier"]
-
 #: Models that go by a name.
 _MODELS: dict[str, Any] = {"linear": Linear, "trees": Trees, "neural": Neural}
 

@@ -10,8 +10,6 @@ from plackett.losses.pairwise.hinge import Hinge
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["PairHinge"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PairHinge(GradientTrained, Linear):

@@ -11,8 +11,6 @@ from plackett.losses.pairwise.pnorm_push import PNormPushLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["PNormPush"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PNormPush(GradientTrained, Linear):

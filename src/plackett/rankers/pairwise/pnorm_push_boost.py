@@ -13,8 +13,6 @@ from plackett.losses.pairwise.pnorm_push import PNormPushLoss
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["PNormPushBoost"]
-
 #: Weight, as a share of all pairs, of two pairs that are added to every step, one right and one wrong.
 _SMOOTHING = 1e-6
 

@@ -14,8 +14,6 @@ from plackett.losses.pairwise.lambdas import Lambda
 from plackett.losses.pairwise.unbiased_lambda import clipped_positions
 from plackett.rankers.pairwise._shown_positions import Biases, ClickTrained, JointlyBound
 
-__all__ = ["PositionBiasLambdaMART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PositionBiasLambdaMART(ClickTrained):

@@ -11,8 +11,6 @@ from plackett.losses.pairwise.quadratic_bound import QuadraticBound
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["QBRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class QBRank(GradientTrained, Trees):

@@ -18,8 +18,6 @@ from plackett.models.linear import _Problem, lbfgs
 from plackett.rankers.pairwise._refined import Refined
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["RampRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RampRank(Refined):

@@ -15,8 +15,6 @@ from plackett.losses.pairwise.logistic import Logistic
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["RankBoost"]
-
 LOSSES: dict[str, type[PairLoss]] = {"exponential": Exponential, "logistic": Logistic}
 #: φ' of a pair that is ahead by z.
 _SLOPES: dict[str, Callable[[float], float]] = {

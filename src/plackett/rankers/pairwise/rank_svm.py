@@ -13,8 +13,6 @@ from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
-__all__ = ["RankSVM"]
-
 #: How many times the smallest difference of two labels the largest may be if the labels are grades.
 _MOST_STEPS = 10
 

@@ -23,8 +23,6 @@ from plackett.scorers.voting import VotingScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import rows_of
 
-__all__ = ["RankingPerceptron"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RankingPerceptron(Ranker):

@@ -14,8 +14,6 @@ from plackett.models.networks.neural import Neural
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.chosen_penalty import ChosenPenalty
 
-__all__ = ["RankNet"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RankNet(ChosenPenalty, GradientTrained, Neural):

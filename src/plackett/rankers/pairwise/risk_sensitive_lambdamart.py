@@ -10,8 +10,6 @@ from plackett.losses.pairwise.risk_sensitive import RiskSensitive
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["RiskSensitiveLambdaMART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RiskSensitiveLambdaMART(GradientTrained, Trees):

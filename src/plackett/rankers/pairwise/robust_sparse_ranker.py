@@ -21,8 +21,6 @@ from plackett.rankers.base import GradientTrained
 from plackett.scorers.base import Scorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["RobustSparseRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RobustSparseRanker(GradientTrained, Linear):

@@ -9,8 +9,6 @@ from plackett.losses.base import Loss
 from plackett.losses.pairwise.sigmoid import Sigmoid
 from plackett.rankers.pairwise._refined import Refined
 
-__all__ = ["SigmoidRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SigmoidRank(Refined):

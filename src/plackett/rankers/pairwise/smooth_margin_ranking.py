@@ -10,8 +10,6 @@ from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.exponential import Exponential
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
 
-__all__ = ["SmoothMarginRanking"]
-
 #: The edge must be this much above the smooth margin for a step.
 _CONVERGED = 1e-9
 

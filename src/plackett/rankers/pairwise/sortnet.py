@@ -18,8 +18,6 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.ordered import OrderedScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["SortNet"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SortNet(Ranker):

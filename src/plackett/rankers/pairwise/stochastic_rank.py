@@ -30,8 +30,6 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import rows_of
 
-__all__ = ["StochasticRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StochasticRank(Ranker):

@@ -14,8 +14,6 @@ from plackett.losses.pairwise.thurstone_mosteller import ThurstoneMosteller
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["TieBoost"]
-
 #: Models of a comparison by name, each made from the half width of ties on the scale of the scores.
 COMPARISONS = {
     "bradley-terry": lambda width, **rest: RaoKupper(theta=float(np.exp(width)), **rest),

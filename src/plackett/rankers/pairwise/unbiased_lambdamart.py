@@ -13,8 +13,6 @@ from plackett.losses.base import Loss
 from plackett.losses.pairwise.unbiased_lambda import BoundUnbiasedLambda, UnbiasedLambda, clipped_positions
 from plackett.rankers.pairwise._shown_positions import Biases, ClickTrained, JointlyBound
 
-__all__ = ["UnbiasedLambdaMART"]
-
 #: No bias is estimated lower than this: pairs of rare clicks far down would otherwise outweigh all others.
 LEAST_BIAS = 0.01
 

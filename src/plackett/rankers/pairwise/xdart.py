@@ -9,8 +9,6 @@ from plackett._base.search_space import SearchSpace
 from plackett.models.trees.dropout_trees import DropoutTrees
 from plackett.rankers.pairwise.lambdamart import LambdaMART
 
-__all__ = ["XDART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class XDART(LambdaMART, DropoutTrees):

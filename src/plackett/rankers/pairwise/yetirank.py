@@ -11,8 +11,6 @@ from plackett.losses.pairwise.yetirank import YetiRankLoss
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["YetiRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class YetiRank(GradientTrained, Trees):

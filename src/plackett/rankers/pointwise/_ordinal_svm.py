@@ -22,8 +22,6 @@ from plackett.solvers.monitor import Monitor
 from plackett.solvers.proved_gap import warn_of_open_gap
 from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, solve_threshold_svm
 
-__all__ = ["OrdinalSVM", "grades_of"]
-
 _MOST_GRADES = 256
 #: With a kernel the products of all documents are kept in memory and factored.
 _MOST_ROWS = 4096

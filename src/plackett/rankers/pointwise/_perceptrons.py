@@ -22,8 +22,6 @@ from plackett.scorers.ordinal import OrdinalScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import measure, rows_of, signed
 
-__all__ = ["OrdinalPerceptron"]
-
 _MOST_GRADES = 256
 _UNIT = 2.0**-32
 

@@ -11,8 +11,6 @@ from plackett.losses.pointwise.all_threshold import AllThresholdLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["AllThreshold"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AllThreshold(GradientTrained, Linear):

@@ -21,8 +21,6 @@ from plackett.solvers.rules.mining import mine, preorder_ends
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["AssociationRules"]
-
 #: Labels with more distinct values than this are not grades.
 _MOST_GRADES = 64
 _ROUNDING = 1e-12

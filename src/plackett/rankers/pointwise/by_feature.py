@@ -19,8 +19,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.additive import AdditiveTerms
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ByFeature"]
-
 #: The sign of a feature's values in the score.
 DIRECTIONS = {"high first": 1, "low first": -1}
 

@@ -11,8 +11,6 @@ from plackett.data.mapped import row_array
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 from plackett.solvers.threshold_svm import ThresholdProblem, grade_terms
 
-__all__ = ["FixedMarginSVM"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FixedMarginSVM(OrdinalSVM):

@@ -17,8 +17,6 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_classes import GaussianClassesScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["GenerativeRanker"]
-
 _COVARIANCES = ("full", "shared", "diagonal")
 #: Largest number of distinct labels; each is a grade with its own density.
 _MOST_GRADES = 50

@@ -14,8 +14,6 @@ from plackett.rankers.pointwise._ordinal_svm import grades_of
 from plackett.scorers.gaussian_process import GaussianPosterior
 from plackett.solvers.intervals import Intervals
 
-__all__ = ["GPOrdinal"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GPOrdinal(LaplaceRanker):

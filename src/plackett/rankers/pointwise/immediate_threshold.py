@@ -11,8 +11,6 @@ from plackett.losses.pointwise.immediate_threshold import ImmediateThresholdLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["ImmediateThreshold"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ImmediateThreshold(GradientTrained, Linear):

@@ -17,8 +17,6 @@ from plackett.rankers.binary_labels import balanced, check_relevance
 from plackett.scorers.kernel import KERNELS, KernelScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["KernelSVM"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSVM(Ranker):

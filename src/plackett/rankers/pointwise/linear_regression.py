@@ -11,8 +11,6 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["LinearRegression"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(GradientTrained, Linear):

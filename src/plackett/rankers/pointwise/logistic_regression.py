@@ -16,8 +16,6 @@ from plackett.rankers.base import GradientTrained
 from plackett.rankers.binary_labels import check_relevance
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["LogisticRegression"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(GradientTrained, Linear):

@@ -10,8 +10,6 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["MART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MART(GradientTrained, Trees):

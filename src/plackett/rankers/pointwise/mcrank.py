@@ -12,8 +12,6 @@ from plackett.losses.pointwise.softmax import Softmax
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["McRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class McRank(GradientTrained, Trees):

@@ -10,8 +10,6 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.trees.oblivious import Oblivious
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["ObliviousMART"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ObliviousMART(GradientTrained, Oblivious):

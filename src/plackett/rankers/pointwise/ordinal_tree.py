@@ -18,8 +18,6 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["OrdinalTree"]
-
 
 def _median(labels: np.ndarray, weights: np.ndarray, grades: np.ndarray) -> float:
     order = np.argsort(labels, kind="stable")

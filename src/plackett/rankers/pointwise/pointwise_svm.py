@@ -19,8 +19,6 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.hinge_dual import minimise_hinge
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["PointwiseSVM"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PointwiseSVM(Ranker):

@@ -17,8 +17,6 @@ from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["PolynomialRegression"]
-
 #: Rows whose products are computed at a time.
 _ROWS = 2_048
 

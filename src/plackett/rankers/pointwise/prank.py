@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.search_space import SearchSpace
 from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
 
-__all__ = ["PRank"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PRank(OrdinalPerceptron):

@@ -11,8 +11,6 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["RandomForest"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomForest(GradientTrained, Trees):

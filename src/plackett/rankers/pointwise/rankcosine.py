@@ -10,8 +10,6 @@ from plackett.losses.pointwise.cosine import Cosine
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["RankCosine"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RankCosine(GradientTrained, Linear):

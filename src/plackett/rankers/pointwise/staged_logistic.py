@@ -19,8 +19,6 @@ from plackett.rankers.binary_labels import check_relevance
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["StagedLogistic"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StagedLogistic(Ranker):

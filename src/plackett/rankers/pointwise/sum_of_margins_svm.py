@@ -13,8 +13,6 @@ from plackett.data.mapped import row_array, row_blocks
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, grade_terms, solve_threshold_svm
 
-__all__ = ["SumOfMarginsSVM"]
-
 #: The share ν without a price.
 _NU = 0.99
 

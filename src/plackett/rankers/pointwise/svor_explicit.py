@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM
 
-__all__ = ["SVORExplicit"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVORExplicit(FixedMarginSVM):

@@ -11,8 +11,6 @@ from plackett.data.mapped import row_array, row_blocks
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 from plackett.solvers.threshold_svm import ThresholdProblem
 
-__all__ = ["SVORImplicit"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVORImplicit(OrdinalSVM):

@@ -11,8 +11,6 @@ from plackett.losses.pointwise.weighted_square import WeightedSquare
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
-__all__ = ["WeightedRegression"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WeightedRegression(GradientTrained, Linear):

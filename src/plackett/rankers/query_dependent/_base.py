@@ -23,8 +23,6 @@ from plackett.scorers.routed import RoutedScorer
 from plackett.scorers.routers import Router
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ClusterRankers", "LocalRankers", "QueryDependent", "UsesQueryFeatures"]
-
 #: Shares of the global ranker to try on validation data; the first, the global ranker alone, wins ties.
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.0)
 

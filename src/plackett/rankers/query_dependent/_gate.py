@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["fit_softmax", "k_means", "log_loss"]
-
 
 def log_loss(
     flat: np.ndarray, z: np.ndarray, targets: np.ndarray, weight: np.ndarray, penalty: float

@@ -13,8 +13,6 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.losses.pairwise.base import PairLoss
 
-__all__ = ["MixedLoss", "TopLoss", "in_the_top"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MixedLoss(Loss):

@@ -14,8 +14,6 @@ from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["near"]
-
 
 def near(member: Ranker, data: RankingDataset, overall: Ranker, rho: float) -> Ranker:
     r"""The ranker that minimises the objective of ``member`` on some data plus :math:`\frac{\rho}{2} \lVert w - w_g

@@ -15,8 +15,6 @@ from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.wrapper import SingleMember
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["AffineRegression", "affine_step"]
-
 #: Smallest scale of a query: a negative one would reverse its order.
 _LEAST = 1e-3
 

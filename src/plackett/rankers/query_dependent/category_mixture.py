@@ -17,8 +17,6 @@ from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.query_dependent._losses import MixedLoss
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["CategoryMixture"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CategoryMixture(GradientRanker):

@@ -16,8 +16,6 @@ from plackett.rankers.query_dependent._gate import fit_softmax, k_means
 from plackett.scorers.routers import SoftmaxRouter
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ClassRankers"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ClassRankers(LocalRankers):

@@ -20,8 +20,6 @@ from plackett.scorers._products import block_sums, table_times
 from plackett.scorers.couple_net import CoupleNetScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["CoupleNet", "Layers"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CoupleNet(UsesQueryFeatures):

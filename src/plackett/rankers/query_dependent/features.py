@@ -10,7 +10,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
 from plackett.scorers.query_map import list_statistics
 
-__all__ = ["column_number", "query_features"]
 __public__ = ["query_features"]
 
 

@@ -20,8 +20,6 @@ from plackett.rankers.query_dependent._base import UsesQueryFeatures
 from plackett.rankers.query_dependent._losses import MixedLoss, TopLoss
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["IntentRanker", "gate_objective"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IntentRanker(UsesQueryFeatures, GradientRanker):

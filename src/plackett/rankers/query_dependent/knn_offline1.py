@@ -10,8 +10,6 @@ import numpy as np
 from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2
 from plackett.scorers.routers import OverlapRouter, Router
 
-__all__ = ["KNNOffline1"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOffline1(KNNOffline2):

@@ -14,8 +14,6 @@ from plackett.rankers.query_dependent._base import LocalRankers
 from plackett.scorers.routers import NearestRouter, Router, nearest
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["KNNOffline2"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOffline2(LocalRankers):

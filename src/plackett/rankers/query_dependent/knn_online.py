@@ -13,8 +13,6 @@ from plackett.rankers.query_dependent.knn_offline2 import n_neighbours
 from plackett.scorers.knn_online import KNNOnlineScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["KNNOnline"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOnline(QueryDependent):

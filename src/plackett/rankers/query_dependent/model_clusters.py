@@ -18,8 +18,6 @@ from plackett.rankers.query_dependent._gate import fit_softmax, k_means
 from plackett.scorers.routers import SoftmaxRouter
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ModelClusters"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ModelClusters(ClusterRankers):

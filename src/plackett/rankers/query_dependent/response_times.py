@@ -13,7 +13,6 @@ from plackett.scorers.routed import features_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["response_times"]
 __public__ = ["response_times"]
 
 

@@ -16,8 +16,6 @@ from plackett.scorers.routers import SubspaceRouter
 from plackett.scorers.subspaces import directions, similarities
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["SubspaceClusters"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SubspaceClusters(ClusterRankers):

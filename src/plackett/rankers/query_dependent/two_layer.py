@@ -14,8 +14,6 @@ from plackett.rankers.query_dependent._base import QueryDependent
 from plackett.scorers.two_layer import TwoLayerScorer, products
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["TwoLayer"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TwoLayer(QueryDependent):

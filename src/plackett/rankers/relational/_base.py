@@ -28,8 +28,6 @@ from plackett.scorers.related import RelatedScorer
 from plackett.solvers.laplacian import STRONGEST, checked
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["RelationalWrapper", "WrapsRanker", "check_numbers", "is_strength", "parsed", "relation_of"]
-
 #: Strengths that ``beta="auto"`` tries; the first wins ties.
 _STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _FOLDS = 5

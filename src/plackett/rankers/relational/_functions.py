@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett.solvers.laplacian import Forest, Laplacian
 
-__all__ = ["ExponentialLift", "QuadraticFunction", "RelationalFunction", "without_noise"]
-
 #: Maximum number of Newton steps, and the gradient, relative to the spread of the scores, at which to stop.
 _STEPS, _TOLERANCE = 100, 1e-10
 

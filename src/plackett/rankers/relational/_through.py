@@ -13,8 +13,6 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.relational._functions import RelationalFunction
 
-__all__ = ["Through", "differentiable", "trained_through"]
-
 #: Makes the function of a dataset, whose relations it has.
 Make = Callable[[RankingDataset], RelationalFunction]
 

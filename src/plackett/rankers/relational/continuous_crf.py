@@ -28,8 +28,6 @@ from plackett.scorers.related import RelatedScorer
 from plackett.solvers.laplacian import Laplacian
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ContinuousCRF", "Likelihood"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ContinuousCRF(Ranker):

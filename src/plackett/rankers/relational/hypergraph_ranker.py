@@ -12,8 +12,6 @@ from plackett.rankers.relational._base import RelationalWrapper, parsed
 from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
 from plackett.solvers.laplacian import Hypergraph
 
-__all__ = ["HypergraphRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HypergraphRanker(RelationalWrapper):

@@ -12,8 +12,6 @@ from plackett.rankers.relational._base import RelationalWrapper
 from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
 from plackett.solvers.laplacian import Laplacian
 
-__all__ = ["RelationalFeedback"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RelationalFeedback(RelationalWrapper):

@@ -23,8 +23,6 @@ from plackett.rankers.relational.topic_distillation import lift
 from plackett.solvers.laplacian import Forest, Laplacian
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["RelationalRankSVM"]
-
 _TASKS = ("feedback", "distillation")
 
 

@@ -22,8 +22,6 @@ from plackett.scorers.related import RelatedScorer
 from plackett.solvers.laplacian import STRONGEST, Laplacian
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
-__all__ = ["RelationalRanker"]
-
 #: Strengths are learned within these bounds.
 _BOUNDS = (1e-4, 1e2)
 

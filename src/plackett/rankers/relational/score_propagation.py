@@ -17,8 +17,6 @@ from plackett.rankers.relational._base import WrapsRanker, relation_of
 from plackett.scorers.related import RelatedScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["ScorePropagation"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ScorePropagation(WrapsRanker):

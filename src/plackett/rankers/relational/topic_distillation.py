@@ -14,8 +14,6 @@ from plackett.rankers.relational._base import RelationalWrapper
 from plackett.rankers.relational._functions import ExponentialLift, QuadraticFunction, RelationalFunction
 from plackett.solvers.laplacian import Forest
 
-__all__ = ["TopicDistillation", "lift"]
-
 
 def lift(data: RankingDataset, relation: Relation, beta: float) -> np.ndarray:
     """What parents gain and children lose before the system is solved: β/2 (number of children − number of parents)."""

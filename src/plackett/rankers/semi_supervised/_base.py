@@ -9,8 +9,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.rankers.wrapper import SingleMember
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["SemiSupervised"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SemiSupervised(SingleMember):

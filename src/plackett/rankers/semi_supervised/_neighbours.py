@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["METRICS", "check_neighbours", "is_count", "list_neighbours", "scaled"]
-
 METRICS = ("euclidean", "cosine")
 
 

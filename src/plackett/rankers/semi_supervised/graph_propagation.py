@@ -13,8 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, is_count, list_neighbours, scaled
 
-__all__ = ["GraphPropagation", "harmonic_labels"]
-
 #: Keeps the system regular for documents that no label reaches.
 _RIDGE = 1e-6
 

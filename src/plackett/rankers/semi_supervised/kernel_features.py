@@ -18,8 +18,6 @@ from plackett.scorers.kernel_pca import KERNELS
 from plackett.scorers.transductive import TransductiveScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["KernelFeatures"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelFeatures(Wrapper):

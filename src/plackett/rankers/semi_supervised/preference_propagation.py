@@ -14,8 +14,6 @@ from plackett.data.preferences import Preferences
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
 
-__all__ = ["PreferencePropagation", "propagated_pairs"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PreferencePropagation(SemiSupervised):

@@ -19,8 +19,6 @@ from plackett.rankers.semi_supervised._neighbours import check_neighbours
 from plackett.rankers.semi_supervised.similarity_propagation import propagated_labels
 from plackett.rankers.wrapper import needs_whole_lists
 
-__all__ = ["SemiSupervisedRankBoost", "separated"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SemiSupervisedRankBoost(SemiSupervised):

@@ -13,8 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
 
-__all__ = ["SimilarityPropagation", "propagated_labels"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SimilarityPropagation(SemiSupervised):

@@ -15,8 +15,6 @@ from plackett.data.preferences import Preferences
 from plackett.rankers.query_dependent.features import column_number
 from plackett.rankers.semi_supervised._base import SemiSupervised
 
-__all__ = ["WeakSupervision", "soft_pairs"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WeakSupervision(SemiSupervised):

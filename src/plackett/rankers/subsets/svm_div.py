@@ -15,7 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.solvers.cutting_plane import minimise
 from plackett.solvers.proved_gap import check_settings, warn_of_open_gap
 
-__all__ = ["SVMDiv", "covered"]
 __public__ = ["SVMDiv"]
 
 

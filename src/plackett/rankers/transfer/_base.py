@@ -17,8 +17,6 @@ from plackett.rankers.transfer.domains import domains, source_domains
 from plackett.rankers.wrapper import SingleMember
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["TransferRanker", "agreement"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TransferRanker(SingleMember):

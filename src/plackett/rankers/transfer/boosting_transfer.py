@@ -17,8 +17,6 @@ from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.blend import BlendScorer
 
-__all__ = ["BoostingTransfer"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BoostingTransfer(TransferRanker):

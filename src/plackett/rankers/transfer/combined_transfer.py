@@ -10,8 +10,6 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.transfer.feature_transfer import FeatureTransfer
 from plackett.rankers.transfer.instance_transfer import agreeing
 
-__all__ = ["CombinedTransfer"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CombinedTransfer(FeatureTransfer):

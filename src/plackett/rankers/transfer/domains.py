@@ -16,7 +16,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
 
-__all__ = ["domain_names", "domains", "plain", "pooled", "source_domains"]
 __public__ = ["domains"]
 
 #: The parts of a dataset that training needs.

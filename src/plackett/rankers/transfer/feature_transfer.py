@@ -18,8 +18,6 @@ from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
-__all__ = ["FeatureTransfer", "shared_features"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FeatureTransfer(TransferRanker):

@@ -15,8 +15,6 @@ from plackett.rankers.transfer._base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.selection.selection_bias import selection_weights
 
-__all__ = ["ImportanceTransfer"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ImportanceTransfer(TransferRanker):

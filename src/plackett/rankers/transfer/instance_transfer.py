@@ -13,8 +13,6 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.transfer._base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled
 
-__all__ = ["InstanceTransfer", "agreeing"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class InstanceTransfer(TransferRanker):

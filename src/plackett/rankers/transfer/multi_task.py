@@ -11,8 +11,6 @@ from plackett.data.ids import distinct
 from plackett.rankers.transfer.domains import domain_names
 from plackett.rankers.transfer.feature_transfer import FeatureTransfer
 
-__all__ = ["MultiTask"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiTask(FeatureTransfer):

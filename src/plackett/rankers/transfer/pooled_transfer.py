@@ -14,8 +14,6 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.transfer._base import TransferRanker
 from plackett.rankers.transfer.domains import pooled
 
-__all__ = ["PooledTransfer"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PooledTransfer(TransferRanker):

@@ -15,7 +15,6 @@ from plackett.rankers.transfer._base import agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import SingleMember, train_quietly
 
-__all__ = ["relatedness"]
 __public__ = ["relatedness"]
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett.aggregation.orderings.preference import Preference
 
-__all__ = ["Comparator"]
-
 
 class Comparator(Protocol):
     """A learned preference between two documents. It is stored as plain arrays, like a scorer."""

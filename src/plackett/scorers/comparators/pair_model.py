@@ -16,8 +16,6 @@ from plackett.aggregation.orderings.preference import Preference, symmetrised
 from plackett.scorers.base import Scorer, Size, check_size
 from plackett.scorers.linear import LinearScorer
 
-__all__ = ["PAIR_FEATURES", "ForeignComparator", "ModelComparator", "pair_table"]
-
 #: Pairs whose features are formed at a time.
 _AT_ONCE = 1 << 15
 

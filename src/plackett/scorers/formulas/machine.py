@@ -13,8 +13,6 @@ from plackett.data.threshold_bins import columns
 from plackett.scorers.formulas.operations import OPERATIONS, apply
 from plackett.scorers.formulas.program import CONSTANT, Program
 
-__all__ = ["by_column", "evaluate"]
-
 #: Documents run together: the top of the stack and the block's features stay in the processor's cache.
 _BLOCK = 512
 _ARITY = np.array([operation.arity for operation in OPERATIONS], np.int64)

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 
-__all__ = ["BY_NAME", "LIMIT", "OPERATIONS", "Operation", "apply", "operation_numbers"]
-
 #: Results are cut off at ±LIMIT; a product or quotient of two such numbers is finite, so nothing overflows.
 LIMIT = 1e100
 #: exp of more than this is cut off.

@@ -10,8 +10,6 @@ from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.scorers.formulas.operations import LIMIT, OPERATIONS
 
-__all__ = ["CONSTANT", "MAX_SIZE", "Program", "arity", "operation_code"]
-
 #: Codes of nodes: 0 or more for a feature, -1 for a constant, -2 or less for an operation.
 CONSTANT = -1
 #: Longer programs are rejected: nobody reads them, and their stack takes memory.

@@ -13,8 +13,6 @@ from plackett.scorers.networks import plain
 from plackett.scorers.networks.base import Network, dropped, hidden_layers, layer_shapes, linear, normalised
 from plackett.scorers.networks.lists import Lists
 
-__all__ = ["AttentionNetwork"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionNetwork(Network):

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from plackett.scorers.networks.lists import Lists
     from plackett.scorers.networks.plain import PlainLists
 
-__all__ = ["Network", "dropped", "hidden_layers", "layer_shapes", "linear", "normalised"]
-
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh")
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MOST_SLOTS", "batches", "cut_by_length", "cut_by_rows", "rows_at_once", "rows_of"]
-
 #: Largest number of slots of a padded table; it bounds the memory of a step over very long lists.
 MOST_SLOTS = 65_536
 

@@ -11,8 +11,6 @@ import numpy as np
 from plackett._kernels.torch_threads import load_torch
 from plackett.data.dense import dense
 
-__all__ = ["FeatureMap", "dense_rows"]
-
 _BLOCK = 16_384
 
 

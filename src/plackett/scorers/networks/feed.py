@@ -13,8 +13,6 @@ from plackett.scorers.networks.blocks import MOST_SLOTS, cut_by_length, rows_at_
 from plackett.scorers.networks.features import FeatureMap, dense_rows
 from plackett.scorers.networks.lists import Lists
 
-__all__ = ["Feed", "scores_of", "scoring_feed"]
-
 
 class Feed:
     """The features of a dataset in blocks, each ready for the network.

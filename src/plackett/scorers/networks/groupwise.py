@@ -14,8 +14,6 @@ from plackett.scorers.networks import plain
 from plackett.scorers.networks.base import Network, dropped, hidden_layers, layer_shapes, linear, normalised
 from plackett.scorers.networks.lists import Lists
 
-__all__ = ["GroupwiseNetwork"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class GroupwiseNetwork(Network):

@@ -14,8 +14,6 @@ from plackett.scorers.networks.base import dropped, hidden_layers, layer_shapes,
 from plackett.scorers.networks.lists import Lists
 from plackett.scorers.networks.plain import PlainLists
 
-__all__ = ["InducedNetwork"]
-
 #: Number of learned points.
 POINTS = 16
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from plackett._kernels.torch_threads import load_torch
 
-__all__ = ["Lists"]
-
 
 @dataclass(frozen=True)
 class Lists:

@@ -11,8 +11,6 @@ from plackett.scorers.networks import plain
 from plackett.scorers.networks.base import Network, hidden_layers, layer_shapes, linear
 from plackett.scorers.networks.lists import Lists
 
-__all__ = ["MultilayerNetwork"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MultilayerNetwork(Network):

@@ -21,8 +21,6 @@ from plackett.scorers.networks.features import FeatureMap, dense_rows
 if TYPE_CHECKING:
     from plackett.scorers.networks.base import Network
 
-__all__ = ["ACTIVATIONS", "PlainLists", "attend", "hidden_layers", "linear", "normalised", "plain_scores", "sigmoid"]
-
 #: Rows, or slots of a padded table, that go through a network together.
 _ROWS = 512
 #: Numbers of an attention matrix that are held at once.

@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["count_bits", "lowest_bit"]
-
 
 @kernel(inline=True)
 def lowest_bit(word):  # type: ignore[no-untyped-def]

@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett.data.threshold_bins import MISSING, columns
 
-__all__ = ["DISCRETIZATIONS", "find_cuts", "range_codes", "range_text"]
-
 #: A share this small of all weight is rounding.
 _ROUNDING = 1e-9
 

@@ -11,17 +11,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 
-__all__ = [
-    "CATEGORICAL",
-    "DEFAULT_LEFT",
-    "MISSING_NAN",
-    "MISSING_NONE",
-    "MISSING_ZERO",
-    "TINY",
-    "TreeArrays",
-    "missing_type",
-]
-
 #: Bits of a decision, as in LightGBM: splits by category, missing values go left, and what counts as missing.
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2

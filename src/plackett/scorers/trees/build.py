@@ -15,8 +15,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.scorers.trees.arrays import DEFAULT_LEFT, MISSING_NAN, MISSING_NONE, MISSING_ZERO, TreeArrays
 
-__all__ = ["build_trees", "equal_threshold"]
-
 _MISSING = {"nan": MISSING_NAN, "zero": MISSING_ZERO, "none": MISSING_NONE}
 
 

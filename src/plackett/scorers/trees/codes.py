@@ -22,8 +22,6 @@ from plackett._kernels.kernel import kernel
 from plackett.scorers.trees.arrays import DEFAULT_LEFT, MISSING_NONE, TreeArrays, missing_type
 from plackett.scorers.trees.walk import in_set
 
-__all__ = ["MOST_LEAVES", "NODE", "TreeCodes", "encode", "encode_few"]
-
 #: Thresholds that one row of codes can tell apart.
 _BLOCK = 255
 #: Trees with more leaves are walked: a mask has at most 32 bytes.

@@ -19,8 +19,6 @@ from numba.extending import intrinsic
 from plackett._kernels.kernel import kernel
 from plackett.scorers.trees.codes import NODE, encode
 
-__all__ = ["LANES", "MOST_ROWS", "score_by_masks"]
-
 #: Bytes in a vector, one for each row.
 LANES = 64
 #: Rows that are scored together: four vectors. With more, their codes would leave the caches.

@@ -14,8 +14,6 @@ from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.codes import MOST_LEAVES, TreeCodes
 from plackett.scorers.trees.steps import TreeSteps
 
-__all__ = ["TreeKernels"]
-
 #: Rows of a block that is scored by steps.
 _FEW_ROWS = 32
 _ONE_BLOCK = [np.array([0, rows]) for rows in range(_FEW_ROWS + 1)]

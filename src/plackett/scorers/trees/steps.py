@@ -15,8 +15,6 @@ from plackett._kernels.kernel import kernel
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.codes import TreeCodes, encode_few
 
-__all__ = ["TreeSteps", "score_by_steps"]
-
 #: Trees walked at once.
 _TREES = 8
 #: Steps between looks whether all of them have reached a leaf.

@@ -16,16 +16,6 @@ from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 from plackett.scorers.trees.arrays import TreeArrays
 
-__all__ = [
-    "join_trees",
-    "new_head",
-    "parse_trees",
-    "scale_tree",
-    "split_trees",
-    "trees_only",
-    "write_text",
-]
-
 _END = "end of trees\n"
 _PRINTABLE = bytes([10, *range(32, 127)])
 _NUMBER = b"0123456789+-.eE "

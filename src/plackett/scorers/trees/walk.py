@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["go_left", "in_set", "walk"]
-
 
 @kernel(inline=True)
 def in_set(value, words):  # type: ignore[no-untyped-def]

@@ -14,8 +14,6 @@ from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import best_of_each_query
 from plackett.selection.result import Selection
 
-__all__ = ["believed_norms", "change_norms", "expected_change", "label_chances"]
-
 
 def label_chances(scores: np.ndarray, labels: np.ndarray, grades: np.ndarray) -> np.ndarray:
     """Probability of each grade given the score, by logistic regression on the judged rows; rows × grades."""

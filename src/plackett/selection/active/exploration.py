@@ -12,8 +12,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["Beliefs", "expected_pair_loss", "explore"]
-
 
 def _density(t: Any) -> Any:
     return np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)

@@ -13,8 +13,6 @@ from plackett.selection.active.expected_change import believed_norms, checked_pa
 from plackett.selection.budget import checked_budget
 from plackett.selection.candidates import Candidates
 
-__all__ = ["k_center", "queries_by_change", "query_vectors"]
-
 
 def query_vectors(data: RankingDataset) -> np.ndarray:
     """Mean and deviation of each feature over the documents of each query, scaled to deviation 1 over the queries."""

@@ -14,8 +14,6 @@ from plackett.selection.budget import checked_budget, share
 from plackett.selection.candidates import Candidates
 from plackett.selection.result import Selection
 
-__all__ = ["closest_window", "svm_sampling"]
-
 
 def closest_window(scores: Any, k: int) -> np.ndarray:
     r"""Numbers of the k scores that are closest together: smallest :math:`\sum_{u<v} |f_u - f_v|`.

@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.selection.judges.dawid_skene import dawid_skene
 from plackett.selection.judges.ratings import Ratings
 
-__all__ = ["aggregate_labels"]
-
 
 def _majority(ratings: Ratings) -> np.ndarray:
     counts = ratings.counts

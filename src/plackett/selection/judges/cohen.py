@@ -9,8 +9,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["cohen_kappa"]
-
 
 @fulfils(paper="Cohen 1960; Cohen 1968")
 def cohen_kappa(a: Any, b: Any, *, weights: str | None = None) -> float:

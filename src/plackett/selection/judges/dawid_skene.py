@@ -13,8 +13,6 @@ from plackett._kernels.kernel import kernel
 from plackett._names.provenance import fulfils
 from plackett.selection.judges.ratings import Ratings
 
-__all__ = ["JudgeModel", "dawid_skene"]
-
 
 @dataclass(frozen=True, eq=False)
 class JudgeModel:

@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.selection.judges.ratings import Ratings
 
-__all__ = ["fleiss_kappa"]
-
 
 @fulfils(paper="Fleiss 1971")
 def fleiss_kappa(ratings: Any) -> float:

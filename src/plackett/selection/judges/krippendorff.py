@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.selection.judges.ratings import Ratings
 
-__all__ = ["krippendorff_alpha"]
-
 
 def _nominal(grades: np.ndarray, total: np.ndarray) -> np.ndarray:
     return (np.subtract.outer(grades, grades) != 0).astype(float)

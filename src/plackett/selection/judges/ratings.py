@@ -18,8 +18,6 @@ from plackett.data._tables import as_polars, find_column, is_table
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Ratings"]
-
 _JUDGE = ("judge", "rater", "assessor", "annotator", "worker", "user", "book")
 
 

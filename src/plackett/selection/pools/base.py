@@ -14,8 +14,6 @@ from plackett.selection.budget import checked_budget, share
 from plackett.selection.candidates import Candidates
 from plackett.selection.result import Selection
 
-__all__ = ["Choice", "Pool", "best_of_each_query", "find_pool"]
-
 
 class Choice(NamedTuple):
     """Chosen rows; priority, inclusion probability and reason for every row."""

@@ -10,8 +10,6 @@ import numpy as np
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool
 
-__all__ = ["DepthPool"]
-
 
 @dataclass(frozen=True)
 class DepthPool(Pool):

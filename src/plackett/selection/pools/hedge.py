@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool, best_of_each_query
 
-__all__ = ["HedgePool", "hedge_weights"]
-
 
 def _log_gain(candidates: Candidates) -> np.ndarray:
     """ln(N/rank) of each row in each run, N the longest list of the query; 0 where the run lacks the row."""

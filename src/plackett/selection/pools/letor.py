@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool
 
-__all__ = ["LETORPool"]
-
 
 @dataclass(frozen=True)
 class LETORPool(Pool):

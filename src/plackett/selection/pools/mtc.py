@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool, best_of_each_query
 
-__all__ = ["MTCPool", "ap_difference_bounds"]
-
 
 def _pair_sums(candidates: Candidates, rank: np.ndarray, members: np.ndarray) -> np.ndarray:
     r"""For each row i of one run, :math:`\sum_{j \in members, j \ne i} 1/\max(\tau_i, \tau_j)`; 0 where it lacks i."""

@@ -11,8 +11,6 @@ from plackett.selection.budget import proportional, share
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool
 
-__all__ = ["APPriorPool", "ap_prior", "strata"]
-
 
 def ap_prior(candidates: Candidates) -> np.ndarray:
     r"""Mean over the runs of the weight that average precision puts on a document's rank.

@@ -11,8 +11,6 @@ from plackett.selection.budget import share
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool, best_of_each_query
 
-__all__ = ["UniformPool"]
-
 
 @dataclass(frozen=True)
 class UniformPool(Pool):

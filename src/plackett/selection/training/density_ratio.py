@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["kliep_weights", "ulsif_weights"]
-
 
 def _table(part: Any) -> np.ndarray:
     X = part.dense() if isinstance(part, RankingDataset) else np.asarray(part)

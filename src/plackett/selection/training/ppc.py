@@ -14,15 +14,6 @@ from plackett.data.judgements import to_pairwise
 from plackett.data.preferences import Preferences
 from plackett.selection.budget import checked_budget
 
-__all__ = [
-    "ConsistentPairs",
-    "consistent_documents",
-    "consistent_pairs",
-    "consistent_queries",
-    "preference_consistency",
-    "query_directions",
-]
-
 
 def query_directions(data: RankingDataset) -> np.ndarray:
     r"""Mean difference of the features of each query's pairs, queries × features; zeros for a query without pairs.

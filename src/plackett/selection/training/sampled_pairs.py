@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise._drawn_pairs import DrawnPairs
 
-__all__ = ["sample_pairs"]
-
 
 @fulfils("scale.approx")
 def sample_pairs(data: RankingDataset, n_pairs: int, *, random_state: Any = 0) -> RankingDataset:

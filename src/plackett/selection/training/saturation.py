@@ -11,8 +11,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 
-__all__ = ["Saturation", "fit_power_law", "gain_interval", "saturation"]
-
 #: Exponents that are tried.
 _POWERS = np.arange(0.05, 3.001, 0.05)
 

@@ -12,8 +12,6 @@ from plackett.serve.http import HTML, Request, Response, Route, to_json
 if TYPE_CHECKING:
     from plackett.serve.application import Application
 
-__all__ = ["ROUTES", "openapi"]
-
 _REASONS = {
     400: "The request is malformed; the reason is given.",
     401: "The API key is missing or not known.",

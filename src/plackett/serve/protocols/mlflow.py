@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from plackett.serve.application import Application
     from plackett.serve.model import ServedModel
 
-__all__ = ["ROUTES"]
-
 _FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
 #: What MLflow's clients may also send; nothing here depends on it.
 _OTHERS = ("params", "client_request_id")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from plackett.serve.application import Application
     from plackett.serve.model import ServedModel
 
-__all__ = ["ROUTES"]
-
 _TYPES = {
     "BOOL": np.dtype("?"),
     "UINT8": np.dtype("u1"),

@@ -9,8 +9,6 @@ from plackett.serve.http import Deferred, Request, Response, Route
 if TYPE_CHECKING:
     from plackett.serve.application import Application
 
-__all__ = ["ROUTES"]
-
 _FORMAT = b"text/plain; version=0.0.4; charset=utf-8"
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from plackett.serve.application import Application
     from plackett.serve.model import ServedModel
 
-__all__ = ["ROUTES"]
-
 #: Explanations are for people: no more documents than this are explained.
 _EXPLAINED = 100
 #: Keys of a request, and of an item.

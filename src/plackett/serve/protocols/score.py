@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from plackett.serve.application import Application
     from plackett.serve.model import ServedModel
 
-__all__ = ["ROUTES"]
-
 
 def score(app: Application, request: Request) -> Response | Deferred:
     """Scores of documents."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from plackett.serve.application import Application
     from plackett.serve.engine import Engine
 
-__all__ = ["ROUTES"]
-
 #: Longest text of a query or of conditions, in characters, and most documents of an answer.
 _LONGEST, _MOST = 1_000, 100
 #: Features or terms named for each document.

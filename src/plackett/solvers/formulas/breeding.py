@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett.scorers.formulas.operations import OPERATIONS, operation_numbers
 from plackett.scorers.formulas.program import CONSTANT, MAX_SIZE, Program, arity, operation_code
 
-__all__ = ["Breeder"]
-
 #: Attempts to breed a child within the limits before a parent is used instead.
 _TRIES = 8
 #: Probability of choosing an inner node for crossover (Koza): most nodes are leaves, and swapping them changes little.

@@ -13,8 +13,6 @@ from plackett.scorers.formulas.program import Program
 from plackett.solvers.formulas.breeding import Breeder
 from plackett.solvers.measure_objective import MeasureObjective
 
-__all__ = ["Evolution", "Fitness"]
-
 #: Scores of programs computed together.
 _SCORES_AT_ONCE = 1 << 20
 #: Number of digits of a fitness that count: the order of summation over queries must not change a selection.

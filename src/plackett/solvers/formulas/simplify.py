@@ -8,8 +8,6 @@ from plackett.scorers.formulas.machine import evaluate
 from plackett.scorers.formulas.operations import BY_NAME, OPERATIONS
 from plackett.scorers.formulas.program import CONSTANT, Program
 
-__all__ = ["simplify"]
-
 _ZERO, _ONE = Program.constant(0.0), Program.constant(1.0)
 _ADD, _SUB, _MUL, _DIV, _MAX, _MIN = (BY_NAME[name] for name in ("+", "-", "*", "/", "max", "min"))
 _LOG, _SQRT, _NEG, _ABS = (BY_NAME[name] for name in ("log", "sqrt", "neg", "abs"))

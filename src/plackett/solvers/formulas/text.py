@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett.scorers.formulas.operations import BY_NAME, OPERATIONS
 from plackett.scorers.formulas.program import CONSTANT, Program
 
-__all__ = ["default_names", "from_text", "to_text"]
-
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[^\W\d][\w.]*)|`(?P<quoted>(?:[^`]|``)*)`|(?P<sign>[-+*/(),])|(?P<end>$)|(?P<wrong>.))",

@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.threshold_bins import MISSING
 from plackett.scorers.rules.bits import count_bits, lowest_bit
 
-__all__ = ["Conjunctions", "mine", "preorder_ends"]
-
 #: A share this small of a threshold is rounding.
 _ROUNDING = 1e-12
 #: Number of words of sets per thread.

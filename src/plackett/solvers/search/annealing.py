@@ -11,8 +11,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.solvers.search.objective import Problem
 
-__all__ = ["Annealing"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Annealing:

@@ -13,8 +13,6 @@ from plackett.data.mapped import row_array, row_blocks
 from plackett.solvers.search.lines import make_line
 from plackett.solvers.search.problem import LinearProblem
 
-__all__ = ["Coordinate"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Coordinate:

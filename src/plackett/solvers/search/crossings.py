@@ -17,8 +17,6 @@ from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.forms import NeighbourForm
 from plackett.solvers.search.point_sort import order_of_points
 
-__all__ = ["Crossings", "n_pairs"]
-
 #: Rounding separates the crossings of three or more documents at one point; within this they count as one.
 _TOGETHER = 1e-9
 #: Limits that keep points, and the sizes they are compared with, within the range of floats.

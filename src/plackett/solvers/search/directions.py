@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett.solvers.search.lines import make_line
 from plackett.solvers.search.problem import LinearProblem
 
-__all__ = ["Directions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Directions:

@@ -28,8 +28,6 @@ from plackett.measures.rr import ReciprocalRank
 from plackett.measures.success import SuccessRate
 from plackett.solvers.measure_objective import MeasureObjective
 
-__all__ = ["NeighbourForm", "neighbour_form"]
-
 
 class NeighbourForm(NamedTuple):
     """Gain g, factor f and addend e of each document; worth w of each position, flat over the queries."""

@@ -12,8 +12,6 @@ from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.crossings import Crossings, n_pairs
 from plackett.solvers.search.forms import NeighbourForm, neighbour_form
 
-__all__ = ["LINES", "make_line"]
-
 #: ``line(scores, slope) -> (t, value)``: a step and the value of the measure after it, never worse than t = 0.
 Line = Callable[[np.ndarray, np.ndarray], tuple[float, float]]
 

@@ -6,8 +6,6 @@ from typing import Protocol
 
 import numpy as np
 
-__all__ = ["Problem"]
-
 
 class Problem(Protocol):
     """A function of weights to maximise, known only by its values."""

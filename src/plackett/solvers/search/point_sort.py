@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett._kernels.sort import argsort_descending
 
-__all__ = ["order_of_points"]
-
 #: Buckets of more points than this are sorted in the usual way.
 _INSERTED = 32
 

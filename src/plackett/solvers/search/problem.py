@@ -18,8 +18,6 @@ from plackett.measures.base import Measure
 from plackett.scorers._products import table_times, transposed_times
 from plackett.solvers.measure_objective import MeasureObjective
 
-__all__ = ["LinearProblem"]
-
 #: Scores of this width use the bend of the logistic function.
 _SIGMOID_RANGE = 6.0
 

@@ -11,8 +11,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.solvers.search.objective import Problem
 
-__all__ = ["RandomOptimisation"]
-
 #: The step grows and shrinks by these factors, but not below a share of its initial size.
 _GROW, _SHRINK, _LEAST = 1.3, 0.9, 1e-3
 

@@ -15,8 +15,6 @@ from plackett.solvers.search.coordinate import Coordinate
 from plackett.solvers.search.directions import Directions
 from plackett.solvers.search.random_optimisation import RandomOptimisation
 
-__all__ = ["SOLVERS", "make_solver"]
-
 SOLVERS: dict[str, Any] = {
     "coordinate": Coordinate,
     "directions": Directions,

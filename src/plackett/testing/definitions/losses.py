@@ -10,8 +10,6 @@ from plackett.testing.definitions import listwise, pairwise, pointwise
 from plackett.testing.definitions.listwise import logsumexp
 from plackett.testing.definitions.pairwise import pairs_of
 
-__all__ = ["GRADIENTS", "VALUES"]
-
 
 def naive_listnet(loss, scores, labels, weights):
     judged = labels >= 0

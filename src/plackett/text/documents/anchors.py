@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from plackett.text.document import Document
 
-__all__ = ["with_anchors"]
-
 
 def with_anchors(documents: Iterable[Document], field: str = "anchor") -> list[Document]:
     """Add a field with the anchor texts of the links that point to each document, one per line.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import codecs
 
-__all__ = ["decoded"]
-
 #: Bytes at the very beginning that name an encoding. As in browsers, they count for more than what a page says.
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 #: Text that calls itself Latin-1 or ASCII is in Windows' superset of it, as the HTML standard says.

@@ -9,8 +9,6 @@ from plackett._base.errors import DataError, MissingExtraError
 from plackett.text.document import Document
 from plackett.text.documents.records import document_of
 
-__all__ = ["read_ir_datasets"]
-
 PREFIX = "ir_datasets:"
 
 

@@ -13,8 +13,6 @@ from plackett.text.document import Document
 from plackett.text.documents.lines import lines
 from plackett.text.documents.records import document_of
 
-__all__ = ["read_json_lines"]
-
 #: A longer array is refused: it is held in memory as a whole.
 _LARGEST = 1 << 28
 

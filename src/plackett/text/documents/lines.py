@@ -9,8 +9,6 @@ from plackett._base.errors import DataError
 from plackett._files.compression import pieces
 from plackett.text.documents.encoding import decoded
 
-__all__ = ["lines"]
-
 #: A line longer than this is refused: a reader must not fill the memory with one.
 _LONGEST = 1 << 28
 

@@ -9,8 +9,6 @@ from plackett._files.checks import open_regular
 from plackett.text.document import Document
 from plackett.text.documents.encoding import decoded
 
-__all__ = ["read_plain"]
-
 #: A larger file is refused.
 _LARGEST = 1 << 28
 #: A longer first line is not taken as the title.

@@ -9,8 +9,6 @@ from plackett._base.errors import DataError
 from plackett.data._tables import as_polars, is_table
 from plackett.text.document import Document, Link
 
-__all__ = ["ID_NAMES", "document_of", "documents_of"]
-
 #: Names under which a record's id is looked for, in this order.
 ID_NAMES = ("id", "_id", "docid", "doc_id", "docno", "document_id")
 

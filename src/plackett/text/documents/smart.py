@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett.text.document import Document
 from plackett.text.documents.lines import lines
 
-__all__ = ["read_smart"]
-
 #: Fields by their letters.
 _NAMES = {"T": "title", "A": "author", "B": "source", "W": "text", "K": "keywords", "N": "note", "C": "category"}
 #: Letters whose content is not text, such as the citations of CACM and CISI.

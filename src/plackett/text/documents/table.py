@@ -13,8 +13,6 @@ from plackett.text.document import Document
 from plackett.text.documents.encoding import decoded
 from plackett.text.documents.records import ID_NAMES, document_of
 
-__all__ = ["read_table"]
-
 
 def read_table(path: Path, *, id_field: str | None = None, separator: str | None = None) -> Iterator[Document]:
     """Read one document per row; columns are fields, an empty cell is a missing value.

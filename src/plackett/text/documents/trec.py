@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett.text.document import Document
 from plackett.text.documents.lines import lines
 
-__all__ = ["read_trec"]
-
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_-]*)[^<>]*>")
 #: Text outside of named tags, and inside TREC's own tag for it.
 _TEXT = "text"

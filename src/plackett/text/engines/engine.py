@@ -12,8 +12,6 @@ from urllib.request import Request, urlopen
 
 from plackett._base.errors import DataError
 
-__all__ = ["Engine"]
-
 
 class Engine:
     """An index of OpenSearch or Elasticsearch.

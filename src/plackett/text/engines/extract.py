@@ -18,8 +18,6 @@ from plackett.text.engines.engine import Engine
 from plackett.text.engines.feature_log import FeatureLog, LoggedHit
 from plackett.text.features.extract import judged, some
 
-__all__ = ["extract_from_engine", "log_blocks"]
-
 #: Searches that are sent together.
 _TOGETHER = 20
 #: Documents requested by id in one search; engines return at most 10,000 hits.

@@ -10,8 +10,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["FeatureLog", "LoggedHit"]
-
 _NAME, _ENTRY = "plackett_features", "plackett_log"
 #: Stands for the text of the query in templates.
 _QUERY = "{query}"

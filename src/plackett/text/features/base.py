@@ -16,8 +16,6 @@ from plackett.text.retrieval.matches import Matches, match
 from plackett.text.retrieval.proximity import proximity_table
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
-__all__ = ["Batch", "Feature", "Job"]
-
 
 class Job:
     """Queries and their candidates, with the state that all batches share."""

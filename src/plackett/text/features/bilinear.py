@@ -15,8 +15,6 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.queries import Queries, QueryTerms
 from plackett.text.retrieval.vector_space import document_vectors
 
-__all__ = ["BilinearFeature"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class BilinearFeature(Feature):

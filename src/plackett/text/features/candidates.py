@@ -14,8 +14,6 @@ from plackett.text.retrieval.base import Results, RetrievalModel
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["candidates_of", "given_candidates", "union"]
-
 
 def candidates_of(
     index: Index,

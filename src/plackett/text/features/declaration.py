@@ -24,8 +24,6 @@ from plackett.text.features.query import QueryFeature
 from plackett.text.features.table import TableFeature
 from plackett.text.retrieval.base import RetrievalModel
 
-__all__ = ["declarations_of_file", "feature_of", "features_of_file", "model_of"]
-
 #: LETOR's sets by name.
 SETS: dict[str, Callable[..., list[Feature]]] = {
     "ohsumed": ohsumed_features,

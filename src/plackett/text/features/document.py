@@ -20,8 +20,6 @@ from plackett.text.features.base import Batch, Feature
 from plackett.text.index.index import Index
 from plackett.text.retrieval.propagated import link_graph, site_map
 
-__all__ = ["AttributeFeature", "LengthFeature", "LinkFeature", "UrlFeature"]
-
 #: Numbers per document by index, kept while it is in use.
 _COLUMNS: WeakKeyDictionary[Index, dict[Any, np.ndarray]] = WeakKeyDictionary()
 

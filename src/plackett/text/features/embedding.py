@@ -11,8 +11,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.text.features.base import Batch, Feature
 
-__all__ = ["EmbeddingFeature"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingFeature(Feature):

@@ -20,8 +20,6 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["extract", "extract_blocks", "judged", "some"]
-
 __public__ = ["extract"]
 
 _NOTHING = "no candidates: none of the queries has a term that occurs in the documents, or a given document"

@@ -18,8 +18,6 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["Block", "FeatureSet"]
-
 __public__ = ["FeatureSet"]
 
 #: Pairs of a batch: their term counts fit into the processor's cache.

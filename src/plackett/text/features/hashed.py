@@ -15,8 +15,6 @@ from plackett.text.retrieval.base import as_queries
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["hashed_crosses"]
-
 
 @fulfils("features.auto", paper="Weinberger, Dasgupta, Langford, Smola, Attenberg 2009")
 def hashed_crosses(

@@ -20,8 +20,6 @@ from plackett.text.retrieval.jelinek_mercer import JelinekMercer
 from plackett.text.retrieval.propagated import Propagated
 from plackett.text.retrieval.tf_idf import TFIDF
 
-__all__ = ["gov2_features", "gov_features", "ohsumed_features"]
-
 #: Settings with which the features of the OHSUMED set were computed, found by recomputing them.
 LETOR_BM25 = BM25(k1=1.2, b=0.75, k3=7, idf="rsj")
 LETOR_DIRICHLET = Dirichlet(mu=50)

@@ -23,8 +23,6 @@ from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.language_model import LanguageModel
 from plackett.text.retrieval.matches import Collection, Matches
 
-__all__ = ["LetorMeta", "features_of_meta", "read_letor_meta"]
-
 
 class LetorMeta(NamedTuple):
     """Statistics of one query and its documents, stream by stream."""

@@ -10,8 +10,6 @@ import numpy as np
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.base import RetrievalModel, TermModel
 
-__all__ = ["ModelFeature"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFeature(Feature):

@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.proximity import PROXIMITY
 
-__all__ = ["ProximityFeature"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProximityFeature(Feature):

@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.matches import Matches
 
-__all__ = ["QUERY_STATISTICS", "QueryFeature", "query_values"]
-
 
 def _idf(matches: Matches) -> np.ndarray:
     df = matches.document_frequency

@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel
 from plackett.text.retrieval.base import TermModel, term_kernels
 from plackett.text.retrieval.matches import Matches
 
-__all__ = ["ScaledLog"]
-
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]

@@ -17,8 +17,6 @@ from plackett.data.tables import what_is_wrong
 from plackett.text.features.base import Batch, Feature
 from plackett.text.index.index import Index
 
-__all__ = ["TableFeature"]
-
 #: Keys by which a pair can be looked up.
 _KEYS = (("docid",), ("qid",), ("query",), ("qid", "docid"), ("query", "docid"))
 

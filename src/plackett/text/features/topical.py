@@ -14,8 +14,6 @@ from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.propagated import link_graph
 
-__all__ = ["TopicalFeature"]
-
 #: Candidates whose topics are taken for those of the query.
 _FIRST = 10
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["TRANSFORMS", "transform_name"]
-
 
 def _log(x: np.ndarray) -> np.ndarray:
     return np.log(x, out=np.full(x.shape, np.nan), where=x > 0)

@@ -16,8 +16,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.files import LETOR, write
 from plackett.data.letor import write_letor
 
-__all__ = ["write_blocks"]
-
 
 def write_blocks(blocks: Iterable[RankingDataset], path: str | os.PathLike[str]) -> tuple[int, int]:
     """Write datasets of different queries into one file; return the number of queries and of rows.

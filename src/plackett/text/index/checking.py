@@ -11,8 +11,6 @@ from plackett.data.strings import Strings
 from plackett.text.index.field import Field
 from plackett.text.index.table import Table
 
-__all__ = ["check_field", "check_offsets", "check_table"]
-
 
 def check_offsets(offsets: np.ndarray, n: int, size: int, where: str) -> None:
     """Raise an error unless ``n`` parts fill ``size`` items one after the other."""

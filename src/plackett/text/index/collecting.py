@@ -16,8 +16,6 @@ from plackett.text.index.table import Table, concatenate
 from plackett.text.index.terms import TermTable, combine, number_by_order
 from plackett.text.index.values import text_of
 
-__all__ = ["GAP", "Draft", "drafts"]
-
 #: Documents that are analysed together.
 _BATCH = 2_000
 #: Terms after which a segment is complete: putting it together takes about twenty bytes per term.

@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett.data.strings import Strings
 
-__all__ = ["join", "join_offsets", "offsets_of", "strings", "utf8"]
-
 
 def offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
     """Offsets of parts of these lengths."""

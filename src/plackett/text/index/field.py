@@ -12,8 +12,6 @@ from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.index.inverting import forward, invert
 
-__all__ = ["Field", "Forward", "Postings", "Stream"]
-
 
 class Postings(NamedTuple):
     """Documents by term.

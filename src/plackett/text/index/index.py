@@ -33,8 +33,6 @@ from plackett.text.index.table import Links, Table
 from plackett.text.index.values import is_empty
 from plackett.text.index.writer import IndexWriter, read_live, warn_unseen
 
-__all__ = ["Index"]
-
 __public__ = ["Index"]
 
 #: How often opening is tried while a writer commits.

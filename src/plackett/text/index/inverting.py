@@ -6,8 +6,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["forward", "invert"]
-
 
 def invert(offsets: np.ndarray, terms: np.ndarray, n_terms: int) -> tuple[np.ndarray, ...]:
     """Offsets, documents and counts of the postings, position offsets and positions."""

@@ -15,8 +15,6 @@ from plackett.text.analysis import Analyzer
 from plackett.text.index.settings import Settings
 from plackett.text.index.values import KINDS
 
-__all__ = ["FILE", "Manifest"]
-
 FILE = "index.json"
 FORMAT_VERSION = 1
 _KIND = "plackett index"

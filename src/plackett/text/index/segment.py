@@ -17,8 +17,6 @@ from plackett.text.index.columns import join_offsets, offsets_of, strings
 from plackett.text.index.field import Field, Forward, Postings, Stream
 from plackett.text.index.table import Links, Table, concatenate
 
-__all__ = ["MemorySegment", "Segment", "StoredSegment", "compose_field", "compose_table", "write_segment"]
-
 _TABLE, _FIELD = "index documents", "index field"
 #: Arrays of a field, in the order of its parts.
 _PARTS: dict[str, Any] = {"stream": Stream, "postings": Postings, "forward": Forward}

@@ -10,8 +10,6 @@ from plackett.text.analysis import Analyzer
 from plackett.text.document import Document
 from plackett.text.index.values import KINDS, is_date, kind_of
 
-__all__ = ["Settings"]
-
 #: Name of the field that holds the terms of all text fields.
 ALL = "all"
 #: Each text field of a segment is a file that stays open, and systems allow a process a few hundred.

@@ -14,8 +14,6 @@ from plackett.text.document import Document, Link
 from plackett.text.index.columns import join, join_offsets, offsets_of, strings, utf8
 from plackett.text.index.values import NO_DATE, column
 
-__all__ = ["Links", "Table", "concatenate"]
-
 
 @dataclass(frozen=True)
 class Links:

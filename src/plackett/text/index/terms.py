@@ -19,8 +19,6 @@ from plackett.text.analysis import CJK, Analyzer, pattern
 from plackett.text.index.columns import offsets_of, strings
 from plackett.text.index.field import Stream
 
-__all__ = ["TermTable", "combine", "number_by_order"]
-
 #: Classes of characters.
 _WORD, _CJK = 1, 2
 #: Distinct words that fit in the table at first.

@@ -15,8 +15,6 @@ from plackett.data.strings import Strings
 from plackett.text.document import Document
 from plackett.text.index.columns import strings, utf8
 
-__all__ = ["KINDS", "NO_DATE", "column", "is_date", "is_empty", "kind_of", "text_of"]
-
 #: Text is analysed and can be searched; the other kinds are stored, to filter by and to show.
 KINDS = ("text", "keyword", "number", "date")
 

@@ -17,8 +17,6 @@ from plackett.text.retrieval.matches import Collection, Matches, match, statisti
 from plackett.text.retrieval.queries import Queries, QueryTerms
 from plackett.text.retrieval.top import insert, sort_heap
 
-__all__ = ["Results", "RetrievalModel", "TermModel", "term_kernels"]
-
 
 class Results(NamedTuple):
     """Ranked documents of each query, the best first; among equal scores the smaller document number is first."""

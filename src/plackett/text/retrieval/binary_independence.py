@@ -13,8 +13,6 @@ from plackett._names.provenance import fulfils
 from plackett.text.retrieval.base import TermModel, term_kernels
 from plackett.text.retrieval.matches import Matches
 
-__all__ = ["BinaryIndependence", "probability_order"]
-
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]

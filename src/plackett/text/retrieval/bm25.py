@@ -15,8 +15,6 @@ from plackett.text.retrieval.matches import Matches
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.search.top_k import POSITIVE_IDF, bm25_impacts, top_k_of_queries
 
-__all__ = ["BM25"]
-
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]

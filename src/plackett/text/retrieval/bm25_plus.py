@@ -9,8 +9,6 @@ from plackett._kernels.kernel import kernel
 from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.bm25 import BM25
 
-__all__ = ["BM25Plus"]
-
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]

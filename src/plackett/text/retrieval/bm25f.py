@@ -15,8 +15,6 @@ from plackett.text.retrieval.idf import IDF, idf_name
 from plackett.text.retrieval.matches import match
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
-__all__ = ["BM25F"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class BM25F(RetrievalModel):

@@ -15,8 +15,6 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["Boolean"]
-
 _TOKEN = re.compile(r"\s*(\(|\)|[^\s()]+)")
 
 

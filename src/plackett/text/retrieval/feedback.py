@@ -8,8 +8,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.queries import QueryTerms
 
-__all__ = ["add_queries", "expansion"]
-
 
 def expansion(
     field: Field,

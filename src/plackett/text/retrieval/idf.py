@@ -8,8 +8,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
-__all__ = ["IDF", "idf_name"]
-
 #: Functions of the document frequency and the number of documents; terms that do not occur are given 0.
 IDF: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "log": lambda df, n: np.log(n / np.maximum(df, 1.0)),

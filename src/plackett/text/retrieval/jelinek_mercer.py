@@ -13,8 +13,6 @@ from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.language_model import LanguageModel, background
 from plackett.text.retrieval.matches import Matches
 
-__all__ = ["JelinekMercer"]
-
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]

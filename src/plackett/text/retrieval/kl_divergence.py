@@ -13,8 +13,6 @@ from plackett.text.retrieval.mixture import feedback_terms, mixture_topics, stro
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 
-__all__ = ["KLDivergence"]
-
 _DIRICHLET = Dirichlet()
 
 

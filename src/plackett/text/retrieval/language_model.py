@@ -9,8 +9,6 @@ import numpy as np
 from plackett.text.retrieval.base import TermModel
 from plackett.text.retrieval.matches import Matches
 
-__all__ = ["LanguageModel", "background"]
-
 
 class LanguageModel(TermModel):
     r"""Query likelihood: :math:`\log p(q \mid d) = \sum_{t \in q} \mathrm{qtf} \cdot \log p(t \mid d)`.

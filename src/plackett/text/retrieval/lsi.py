@@ -17,8 +17,6 @@ from plackett.text.retrieval.queries import Queries
 from plackett.text.retrieval.term_frequency import TF, tf_name
 from plackett.text.retrieval.vector_space import document_vectors
 
-__all__ = ["LSI"]
-
 
 class _Space(NamedTuple):
     #: Terms × k: maps a query into the space.

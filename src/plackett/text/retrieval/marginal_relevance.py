@@ -12,8 +12,6 @@ from plackett.text.index.field import Field
 from plackett.text.retrieval.novelty import GreedyModel
 from plackett.text.retrieval.svm_feedback import unit_vectors
 
-__all__ = ["MarginalRelevance"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MarginalRelevance(GreedyModel):

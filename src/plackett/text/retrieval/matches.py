@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.queries import QueryTerms
 
-__all__ = ["Collection", "Matches", "match"]
-
 
 class Collection(NamedTuple):
     """Statistics of a field in the collection."""

@@ -10,8 +10,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.queries import QueryTerms
 
-__all__ = ["FeedbackTerms", "feedback_terms", "mixture_topics", "regularized_topics", "strongest"]
-
 _TINY = 1e-300
 
 

@@ -14,8 +14,6 @@ from plackett.text.retrieval.base import Results, RetrievalModel, best
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["GreedyModel", "new_share", "scaled"]
-
 _BM25 = BM25()
 
 

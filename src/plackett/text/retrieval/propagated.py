@@ -19,8 +19,6 @@ from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.matches import match
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
-__all__ = ["Propagated", "link_graph", "site_map"]
-
 _BM25 = BM25()
 #: Scores of queries that are propagated together: documents × queries.
 _CELLS = 1 << 22

@@ -14,8 +14,6 @@ from plackett.text.retrieval.base import RetrievalModel, TermModel
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["PROXIMITY", "Proximity", "proximity_table"]
-
 _BM25 = BM25()
 
 #: Columns of `proximity_table`.

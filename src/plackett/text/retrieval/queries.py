@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
 from plackett.text.index.field import Field
 
-__all__ = ["Queries", "QueryTerms"]
-
 
 class QueryTerms(NamedTuple):
     """Distinct terms of each query and their weights; term -1 does not occur in the field."""

@@ -14,8 +14,6 @@ from plackett._files.compression import pieces
 from plackett._names.provenance import fulfils
 from plackett.data._bytes import bare_suffix
 
-__all__ = ["read_queries"]
-
 #: Names of the fields of a query in JSON lines and tables.
 _IDS, _TEXTS = ("id", "qid", "_id", "query_id"), ("text", "query", "title")
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)

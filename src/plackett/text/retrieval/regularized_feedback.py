@@ -15,8 +15,6 @@ from plackett.text.retrieval.mixture import feedback_terms, regularized_topics, 
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 
-__all__ = ["RegularizedFeedback"]
-
 _DIRICHLET = Dirichlet()
 
 

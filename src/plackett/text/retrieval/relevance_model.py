@@ -14,8 +14,6 @@ from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.feedback import add_queries, expansion, normalized
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
-__all__ = ["RM3", "ExpandedModel", "document_weights"]
-
 _BM25 = BM25()
 
 

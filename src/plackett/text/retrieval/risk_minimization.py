@@ -11,8 +11,6 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.novelty import GreedyModel, new_share
 
-__all__ = ["RiskMinimization"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RiskMinimization(GreedyModel):

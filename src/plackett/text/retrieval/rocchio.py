@@ -18,8 +18,6 @@ from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 from plackett.text.retrieval.vector_space import VectorSpace
 
-__all__ = ["Rocchio"]
-
 _SPACE = VectorSpace()
 
 

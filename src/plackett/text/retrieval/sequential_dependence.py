@@ -16,8 +16,6 @@ from plackett.text.retrieval.language_model import LanguageModel
 from plackett.text.retrieval.matches import Collection, Matches
 from plackett.text.retrieval.queries import Queries
 
-__all__ = ["SequentialDependence"]
-
 _DIRICHLET = Dirichlet()
 
 

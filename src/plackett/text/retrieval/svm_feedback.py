@@ -17,8 +17,6 @@ from plackett.text.retrieval.queries import Queries
 from plackett.text.retrieval.rocchio import judged_documents
 from plackett.text.retrieval.vector_space import document_vectors
 
-__all__ = ["SVMFeedback", "unit_vectors"]
-
 _BM25 = BM25()
 
 

@@ -13,8 +13,6 @@ from plackett._kernels.kernel import kernel, kernel_from
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, term_kernels
 
-__all__ = ["TF", "Variant", "largest_counts", "tf_name"]
-
 
 @kernel(inline=True)
 def _raw(tf, length, most):  # type: ignore[no-untyped-def]

@@ -13,8 +13,6 @@ from plackett.text.retrieval.idf import IDF, idf_name
 from plackett.text.retrieval.matches import Matches
 from plackett.text.retrieval.term_frequency import TF, largest_counts, tf_name
 
-__all__ = ["TFIDF"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TFIDF(TermModel):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["insert", "sort_heap"]
-
 
 @kernel(inline=True)
 def _worse(score, document, other_score, other_document):  # type: ignore[no-untyped-def]

@@ -16,8 +16,6 @@ from plackett.text.retrieval.term_frequency import TF, tf_name
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["VectorSpace", "document_vectors"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class VectorSpace(TermModel):

@@ -9,8 +9,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.text.index.field import Field
 
-__all__ = ["phrase_mask"]
-
 
 def phrase_mask(field: Field, words: Sequence[str | None]) -> np.ndarray:
     """Boolean by document: whether it has the words in this order side by side; None stands for any one word.

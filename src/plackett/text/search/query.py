@@ -15,8 +15,6 @@ from plackett._names.nearest import nearest, question
 from plackett.text.index.index import Index
 from plackett.text.search.phrases import phrase_mask
 
-__all__ = ["All", "Any", "Clauses", "Node", "Not", "Phrase", "Range", "Value", "Words", "condition_mask", "parse"]
-
 #: Deepest nesting of parentheses.
 _DEEPEST = 50
 

@@ -18,8 +18,6 @@ from plackett.text.search.query import condition_mask, parse
 from plackett.text.search.snippets import snippet
 from plackett.text.search.top_k import bm25_impacts, top_k
 
-__all__ = ["Hit", "best_documents", "search"]
-
 __public__ = ["search"]
 
 

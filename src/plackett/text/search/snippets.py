@@ -7,8 +7,6 @@ from itertools import pairwise
 
 from plackett.text.analysis import Analyzer
 
-__all__ = ["snippet"]
-
 
 def snippet(
     text: str,

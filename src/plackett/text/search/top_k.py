@@ -17,8 +17,6 @@ from plackett.text.index.field import Field
 from plackett.text.retrieval.idf import IDF
 from plackett.text.retrieval.top import insert, sort_heap
 
-__all__ = ["POSITIVE_IDF", "Impacts", "bm25_impacts", "top_k", "top_k_of_queries"]
-
 #: Inverse document frequencies with which every document that has a term scores above 0.
 POSITIVE_IDF = ("lucene", "smooth", "none")
 #: Settings of BM25 whose weights are kept with a field.

@@ -8,8 +8,6 @@ from math import exp
 from plackett._base.errors import DataError
 from plackett.data.arguments import number
 
-__all__ = ["slope_at"]
-
 _SLOPES: dict[str, Callable[[float], float]] = {
     "exponential": exp,
     "hinge": lambda z: 1.0,

@@ -10,8 +10,6 @@ from plackett.data.arguments import positive
 from plackett.theory.bounds.base import Bound
 from plackett.theory.bounds.query_stability import QueryStabilityBound
 
-__all__ = ["SVMBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SVMBound(Bound):

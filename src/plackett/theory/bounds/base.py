@@ -12,8 +12,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.arguments import array, number, probability
 
-__all__ = ["Bound", "bounds"]
-
 #: Largest sample that `solve` looks at.
 _LARGEST = 10**18
 

@@ -8,8 +8,6 @@ from typing import ClassVar
 from plackett.theory.bounds._svm import SVMBound
 from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
 
-__all__ = ["IRSVMBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class IRSVMBound(SVMBound):

@@ -12,9 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, positive, probability
 from plackett.theory.bounds.two_layer import TwoLayerBound
 
-__all__ = ["LabellingBudget", "labelling_budget", "smallest_budget"]
-
-
 #: From numbers of documents to bounds or budgets.
 Values = Callable[[np.ndarray], np.ndarray]
 

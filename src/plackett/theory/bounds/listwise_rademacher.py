@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett.data.arguments import number
 from plackett.theory.bounds.base import Bound
 
-__all__ = ["ListwiseBound", "StrengthRange"]
-
 
 class StrengthRange(NamedTuple):
     """Least and largest value of a positive transform φ of scores between −BM and BM, and its largest slope."""

@@ -14,8 +14,6 @@ from plackett.data.arguments import array, number
 from plackett.theory.bounds.base import Bound
 from plackett.theory.complexity.margin_loss import margin_loss
 
-__all__ = ["BestMargin", "KernelMarginBound", "MarginBound", "UniformMarginBound", "best_margin"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MarginBound(Bound):

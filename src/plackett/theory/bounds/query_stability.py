@@ -9,8 +9,6 @@ from typing import ClassVar
 
 from plackett.theory.bounds.base import Bound
 
-__all__ = ["QueryStabilityBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class QueryStabilityBound(Bound):

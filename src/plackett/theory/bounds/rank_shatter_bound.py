@@ -10,8 +10,6 @@ from plackett.data.arguments import number
 from plackett.theory.bounds.base import Bound
 from plackett.theory.complexity.rank_shatter import linear_log_coefficient
 
-__all__ = ["RankShatterBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RankShatterBound(Bound):

@@ -11,8 +11,6 @@ from plackett.data.arguments import number
 from plackett.theory.bounds._svm import SVMBound
 from plackett.theory.stability_coefficients.pair_share import pair_share_bound
 
-__all__ = ["RankSVMMomentsBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RankSVMMomentsBound(SVMBound):

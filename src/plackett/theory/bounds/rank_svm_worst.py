@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from plackett.theory.bounds._svm import SVMBound
 
-__all__ = ["RankSVMWorstBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RankSVMWorstBound(SVMBound):

@@ -9,8 +9,6 @@ from typing import ClassVar
 from plackett.theory.bounds.base import Bound
 from plackett.theory.complexity.boosted_vc import boosted_vc
 
-__all__ = ["RankBoostVCBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RankBoostVCBound(Bound):

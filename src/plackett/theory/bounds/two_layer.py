@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett.theory.bounds._slopes import slope_at
 from plackett.theory.bounds.base import Bound
 
-__all__ = ["TwoLayerBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TwoLayerBound(Bound):

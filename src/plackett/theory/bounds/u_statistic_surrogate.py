@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett.theory.bounds._slopes import slope_at
 from plackett.theory.bounds.base import Bound
 
-__all__ = ["UStatisticSurrogateBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class UStatisticSurrogateBound(Bound):

@@ -8,8 +8,6 @@ from typing import ClassVar
 
 from plackett.theory.bounds.base import Bound
 
-__all__ = ["UStatisticVCBound"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class UStatisticVCBound(Bound):

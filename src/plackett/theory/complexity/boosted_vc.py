@@ -7,8 +7,6 @@ from math import e, log2
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 
-__all__ = ["boosted_vc"]
-
 
 @fulfils("B-03", paper="Freund, Iyer, Schapire, Singer 2003")
 def boosted_vc(vc: float, rounds: int) -> float:

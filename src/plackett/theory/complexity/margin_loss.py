@@ -9,8 +9,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 
-__all__ = ["margin_loss"]
-
 
 @fulfils("B-04", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def margin_loss(margins: Any, rho: float) -> np.ndarray:

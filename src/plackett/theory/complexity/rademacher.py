@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, choice, number
 
-__all__ = ["kernel_rademacher", "linear_rademacher", "linear_rademacher_bound", "rademacher_average"]
-
 #: Up to this many points, all signs are tried.
 _EXACT = 16
 

@@ -12,8 +12,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 
-__all__ = ["linear_log_coefficient", "rank_shatter", "rank_shatter_bound"]
-
 #: Beyond this logarithm a number is infinite.
 _LARGEST_LOG = 709.0
 

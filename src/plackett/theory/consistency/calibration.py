@@ -14,8 +14,6 @@ from plackett.data.arguments import number
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
 
-__all__ = ["CalibrationTransform"]
-
 #: Margins between which the conditional risk is minimised.
 _REACH = 40.0
 _GRID = 401

@@ -20,8 +20,6 @@ from plackett.theory.consistency.separability import separability
 from plackett.theory.consistency.true_risks import true_loss_table
 from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 
-__all__ = ["ConsistencyCheck", "Counterexample", "check_consistency"]
-
 #: Smallest differences of scores and of risks that count.
 _GAP = 1e-4
 _EXCESS = 1e-6

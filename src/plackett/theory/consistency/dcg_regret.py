@@ -10,8 +10,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching, number
 from plackett.measures.gains import check_discount, discount_table
 
-__all__ = ["dcg_regret_bound"]
-
 
 @fulfils("E-02", paper="Cossock, Zhang 2006")
 def dcg_regret_bound(scores: Any, expected_gains: Any, discount: Any = "log2", k: int | None = None) -> float:

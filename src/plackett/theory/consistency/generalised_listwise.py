@@ -10,8 +10,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 
-__all__ = ["weighted_list_surrogate"]
-
 Function = Callable[[np.ndarray], np.ndarray]
 
 

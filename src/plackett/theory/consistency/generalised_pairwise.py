@@ -11,8 +11,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 
-__all__ = ["PairSurrogateConditions", "pair_surrogate_conditions", "weighted_pair_surrogate"]
-
 
 @fulfils("E-14", paper="Lan, Zhu, Guo, Niu, Cheng 2012")
 def weighted_pair_surrogate(

@@ -9,8 +9,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching
 
-__all__ = ["ndcg_inversion_bound"]
-
 
 @fulfils("E-17", paper="Liu 2011, Learning to rank for information retrieval, section 18.5; Sun, Qin, Tao, Wang 2009")
 def ndcg_inversion_bound(scores: Any, labels: Any) -> float:

@@ -11,8 +11,6 @@ from plackett.losses.base import Loss
 from plackett.theory.consistency.order_losses import order_loss
 from plackett.theory.consistency.permutation_space import PermutationSpace
 
-__all__ = ["ExpectedMinimum", "expected_minimiser"]
-
 
 class ExpectedMinimum(NamedTuple):
     """Scores with the least expected loss, that loss, the length of its gradient, and how far other starts ended up.

@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.theory.consistency.permutation_space import all_orders
 
-__all__ = ["OrderLoss", "order_loss"]
-
 #: Scores to the loss against each order, and its gradient: arrays of shapes (m!,) and (m!, m).
 OrderLoss = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 

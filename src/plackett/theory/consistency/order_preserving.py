@@ -8,8 +8,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 from plackett.theory.consistency.permutation_space import PermutationSpace, exchange_table
 
-__all__ = ["is_order_preserving", "preserved_pairs"]
-
 
 @fulfils("E-03", "E-06", paper="Xia, Liu, Wang, Zhang, Li 2008; Xia, Liu, Li 2009")
 def preserved_pairs(space: PermutationSpace, k: int | None = None) -> np.ndarray:

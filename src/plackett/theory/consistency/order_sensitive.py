@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.theory.consistency.order_losses import order_loss
 from plackett.theory.consistency.permutation_space import all_orders, exchange_table
 
-__all__ = ["OrderSensitivity", "order_sensitivity"]
-
 _SLACK = 1e-9
 
 

@@ -14,8 +14,6 @@ from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.data.arguments import array, number
 
-__all__ = ["PermutationSpace", "all_orders", "exchange_table"]
-
 #: 7! orders are 5040.
 _MOST = 7
 

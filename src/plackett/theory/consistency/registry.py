@@ -9,8 +9,6 @@ from plackett._names.provenance import fulfils
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CONSISTENCY", "ConsistencyEntry", "consistency_table"]
-
 
 class ConsistencyEntry(NamedTuple):
     """One row: an algorithm, a true loss, what is assumed, the verdict, its source and the test that supports it."""

@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, choice, row_scores
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["sampled_dcg", "sampled_ranks"]
-
 
 @fulfils("E-19", paper="Liu 2011, Learning to rank for information retrieval, exercise 18.3")
 def sampled_ranks(scores: Any, data: RankingDataset, inclusion: Any) -> np.ndarray:

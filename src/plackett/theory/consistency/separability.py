@@ -11,8 +11,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 from plackett.theory.consistency.permutation_space import PermutationSpace
 
-__all__ = ["Separability", "separability"]
-
 
 class Separability(NamedTuple):
     """Weight of i before j, whether each pair is decided, whether the decisions have no cycle, and the order then."""

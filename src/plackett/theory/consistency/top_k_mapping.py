@@ -8,8 +8,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["top_k_labels"]
-
 
 @fulfils("E-09", paper="Xia, Liu, Li 2009")
 def top_k_labels(data: RankingDataset, k: int, gap: float = 1.0) -> RankingDataset:

@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.theory.consistency.permutation_space import PermutationSpace, all_orders
 from plackett.theory.risks.associate_losses import as_associate_loss
 
-__all__ = ["true_loss_table", "true_risks"]
-
 
 def true_loss_table(true: Any, m: int) -> np.ndarray:
     """True loss of each ranking (row) against each order (column) of m documents."""

@@ -18,8 +18,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import label_order
 from plackett.theory.risks.associate_losses import AssociateLoss
 
-__all__ = ["WeightedKendall", "kendall_dcg_gap"]
-
 
 @dataclass(frozen=True)
 class WeightedKendall(AssociateLoss):

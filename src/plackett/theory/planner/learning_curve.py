@@ -14,8 +14,6 @@ from plackett._base.errors import DataError
 from plackett.data.arguments import array, number, positive, probability
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["LearningCurve", "Prediction", "hide_documents", "learning_curve"]
-
 #: Exponents that are tried: how fast a ranker gets better.
 _POWERS = (0.25, 0.5, 0.75, 1.0, 1.5)
 _BOOTSTRAP = 200

@@ -21,8 +21,6 @@ from plackett.theory.risks.planted_world import PlantedWorld
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Answer", "Plan", "plan"]
-
 #: The simulation of more would take hours.
 _MOST_JUDGEMENTS = 200_000
 

@@ -16,8 +16,6 @@ from plackett.theory.planner.splits import splits_of
 from plackett.theory.risks.planted_world import PlantedWorld
 from plackett.theory.risks.risk import Risk
 
-__all__ = ["LabellingSimulation", "simulate_labelling"]
-
 
 @dataclass(frozen=True, eq=False)
 class LabellingSimulation:

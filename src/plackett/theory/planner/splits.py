@@ -7,8 +7,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.arguments import whole
 
-__all__ = ["splits_of", "spread"]
-
 
 def splits_of(
     budget: int, *, max_queries: int | None = None, max_documents: int | None = None, n_splits: int = 10

@@ -11,8 +11,6 @@ from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 
-__all__ = ["CHANGES", "Change", "prepared", "units"]
-
 #: A dataset, the number of a unit, a pool of replacements and a generator to the changed dataset.
 Change = Callable[[RankingDataset, int, RankingDataset, np.random.Generator], RankingDataset]
 

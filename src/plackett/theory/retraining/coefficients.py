@@ -18,8 +18,6 @@ from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
 from plackett.theory.stability_coefficients.listwise import listwise_query_stability
 from plackett.theory.stability_coefficients.rank_svm import rank_svm_document_stability, rank_svm_query_stability
 
-__all__ = ["Proved", "proved_stability", "same_penalty"]
-
 
 class Proved(NamedTuple):
     """A proved coefficient and where it comes from; λ, the penalty of mean loss + λ‖f‖²."""

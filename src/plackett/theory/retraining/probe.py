@@ -12,8 +12,6 @@ from plackett.losses.associates import ASSOCIATES
 from plackett.losses.pairwise.base import PairLoss
 from plackett.theory.risks.associate_losses import AssociateLoss, LibraryLoss, as_associate_loss, pair_values
 
-__all__ = ["Probe"]
-
 #: Largest number of pairs of the probe; if there are more, queries are sampled.
 _MOST_PAIRS = 2_000_000
 

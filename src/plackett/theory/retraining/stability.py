@@ -19,8 +19,6 @@ from plackett.theory.retraining.changes import Change, change_of, prepared, unit
 from plackett.theory.retraining.coefficients import Proved, proved_stability, same_penalty
 from plackett.theory.retraining.probe import Probe, loss_of
 
-__all__ = ["Stability", "stability"]
-
 
 @dataclass(frozen=True, eq=False)
 class Stability:

@@ -14,8 +14,6 @@ from plackett.losses.base import Loss
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
-__all__ = ["AssociateLoss", "LibraryLoss", "MeasureLoss", "as_associate_loss", "pair_values"]
-
 #: The associate of a loss by its approach.
 _BY_APPROACH = {"pointwise": "document", "pairwise": "pair", "listwise": "list"}
 

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.arguments import array, matching
 
-__all__ = ["TIES", "Convention", "tie_cost"]
-
 #: What a labelled pair of equal scores costs.
 TIES = {"none": 0.0, "half": 0.5, "loss": 1.0}
 

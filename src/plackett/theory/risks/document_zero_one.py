@@ -11,8 +11,6 @@ from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import AssociateLoss
 
-__all__ = ["DocumentZeroOne"]
-
 
 @dataclass(frozen=True)
 class DocumentZeroOne(AssociateLoss):

@@ -16,8 +16,6 @@ from plackett.data.preferences import Preferences
 from plackett.theory.risks.associate_losses import AssociateLoss, pair_values
 from plackett.theory.risks.risk import Risk
 
-__all__ = ["FiniteWorld"]
-
 Score = Callable[[np.ndarray], np.ndarray]
 
 

@@ -13,8 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.finite_world import FiniteWorld
 from plackett.theory.risks.risk import Risk
 
-__all__ = ["FourRisks", "four_risks"]
-
 
 class FourRisks(NamedTuple):
     """The four risks of each scoring function of a finite class, and what follows for the one that is learned.

@@ -13,8 +13,6 @@ from plackett.measures.ranking import Scored
 from plackett.theory.risks.associate_losses import AssociateLoss
 from plackett.theory.risks.conventions import tie_cost
 
-__all__ = ["PairZeroOne"]
-
 #: The tie rule of measures that has the same cost.
 _RULES = {"none": "optimistic", "half": "expected", "loss": "pessimistic"}
 

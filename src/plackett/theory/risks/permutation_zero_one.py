@@ -13,8 +13,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 from plackett.theory.risks.associate_losses import AssociateLoss
 
-__all__ = ["PermutationZeroOne", "TopKZeroOne"]
-
 
 @dataclass(frozen=True)
 class TopKZeroOne(AssociateLoss):

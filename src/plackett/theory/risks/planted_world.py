@@ -11,8 +11,6 @@ from plackett._base.cached import cached_property
 from plackett.data.arguments import number, probability
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["PlantedWorld"]
-
 
 @dataclass(frozen=True)
 class PlantedWorld:

@@ -12,8 +12,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import as_associate_loss
 from plackett.theory.risks.risk import Risk
 
-__all__ = ["RiskLevels", "query_level_losses", "risk_levels"]
-
 
 @fulfils("S-02", paper="Lan, Liu, Qin, Ma, Li 2008")
 def query_level_losses(loss: Any, scores: Any, data: RankingDataset, *, tie: str = "none") -> np.ndarray:

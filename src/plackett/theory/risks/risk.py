@@ -14,8 +14,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import AssociateLoss, as_associate_loss
 from plackett.theory.risks.sub_lists import sub_lists
 
-__all__ = ["CELLS", "Risk", "pooled"]
-
 
 @dataclass(frozen=True)
 class Risk:

@@ -15,8 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import pair_values
 from plackett.theory.risks.risk import Risk
 
-__all__ = ["risk_standard_error"]
-
 #: Most documents for which all pairs are listed.
 _MOST = 2000
 

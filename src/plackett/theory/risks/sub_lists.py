@@ -12,8 +12,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["sub_lists"]
-
 #: Largest total number of lists if all of them are taken.
 _MOST = 5_000_000
 

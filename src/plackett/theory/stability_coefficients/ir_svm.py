@@ -5,8 +5,6 @@ from __future__ import annotations
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import positive
 
-__all__ = ["ir_svm_query_stability"]
-
 
 @fulfils("D-05", "S-14", paper="Lan, Liu, Qin, Ma, Li 2008")
 def ir_svm_query_stability(queries: float, penalty: float, kappa: float = 1.0) -> float:

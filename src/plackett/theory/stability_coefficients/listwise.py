@@ -8,8 +8,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, positive
 
-__all__ = ["listwise_query_stability"]
-
 #: The largest sum of the absolute slopes of a loss by the scores of a list of m documents.
 _SLOPES: dict[str, Callable[[int], float]] = {"ListMLE": lambda m: 2.0 * (m - 1), "ListNet": lambda m: 2.0}
 

@@ -7,8 +7,6 @@ from math import sqrt
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, probability
 
-__all__ = ["pair_share_bound"]
-
 
 @fulfils("S-10", paper="Lan, Liu, Qin, Ma, Li 2008")
 def pair_share_bound(queries: int, mean: float, deviation: float, *, delta: float = 0.05, slack: float = 0.0) -> float:

@@ -9,8 +9,6 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, positive
 
-__all__ = ["hinge_loss_bound", "rank_svm_document_stability", "rank_svm_query_stability"]
-
 
 @fulfils("D-02", paper="Agarwal, Niyogi 2005")
 def rank_svm_document_stability(documents: float, penalty: float, kappa: float = 1.0, slope: float = 1.0) -> float:

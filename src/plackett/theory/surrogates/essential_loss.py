@@ -13,8 +13,6 @@ from plackett.data.arguments import array, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
 
-__all__ = ["essential_ap_bound", "essential_loss", "essential_ndcg_bound"]
-
 
 @fulfils("theory.essential_loss", paper="Chen, Liu, Lan, Ma, Li 2009")
 def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.ndarray:

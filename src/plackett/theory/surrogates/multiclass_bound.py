@@ -12,8 +12,6 @@ from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import ideal_dcg
 
-__all__ = ["multiclass_bound"]
-
 
 @fulfils("theory.multiclass_bound", paper="Li, Burges, Wu 2007")
 def multiclass_bound(predicted: Any, data: RankingDataset, *, n_classes: int | None = None) -> np.ndarray:

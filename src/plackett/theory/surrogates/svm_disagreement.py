@@ -10,8 +10,6 @@ from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["SVMDisagreement", "structural_map_loss", "svm_disagreement"]
-
 
 @fulfils("theory.thm5_6", paper="Yue, Finley, Radlinski, Joachims 2007; He, Liu 2010")
 def structural_map_loss(scores: np.ndarray, data: RankingDataset) -> np.ndarray:

@@ -10,8 +10,6 @@ import numpy as np
 from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching, number, positive
 
-__all__ = ["Tendency", "approx_ndcg_tendency", "soft_ndcg_tendency", "tendency_correlation"]
-
 
 class Tendency(NamedTuple):
     """ε, and the scale β of the surrogate with which it is reached."""

@@ -16,8 +16,6 @@ from plackett.workbench.api.parameters import Action, Content, Name, Param, Text
 from plackett.workbench.bench import GIVEN, SNAPSHOT, Workbench
 from plackett.workbench.exchange import read_query_set
 
-__all__ = ["ACTIONS"]
-
 #: What is measured unless the page asks for something else.
 MEASURES = ("nDCG@10", "AP", "RR", "P@5")
 _MOST_COLUMNS = 12

@@ -24,8 +24,6 @@ from plackett.workbench.exchange import read_judgements
 from plackett.workbench.pooling import STRATEGIES, Pooled, pool
 from plackett.workbench.store import Judgement
 
-__all__ = ["ACTIONS"]
-
 Depth = Annotated[int, Param("whole", 1, 100)]
 
 

@@ -11,8 +11,6 @@ from typing import Annotated, Any
 
 from plackett.serve.http import RefusedError
 
-__all__ = ["Action", "Flag", "Grade", "Name", "Names", "Number", "Param", "Text", "Whole", "action"]
-
 
 @dataclass(frozen=True)
 class Param:

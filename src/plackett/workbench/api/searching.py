@@ -13,8 +13,6 @@ from plackett.workbench.bench import SNAPSHOT, Workbench
 from plackett.workbench.columns.base import Query, Ranked
 from plackett.workbench.overlap import overlaps
 
-__all__ = ["ACTIONS"]
-
 #: Columns side by side, and documents of each whose snippets come with the answer; the page asks for others later.
 _COLUMNS, _CARDS = 5, 20
 Count = Annotated[int, Param("whole", 1, 10_000)]

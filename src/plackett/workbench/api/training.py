@@ -8,8 +8,6 @@ from plackett.serve.http import RefusedError
 from plackett.workbench.api.parameters import Action, Name, Names, Param, action
 from plackett.workbench.bench import Workbench
 
-__all__ = ["ACTIONS"]
-
 #: Rankers that are offered first: fast, and of different kinds.
 _FIRST = ["LambdaMART", "ListNet", "RankSVM", "CoordinateAscent", "RankBoost", "LinearRegression"]
 Folds = Annotated[int, Param("whole", 3, 10)]

@@ -7,8 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-__all__ = ["Column", "Query", "Ranked", "ranked"]
-
 
 class Query(NamedTuple):
     """A query as the page asks it: its id, if it is one of a set, and its text."""

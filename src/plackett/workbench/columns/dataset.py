@@ -12,8 +12,6 @@ from plackett.data.dense import dense
 from plackett.workbench.columns.base import Column, Query, Ranked, part, ranked
 from plackett.workbench.columns.explained import explained
 
-__all__ = ["FeatureColumn", "RankerColumn", "ScoresColumn"]
-
 
 class ScoresColumn(Column):
     """Scores of all rows of a dataset."""

@@ -9,8 +9,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.explanations.explain import explain
 from plackett.workbench.columns.base import part
 
-__all__ = ["explained"]
-
 #: Changes shown that would make a document pass another.
 _CHANGES = 8
 

@@ -16,8 +16,6 @@ from plackett.workbench.columns.base import Column, Query, Ranked
 from plackett.workbench.columns.explained import explained
 from plackett.workbench.columns.retrieval import is_plain
 
-__all__ = ["PipelineColumn"]
-
 
 class PipelineColumn(Column):
     """Index, features and ranker."""

@@ -14,8 +14,6 @@ from plackett.text.search.query import parse
 from plackett.text.search.searching import Hit, best_documents
 from plackett.workbench.columns.base import Column, Query, Ranked, part
 
-__all__ = ["BM25Column", "ModelColumn", "is_plain"]
-
 
 class ModelColumn(Column):
     """A retrieval model; queries are plain words."""

@@ -8,8 +8,6 @@ from typing import ClassVar
 from plackett._base.errors import DataError
 from plackett.workbench.columns.base import Column, Query, Ranked, ranked
 
-__all__ = ["RunColumn"]
-
 
 class RunColumn(Column):
     """Results by query id: scores by document. It has no other queries."""

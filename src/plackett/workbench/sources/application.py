@@ -12,8 +12,6 @@ from plackett.applications.application import Application
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.dataset import DatasetSource
 
-__all__ = ["ApplicationSource"]
-
 
 class ApplicationSource(DatasetSource):
     """The examples of an application; a document is an item, and its id is its position in the list."""

@@ -9,8 +9,6 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.workbench.columns.base import Column, Query
 
-__all__ = ["GRADES", "Source"]
-
 #: What grades mean unless somebody says otherwise.
 GRADES = ("not relevant", "marginal", "relevant", "very relevant", "perfect")
 

@@ -18,8 +18,6 @@ from plackett.workbench.columns.run import RunColumn
 from plackett.workbench.sources.base import Source
 from plackett.workbench.sources.runs import read_results
 
-__all__ = ["DatasetSource"]
-
 #: Features in the line below a document.
 _SHOWN = 6
 

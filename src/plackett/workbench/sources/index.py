@@ -28,8 +28,6 @@ from plackett.workbench.columns.run import RunColumn
 from plackett.workbench.sources.base import Source
 from plackett.workbench.sources.runs import read_results
 
-__all__ = ["IndexSource", "default_features"]
-
 #: Marks around matched words while a snippet is text: characters of the private use area, taken out of documents first.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MARKED = re.compile(f"{_OPEN}(.*?){_CLOSE}", re.DOTALL)

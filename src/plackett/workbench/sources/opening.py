@@ -9,8 +9,6 @@ from typing import Any
 from plackett._base.errors import DataError
 from plackett.workbench.sources.base import Source
 
-__all__ = ["open_source"]
-
 
 def open_source(paths: Sequence[str], rankers: Sequence[str] = (), features: str | None = None) -> Source:
     """A source from paths: one folder of an index, a saved pipeline or a saved application, TREC runs, or one dataset.

@@ -15,8 +15,6 @@ from plackett.workbench.columns.base import Column, Query, Ranked, ranked
 from plackett.workbench.columns.run import RunColumn
 from plackett.workbench.sources.base import Source
 
-__all__ = ["RunsSource", "read_labels", "read_results"]
-
 
 def read_results(path: Path) -> dict[str, dict[str, float]]:
     """A run file: scores by query and document, the best document first."""

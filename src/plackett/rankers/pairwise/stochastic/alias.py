@@ -10,8 +10,6 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.randomness import below
 from plackett.data.mapped import row_array
 
-__all__ = ["Alias", "alias_table", "draw_entry"]
-
 _UNIT = 2.0**-32
 
 

@@ -10,8 +10,6 @@ from plackett._kernels.kernel import kernel
 from plackett.rankers.pairwise.stochastic.loops import RELEVANT, Draws, draw
 from plackett.solvers.training_vectors import Rows, ask_for, difference, measure, signed, squared_length
 
-__all__ = ["EXTRA", "NORM", "PENALTY", "Descent", "move", "parameters", "take"]
-
 #: Indices into the numbers of a descent: factor of the weights, their squared length, sum of the factors, steps taken.
 FACTOR, NORM, SUM, STEP = 0, 1, 2, 3
 #: Indices into the parameters of a learner: λ, the rate RATE / (BASE + PER_STEP · t), a parameter specific to the

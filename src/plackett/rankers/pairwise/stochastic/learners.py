@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from plackett.rankers.pairwise.stochastic import hinge, logistic, margin_perceptron, passive_aggressive, romma
 
-__all__ = ["LEARNERS", "RATES", "Learner"]
-
 
 class Learner(NamedTuple):
     """What a learner is: its kernel, its target margin, whether weights stay in the ball of radius 1/√λ, its rate.

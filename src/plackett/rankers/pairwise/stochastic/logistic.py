@@ -7,8 +7,6 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.rankers.pairwise.stochastic.descent import NORM, PENALTY, move, take
 
-__all__ = ["run"]
-
 #: e^700 is still finite.
 _MOST = 700.0
 

@@ -17,8 +17,6 @@ from plackett.data.parts import all_rows, parts, per_row, rows_where, values_at
 from plackett.rankers.pairwise._entries import Entries, pair_entries
 from plackett.rankers.pairwise.stochastic.alias import Alias, alias_table, draw_entry
 
-__all__ = ["IRRELEVANT", "LOOPS", "RELEVANT", "Draws", "Loop", "Pairs", "Singles", "draw", "make_draws"]
-
 #: Stored instead of the second row of a pair: a single document, by its side.
 RELEVANT, IRRELEVANT = -1, -2
 

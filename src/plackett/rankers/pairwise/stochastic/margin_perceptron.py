@@ -5,8 +5,6 @@ from __future__ import annotations
 from plackett._kernels.kernel import kernel
 from plackett.rankers.pairwise.stochastic.descent import NORM, move, take
 
-__all__ = ["run"]
-
 
 @kernel(inline=True)
 def step(product, margin, square, norm, rate, settings):  # type: ignore[no-untyped-def]

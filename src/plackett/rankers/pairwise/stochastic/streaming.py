@@ -11,8 +11,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.moments import Moments, deviation, merged_moments, moments, weight_of_rows
 from plackett.rankers.pairwise.stochastic.loops import Draws
 
-__all__ = ["Survey"]
-
 
 @dataclass
 class Survey:
