@@ -48,4 +48,3 @@ def pytest_terminal_summary(terminalreporter):
     wanting = sum(isinstance(report.longrepr, tuple) and NO_DATA in report.longrepr[2] for report in skipped)
     if wanting:
         terminalreporter.write_line(f"{wanting} tests were skipped because PLACKETT_DATA names no folder of datasets")
-

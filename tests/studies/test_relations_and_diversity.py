@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett.studies._web_years import web_track_years
-from plackett.studies.diversity import ambiguous_lists, diversity, web_track
+from plackett.studies.diversity import ambiguous_lists, diversity, web_track, web_track_years
 from plackett.studies.relational import clustered_lists, relational, site_lists
 
 

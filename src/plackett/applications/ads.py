@@ -162,7 +162,7 @@ class AdFeatures(Features):
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
         """A row for each ad."""
-        self._check_fitted()
+        self.check_fitted()
         _check_ads(lists)
         known: dict[str, list[str]] = {}
 
@@ -220,7 +220,7 @@ class AdFeatures(Features):
 
     def state(self) -> dict[str, Any]:
         """Settings, counts of words, and the history of clicks."""
-        self._check_fitted()
+        self.check_fitted()
         return {
             "settings": [self.smoothing, self.mu, self.n_folds],
             "analyzer": self.analyzer.to_json(),
@@ -253,7 +253,8 @@ class AdFeatures(Features):
             raise DataError("the counts of the ad features are damaged")
         return made
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise an error if it is not fitted yet."""
         if not hasattr(self, "_history"):
             raise DataError("the features are not trained; call fit first")
 

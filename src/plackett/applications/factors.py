@@ -159,12 +159,12 @@ class FactorRecommender(Recommender):
 
     def new_users(self, features: Any) -> np.ndarray:
         """Factors of users without ratings, from their features."""
-        self._check_fitted()
+        self.check_fitted()
         return _features(features, None, "features", self._user_map.shape[0]) @ self._user_map
 
     def new_items(self, features: Any) -> tuple[np.ndarray, np.ndarray]:
         """Factors and biases of items without ratings, from their features."""
-        self._check_fitted()
+        self.check_fitted()
         table = _features(features, None, "features", self._item_map.shape[0])
         return table @ self._item_map, table @ self._bias_map
 
@@ -177,7 +177,7 @@ class FactorRecommender(Recommender):
         """
         from scipy.optimize import minimize
 
-        self._check_fitted()
+        self.check_fitted()
         one = Ratings.from_arrays(np.zeros(len(items), int), items, values)
         item = self._item_numbers(one.items)
         labels = np.zeros(self.items_.size)

@@ -185,7 +185,7 @@ class AlternatingLeastSquares(Recommender):
 
         ``values`` are ignored, as they are in training.
         """
-        self._check_fitted()
+        self.check_fitted()
         item = np.unique(self._item_numbers(ids_array(items, "items")))
         Q, own = self.item_factors_, self.item_factors_[item]
         penalty = self._penalties(np.array([item.size]), np.diff(self._seen_offsets), self.items_.size)[0]

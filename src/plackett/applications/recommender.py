@@ -77,7 +77,8 @@ class Recommender:
         self._seen_offsets, self._seen_items = ratings.offsets, ratings.item
         return self
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise an error if it is not fitted yet."""
         if not hasattr(self, "item_factors_"):
             raise DataError("the recommender is not trained; call fit first")
 
@@ -88,7 +89,7 @@ class Recommender:
 
         An unknown user gets the scores of an average one. An unknown item is an error.
         """
-        self._check_fitted()
+        self.check_fitted()
         if data.docids is None:
             raise DataError("the data have no document ids, which are the items")
         item = self._item_numbers(data.docids)
@@ -100,7 +101,7 @@ class Recommender:
 
     def recommend(self, user: Any, k: int = 10) -> list[Any]:
         """Ids of the k best items that the user has not rated; an unknown user gets those of an average one."""
-        self._check_fitted()
+        self.check_fitted()
         number, known = numbers_of(self.users_, ids_array([user], "user"))
         if not known[0]:
             return self._best(self._unknown_user, np.empty(0, np.int64), k)
@@ -130,7 +131,7 @@ class Recommender:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recommender to one file, without code; `plackett.load` reads it."""
-        self._check_fitted()
+        self.check_fitted()
         arrays = {name.strip("_"): getattr(self, name) for name in (*_ARRAYS, *self._more)}
         ids: dict[str, Any] = {}
         for name in ("users", "items"):

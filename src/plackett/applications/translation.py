@@ -155,7 +155,7 @@ class TranslationModel:
 
     def probability(self, question_word: str, answer_word: str) -> float:
         """t(question word | answer word); 0 for words that never occurred together."""
-        self._check_fitted()
+        self.check_fitted()
         word, source = self._number.get(question_word, -1), self._number.get(answer_word, -1)
         if word < 0 or source < 0:
             return 0.0
@@ -165,7 +165,7 @@ class TranslationModel:
 
     def translations(self, answer_word: str, k: int = 10) -> list[tuple[str, float]]:
         """The words of questions that most probably go with a word of an answer."""
-        self._check_fitted()
+        self.check_fitted()
         source = self._number.get(answer_word)
         if source is None:
             return []
@@ -180,7 +180,7 @@ class TranslationModel:
         The division changes no ranking, because it is the same for all answers to a question, and makes the numbers of
         short and long questions comparable.
         """
-        self._check_fitted()
+        self.check_fitted()
         asked, answered = _pairs(questions, answers)
         unknown = {word for text in asked for word in text if word not in self._number}
         #: unknown words get numbers below 0 of their own, so that the self-translation finds them
@@ -206,7 +206,7 @@ class TranslationModel:
 
     def state(self) -> dict[str, Any]:
         """Parameters and table, by name: arrays of numbers, and values that JSON has."""
-        self._check_fitted()
+        self.check_fitted()
         return {
             "parameters": [self.n_iterations, self.smoothing, self.self_translation],
             "words": list(self._number),
@@ -242,7 +242,8 @@ class TranslationModel:
         offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)]).astype(np.int64)
         return offsets, np.fromiter((number.get(w, other) for text in texts for w in text), np.int64, int(offsets[-1]))
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise an error if it is not fitted yet."""
         if not hasattr(self, "_table"):
             raise DataError("the translation model is not trained; call fit first")
 

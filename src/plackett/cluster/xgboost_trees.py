@@ -84,7 +84,7 @@ def fit_xgboost(
         "data": {"queries": data.n_queries, "rows": data.n_rows, "features": data.n_features},
         "trees": {"XGBoost": xgb.__version__, "device": device, "gradients": "host" if form is None else "device"},
     }
-    ranker._note_distribution(data)
+    ranker.note_distribution(data)
     return ranker
 
 

@@ -34,7 +34,7 @@ class QueryTransformer(Transformer):
 
     def transform(self, X: Any, *, qid: Any = None) -> Any:
         """The transformed features, in the form that ``X`` has."""
-        self._check_fitted()
+        self.check_fitted()
         if isinstance(X, RankingDataset):
             X = self._aligned(X)
         features = self._check(X, reset=False)
@@ -57,7 +57,7 @@ class QueryTransformer(Transformer):
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns."""
-        self._check_fitted()
+        self.check_fitted()
         if input_features is not None and len(input_features) != len(self._columns_in):
             raise ValueError(f"input_features should have length equal to number of features, {len(self._columns_in)}")
         names = self._columns_in if input_features is None else np.asarray(input_features, dtype=object)
@@ -71,7 +71,8 @@ class QueryTransformer(Transformer):
 
     # ------------------------------------------------------------------------------------------------------ inside
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise an error if it is not fitted yet."""
         if not hasattr(self, "n_features_in_"):
             raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit first")
 

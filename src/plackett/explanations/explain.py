@@ -149,7 +149,7 @@ def _checked(ranker: Any) -> Any:
             f"explain needs a fitted plackett ranker, not a {type(ranker).__name__}; for a pipeline with steps of "
             "other libraries give the last step, and the data as transformed by the previous steps"
         )
-    ranker._check_fitted()
+    ranker.check_fitted()
     return ranker
 
 
@@ -193,10 +193,10 @@ def _scorer(ranker: Any, query: RankingDataset) -> Score:
     def alone(i: int, rows: np.ndarray, of: int) -> np.ndarray:
         check_time()
         if of != i:
-            return np.full(len(rows), ranker._score_rows(query)[of])
+            return np.full(len(rows), ranker.score_rows(query)[of])
         offsets, facts = np.array([0, len(rows)]), query.query_features
         versions = RankingDataset(X=rows, y=None, offsets=offsets, qids=query.qids, query_features=facts)
-        return ranker._score_rows(versions)
+        return ranker.score_rows(versions)
 
     def in_list(i: int, rows: np.ndarray, of: int) -> np.ndarray:
         some = max(1, BATCH_ROWS // query.n_rows)
@@ -209,6 +209,6 @@ def _scorer(ranker: Any, query: RankingDataset) -> Score:
         lists[np.arange(len(rows)) * n + i] = rows
         copies = bare.select(np.zeros(len(rows), np.int64))
         versions = replace(copies, X=lists, qids=np.arange(len(rows)))
-        return ranker._score_rows(versions)[np.arange(len(rows)) * n + of]
+        return ranker.score_rows(versions)[np.arange(len(rows)) * n + of]
 
     return in_list if ranker.scorer_.list_aware else alone

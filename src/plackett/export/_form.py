@@ -190,7 +190,7 @@ def form_of(
         return _of_pipeline([step for _, step in model.steps], feature_names, lists, fills)
     if not isinstance(model, Ranker):
         raise DataError(f"a {type(model).__name__} cannot be exported; give a fitted ranker")
-    model._check_fitted()
+    model.check_fitted()
     parts = _parts(model)
     signed = below_zero(getattr(model, "reference_", None), int(model.n_features_in_))
     return Form(names_of(model, feature_names), tuple(parts), type(model).__name__, signed)
@@ -339,7 +339,7 @@ def _parts(ranker: Ranker, factor: float = 1.0) -> list[tuple[float, Part]]:
 
 def output_factor(ranker: Ranker) -> float:
     """What a ranker multiplies the output of its scorer by; found by asking it, and refused if it does more."""
-    if type(ranker)._score_rows is Ranker._score_rows:
+    if type(ranker).score_rows is Ranker.score_rows:
         return 1.0
     probe = _Fixed(np.array([1.0, -3.0, 0.25]))
     twin = object.__new__(type(ranker))
@@ -348,7 +348,7 @@ def output_factor(ranker: Ranker) -> float:
         if hasattr(ranker, "_n_trees"):
             n_trees = ranker.scorer_.trees.n_trees
             twin._n_trees = lambda: n_trees
-        outputs = twin._score_rows(cast(RankingDataset, _Rows()))
+        outputs = twin.score_rows(cast(RankingDataset, _Rows()))
     except (AttributeError, IndexError, TypeError, ValueError):  # it looks at more than the output of its scorer
         raise DataError(f"{type(ranker).__name__} cannot be exported: it transforms features or outputs") from None
     factor = float(outputs[0])

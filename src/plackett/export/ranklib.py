@@ -216,7 +216,7 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
     if not isinstance(ranker, Ranker):
         alone = " alone (pipeline[-1])" if hasattr(ranker, "steps") else ""
         raise DataError(f"a {type(ranker).__name__} cannot be written as a RankLib model; give a fitted ranker{alone}")
-    ranker._check_fitted()
+    ranker.check_fitted()
     if ranker.scorer_.list_aware:
         form_of(ranker)  # says what to export instead
     if ranker.scorer_.kind not in _WRITERS:

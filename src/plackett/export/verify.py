@@ -244,7 +244,7 @@ def _scores(ranker: Any, rows: np.ndarray) -> np.ndarray:
         for _, step in ranker.steps[:-1]:
             rows = np.asarray(step._apply(rows, offsets), np.float32)
         ranker = ranker.steps[-1][1]
-    return ranker._score_rows(RankingDataset(X=rows, y=None, offsets=offsets, qids=np.arange(1)))
+    return ranker.score_rows(RankingDataset(X=rows, y=None, offsets=offsets, qids=np.arange(1)))
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> float:

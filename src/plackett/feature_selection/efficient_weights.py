@@ -152,7 +152,7 @@ def efficient_weights(
             break
     better = copy.copy(ranker)
     better.scorer_ = LinearScorer(weights[:, None], np.array(scorer.intercept))
-    better._note_distribution(data)
+    better.note_distribution(data)
     used = np.flatnonzero(weights)
     mean = float(quality(X @ weights).mean())
     return EfficientWeights(better, used, float(price[used].sum()), mean, history[-1], tuple(history))

@@ -39,7 +39,7 @@ class FeatureSelector(QueryTransformer):
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Which features are kept: a mask, or with ``indices`` their numbers from 0 in ascending order."""
-        self._check_fitted()
+        self.check_fitted()
         kept = np.sort(self.selected_)
         return kept if indices else np.isin(np.arange(self.n_features_in_), kept)
 

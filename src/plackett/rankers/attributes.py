@@ -24,26 +24,27 @@ class FittedAttributes:
     history_: list[float]
     n_features_in_: int
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise an error if it is not fitted yet."""
         raise NotImplementedError
 
     @property
     def best_iteration_(self) -> int | None:
         """The round that was kept, from 1; 0 is the model that training began with. None without validation data."""
-        self._check_fitted()
+        self.check_fitted()
         return self.card_.get("validation", {}).get("round")
 
     @property
     def best_score_(self) -> dict[str, dict[str, float]]:
         """Value of the measure on the validation data in the best round, by dataset and measure; empty without any."""
-        self._check_fitted()
+        self.check_fitted()
         valid = self.card_.get("validation")
         return {VALIDATION: {valid["measure"]: valid["value"]}} if valid else {}
 
     @property
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
         """Value of the measure on the validation data after each round, by dataset and measure; empty without any."""
-        self._check_fitted()
+        self.check_fitted()
         valid = self.card_.get("validation")
         return {VALIDATION: {valid["measure"]: list(self.history_)}} if valid else {}
 
@@ -77,7 +78,7 @@ class FittedAttributes:
         return scorer
 
     def _of_kind(self, kind: str, what: str) -> Any:
-        self._check_fitted()
+        self.check_fitted()
         if self.scorer_.kind != kind:
             raise AttributeError(f"the model of this {type(self).__name__} has no {what}")
         return self.scorer_

@@ -200,7 +200,7 @@ class Ranker(FittedAttributes, Estimator):
                 )
         self._fit(data, monitor)
         sample = sample_of(data)
-        scores = self._score_rows(sample)
+        scores = self.score_rows(sample)
         if not monitor.interrupted and not monitor.called_off:
             self._check_scores(data, sample, scores)
         self._note(data, monitor)
@@ -240,7 +240,7 @@ class Ranker(FittedAttributes, Estimator):
         """
         for part in (sample, data) if sample is not data else (data,):
             if part is not sample:
-                scores = self._score_rows(part)
+                scores = self.score_rows(part)
             if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
                 self.__dict__.pop("scorer_", None)
                 raise LossError(
@@ -294,10 +294,10 @@ class Ranker(FittedAttributes, Estimator):
         if reference is not None:
             self.reference_: np.ndarray = reference
 
-    def _note_distribution(self, data: RankingDataset) -> None:
+    def note_distribution(self, data: RankingDataset) -> None:
         """Record how features and scores are distributed in these data, after the scorer has changed."""
         sample = sample_of(data)
-        self._note_reference(sample, self._score_rows(sample))
+        self._note_reference(sample, self.score_rows(sample))
 
     def _note_part(self, data: RankingDataset) -> None:
         """Record everything that `partial_fit` has seen so far."""
@@ -310,7 +310,7 @@ class Ranker(FittedAttributes, Estimator):
     def _calibrate(self, valid: RankingDataset | None) -> None:
         self.__dict__.pop("calibration_", None)
         if self.calibration is not None and valid is not None:
-            scores, weight = self._score_rows(valid), valid.sample_weight
+            scores, weight = self.score_rows(valid), valid.sample_weight
             self.calibration_: Calibration = calibrate(scores, valid.labels, self.calibration, sample_weight=weight)
 
     def _set_aside(self, data: RankingDataset) -> tuple[RankingDataset, RankingDataset]:
@@ -441,11 +441,11 @@ class Ranker(FittedAttributes, Estimator):
                 PlackettWarning,
                 stacklevel=2,
             )
-        return rows.give_back(contributions(self, rows.data) if pred_contrib else self._score_rows(rows.data))
+        return rows.give_back(contributions(self, rows.data) if pred_contrib else self.score_rows(rows.data))
 
     def _with_exit(self, exit: bool | tuple[int, int]) -> Self:
         """The ranker with its early exit, with another one, or without one."""
-        self._check_fitted()
+        self.check_fitted()
         if not isinstance(exit, bool):
             from plackett.rankers.early_exit import with_exit
 
@@ -463,7 +463,7 @@ class Ranker(FittedAttributes, Estimator):
 
     def _rows(self, X: Any, qid: Any = None) -> Rows:
         """The input of `predict`, checked and with its columns in the order seen in training."""
-        self._check_fitted()
+        self.check_fitted()
         rows = rows_to_score(X, qid, self._columns)
         self._check_features(rows.data)
         if rows.grouped:
@@ -487,7 +487,7 @@ class Ranker(FittedAttributes, Estimator):
 
         Needs ``calibration="isotonic"`` or ``"logistic"`` at `fit`. In the order of `predict`.
         """
-        self._check_fitted()
+        self.check_fitted()
         if not hasattr(self, "calibration_"):
             raise DataError(
                 f"this {type(self).__name__} was fitted without calibration; give calibration='isotonic' and "
@@ -516,7 +516,8 @@ class Ranker(FittedAttributes, Estimator):
     def _check_learned(self) -> None:
         """Check the learned attributes of a model file, other than the scorer, before anything relies on them."""
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
         if getattr(self.scorer_, "reads_queries", False):
             more = {"relations": data.relations} if getattr(self.scorer_, "reads_relations", False) else {}
             return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features, **more)
@@ -540,17 +541,18 @@ class Ranker(FittedAttributes, Estimator):
         """
         if sample_weight is not None:
             raise ValueError("score does not support sample_weight: measures weight all queries equally")
-        self._check_fitted()
+        self.check_fitted()
         data = training_data(X, y, qid, name="score", columns=self._columns)
         self._check_features(data)
         self._warn_if_cut(data)
         measure = parse(self.eval_measure)
-        return measure.worth(measure.mean(measured([measure], data, self._score_rows, n_jobs=self.n_jobs)[0]))
+        return measure.worth(measure.mean(measured([measure], data, self.score_rows, n_jobs=self.n_jobs)[0]))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise an error if it is not fitted yet."""
         if not hasattr(self, "scorer_"):
             raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit first")
 
@@ -725,5 +727,6 @@ class GradientTrained(Ranker):
             card["refit"] = {"queries": data.n_queries + monitor.valid.n_queries}
         return card
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return self.make_loss().ranking_scores(super()._score_rows(data))
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
+        return self.make_loss().ranking_scores(super().score_rows(data))

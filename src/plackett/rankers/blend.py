@@ -112,10 +112,10 @@ class Blend(Ranker):
         if (blend.calibration is not None or blend.n_best is not None) and data.y is None:
             raise DataError("calibration and n_best need labels, but the data has none")
         for ranker in rankers:
-            ranker._check_fitted()
+            ranker.check_fitted()
             data = ranker._columns.aligned(data)
             ranker._check_features(data)
-        scores = [ranker._score_rows(data) for ranker in rankers]
+        scores = [ranker.score_rows(data) for ranker in rankers]
         blend._keep(list(rankers), scores, blend._weights(len(rankers)), data)
         blend._note(data, Monitor())
         blend._calibrate(data)
@@ -132,13 +132,13 @@ class Blend(Ranker):
         with monitor.training(len(members), "Blend"):
             for member in members:
                 own = member._train(data, monitor.valid)
-                scores.append(member._score_rows(spread_over))
+                scores.append(member.score_rows(spread_over))
                 monitor.update()
                 if own.interrupted:  # the member stopped quietly; the blend stops with it
                     raise KeyboardInterrupt
         self._keep(members[: len(scores)], scores, weights[: len(scores)], spread_over)
         if monitor.valid is not None:
-            monitor.update(self._score_rows(monitor.valid))
+            monitor.update(self.score_rows(monitor.valid))
 
     def _keep(self, members: list[Ranker], scores: list[np.ndarray], weights: np.ndarray, data: RankingDataset) -> None:
         """Keep the members, or the best of them."""
@@ -159,7 +159,7 @@ class Blend(Ranker):
     @property
     def members_(self) -> list[Ranker]:
         """The trained rankers."""
-        self._check_fitted()
+        self.check_fitted()
         rankers: Any = self.scorer_.rankers  # whoever trains a blend gives it rankers
         return list(rankers)
 

@@ -151,7 +151,7 @@ class Cascade(Ranker):
         _, reached = self.scorer_.run(evaluated, self.n_jobs)
         self._cost = _cost(reached, columns, costs, evaluated.n_rows)
         if monitor.valid is not None:
-            monitor.update(self._score_rows(monitor.valid))
+            monitor.update(self.score_rows(monitor.valid))
 
     def _stage_columns(self, data: RankingDataset, n: int) -> list[np.ndarray]:
         """Numbers of the columns of each stage."""
@@ -246,19 +246,19 @@ class Cascade(Ranker):
     @property
     def members_(self) -> list[Ranker]:
         """The trained stages."""
-        self._check_fitted()
+        self.check_fitted()
         return list(self.scorer_.rankers)
 
     @property
     def keep_(self) -> tuple[int, ...]:
         """How many documents go on after each stage but the last."""
-        self._check_fitted()
+        self.check_fitted()
         return tuple(self.scorer_.keep.tolist())
 
     @property
     def cost_(self) -> float:
         """Average cost of a document."""
-        self._check_fitted()
+        self.check_fitted()
         return float(self.card_["cascade"]["cost"])
 
     @property
@@ -266,7 +266,7 @@ class Cascade(Ranker):
         """What ``keep="auto"`` tried, the cheapest first."""
         import polars as pl
 
-        self._check_fitted()
+        self.check_fitted()
         schema: dict[str, Any] = {"keep": pl.List(pl.Int64)} | dict.fromkeys(("cost", "value", "loss"), pl.Float64)
         schema["frontier"] = pl.Boolean
         return pl.DataFrame(self.card_["cascade"]["tried"], schema=schema)

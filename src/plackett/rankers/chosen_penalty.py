@@ -107,7 +107,7 @@ class ChosenPenalty:
                     with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
                         warnings.simplefilter("ignore", PlackettWarning)
                         ranker._fit(train, SilentMonitor())
-                        scored = Scored(test, ranker._score_rows(test), n_jobs=self.n_jobs)
+                        scored = Scored(test, ranker.score_rows(test), n_jobs=self.n_jobs)
                         worth[i].append(measure.worth(measure.per_query(scored)))
         best = self._best(np.array(values), np.array([np.concatenate(parts) for parts in worth]))
         return self._penalty_for_all(values[best], order.size / data.n_queries)

@@ -225,7 +225,7 @@ def early_exit(
         }
     }  # fmt: skip
     exiting.__dict__.pop("calibration_", None)  # the scores of documents that exit have another meaning
-    exiting._note_distribution(data)
+    exiting.note_distribution(data)
     return EarlyExit(exiting, s, k, d, apart, frame, str(chosen))
 
 

@@ -96,7 +96,7 @@ class FusedPipeline:
             X = np.ascontiguousarray(X, np.float32)
         if X.shape[1] != self.ranker.n_features_in_ or not _is_finite(X, self.ranker.allow_nan):
             return None
-        return self.ranker._score_rows(RankingDataset(X=X, y=None, offsets=offsets, qids=qids))
+        return self.ranker.score_rows(RankingDataset(X=X, y=None, offsets=offsets, qids=qids))
 
     def _names_agree(self) -> bool:
         """Whether each step was fitted on the names that the previous step returns, or without names."""

@@ -117,7 +117,7 @@ def prune(
     pruned |= {"measure": str(trees_as_features.measure), "value": float(value)}
     small.card_ = {name: entry for name, entry in ranker.card_.items() if name != "validation"} | {"pruned": pruned}
     small._calibrate(data)
-    small._note_distribution(data)
+    small.note_distribution(data)
     return small
 
 

@@ -100,7 +100,7 @@ def robust_training(
     trained = train_quietly(trained, fitted._prepared(data), start=fitted)
     robust = copy.copy(fitted)
     robust.scorer_ = trained.scorer_
-    robust._note_distribution(data)
+    robust.note_distribution(data)
     return robust
 
 

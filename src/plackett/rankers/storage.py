@@ -59,7 +59,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def pack(ranker: Ranker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A fitted ranker as JSON and named arrays."""
-    ranker._check_fitted()
+    ranker.check_fitted()
     algorithm = type(ranker).__name__
     if not any((item.module, item.symbol) == (type(ranker).__module__, algorithm) for item in items("ranker")):
         raise DataError(

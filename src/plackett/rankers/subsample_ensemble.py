@@ -87,13 +87,13 @@ class SubsampleEnsemble(Wrapper):
                 monitor.update()
         spread = np.ones(len(members))
         if self.standardize:
-            spread[:] = [spread_within_lists(member._score_rows(data), data) for member in members]
+            spread[:] = [spread_within_lists(member.score_rows(data), data) for member in members]
         self.scorer_ = BlendScorer(tuple(members), 1.0 / (spread * len(members)))
         if monitor.valid is not None:
-            monitor.update(self._score_rows(monitor.valid))
+            monitor.update(self.score_rows(monitor.valid))
 
     @property
     def members_(self) -> list[Ranker]:
         """The trained rankers."""
-        self._check_fitted()
+        self.check_fitted()
         return list(self.scorer_.rankers)

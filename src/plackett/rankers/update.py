@@ -89,7 +89,7 @@ def update_ranker(
 
     if not isinstance(old, Ranker):
         raise DataError(f"a {type(old).__name__} cannot be updated; give a fitted ranker of plackett")
-    old._check_fitted()
+    old.check_fitted()
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise DataError(f"k={k!r}; give a whole number of 1 or more")
     if not 0.0 <= max_churn <= k:
@@ -130,7 +130,7 @@ def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[
             model.alpha = getattr(fresh, "alpha_", model.alpha)
             part = ranker._prepared(ranker._columns.aligned(data))
             ranker.scorer_ = train_near(model, old.make_loss(), part, old.scorer_, rho)  # type: ignore[attr-defined]
-            ranker._note_distribution(part)
+            ranker.note_distribution(part)
             return ranker
 
         return "rho", ((rho, lambda rho=rho: near(rho)) for rho in _STRENGTHS)  # type: ignore[misc]

@@ -115,7 +115,7 @@ class SingleMember(Wrapper):
     @property
     def member_(self) -> Ranker:
         """The trained base ranker."""
-        self._check_fitted()
+        self.check_fitted()
         return self.scorer_.rankers[0]
 
 

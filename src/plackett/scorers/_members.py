@@ -22,7 +22,7 @@ class Member(Protocol):
     n_jobs: int | None
     scorer_: Any
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
         """Score of each row of a dataset."""
 
     def trained_copy(self, data: RankingDataset) -> Self:
@@ -50,7 +50,7 @@ def member_scores(ranker: Member, data: RankingDataset, n_jobs: int | None) -> n
     """Scores of a member, computed with this many threads."""
     member = copy(ranker)
     member.n_jobs = n_jobs
-    return member._score_rows(data)
+    return member.score_rows(data)
 
 
 def unpack_base(text: Any) -> Member:

@@ -22,7 +22,7 @@ def contributions(ranker: Any, data: RankingDataset) -> np.ndarray:
     function = _OF_KIND.get(ranker.scorer_.kind)
     parts = None if function is None else function(ranker.scorer_, data, ranker.n_jobs)
     # a ranker may do more with its model (several outputs, products of features, a transformation of the scores)
-    if parts is None or not np.allclose(parts.sum(axis=1), ranker._score_rows(data), rtol=1e-5, atol=1e-6):
+    if parts is None or not np.allclose(parts.sum(axis=1), ranker.score_rows(data), rtol=1e-5, atol=1e-6):
         raise DataError(
             f"pred_contrib=True: the scores of {type(ranker).__name__} are not a sum over its features; "
             "plackett.explain(ranker, data, qid) estimates contributions for any ranker"

@@ -138,11 +138,11 @@ class ServedModel:
 
     def _in_blocks(self, X: np.ndarray) -> np.ndarray:
         if len(X) <= _BLOCK or self.ranker.scorer_.list_aware:
-            return self._score_rows(X)
+            return self.score_rows(X)
         scores = []
         for begin in range(0, len(X), _BLOCK):
             check_time()
-            scores.append(self._score_rows(X[begin : begin + _BLOCK]))
+            scores.append(self.score_rows(X[begin : begin + _BLOCK]))
         return np.concatenate(scores)
 
     @property
@@ -164,11 +164,11 @@ class ServedModel:
         return twin
 
     @cached_property
-    def _score_rows(self) -> Callable[[np.ndarray], np.ndarray]:
+    def score_rows(self) -> Callable[[np.ndarray], np.ndarray]:
         """Scores of the rows of one list: what the ranker does, without the setup it repeats in every call."""
         ranker = self.ranker
-        if type(ranker)._score_rows is not GradientTrained._score_rows:
-            return lambda X: ranker._score_rows(self.dataset(X))
+        if type(ranker).score_rows is not GradientTrained.score_rows:
+            return lambda X: ranker.score_rows(self.dataset(X))
         scorer, jobs, finish = ranker.scorer_, ranker.n_jobs, ranker.make_loss().ranking_scores
         return lambda X: finish(scorer.predict(X, np.array([0, len(X)]), jobs))
 

@@ -17,6 +17,7 @@ from plackett.evaluation.significance.fisher import fisher
 from plackett.rankers.diverse.sequential_diversity import SequentialDiversity
 from plackett.rankers.listwise.listmle import ListMLE
 from plackett.rankers.subsets.svm_div import SVMDiv
+from plackett.studies._web_years import web_track_years as web_track_years
 from plackett.studies.base import Study, per_query
 
 MEASURES = ("alpha_nDCG@20", "ERR_IA@20")

@@ -242,12 +242,12 @@ class ChainModel(ClickModel):
 
     def conditional_probabilities(self, log: ClickLog) -> np.ndarray:
         """Probability of a click on each row, given what was clicked above it."""
-        self._check_fitted()
+        self.check_fitted()
         return chain_conditional(log, *self._row_rates(log))
 
     def click_probabilities(self, log: ClickLog) -> np.ndarray:
         """Probability of a click on each row, before any click of the page is known."""
-        self._check_fitted()
+        self.check_fitted()
         return chain_marginal(log, *self._row_rates(log))
 
     def _draw(self, log: ClickLog, rng: np.random.Generator) -> np.ndarray:

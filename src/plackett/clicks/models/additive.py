@@ -138,7 +138,7 @@ class AdditiveTwoTower(ClickModel):
 
     def click_probabilities(self, log: ClickLog) -> np.ndarray:
         """Probability of a click on each row, before any click of the page is known."""
-        self._check_fitted()
+        self.check_fitted()
         effect = self._of_pairs(self.pair_effect_, log, 0.0)[log.pair]
         return _sigmoid(effect + self.rank_effect_[rank_cells(log, self.n_ranks_)])
 

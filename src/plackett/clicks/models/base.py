@@ -273,7 +273,8 @@ class ClickModel:
 
     # ---------------------------------------------------------------------------------------------------- prediction
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Raise an error if it is not fitted yet."""
         if not hasattr(self, "pairs_"):
             raise DataError(f"{self.name} is not fitted yet: call fit(log)")
 
@@ -284,7 +285,7 @@ class ClickModel:
 
     def attraction(self, log: ClickLog) -> np.ndarray:
         """Attraction of each pair of a log; unknown pairs have the mean of the prior."""
-        self._check_fitted()
+        self.check_fitted()
         return self._of_pairs(self.attraction_, log, self._unknown())
 
     def _unknown(self) -> float:
@@ -352,7 +353,7 @@ class ClickModel:
 
         from plackett.data._tables import id_series
 
-        self._check_fitted()
+        self.check_fitted()
         mean = self._relevance()
         lower, upper = self._interval(level)
         return pl.DataFrame(
@@ -371,7 +372,7 @@ class ClickModel:
 
     def simulate(self, log: ClickLog, *, random_state: Any = None) -> ClickLog:
         """The pages of a log with new clicks, drawn from the model."""
-        self._check_fitted()
+        self.check_fitted()
         clicks = self._draw(log, np.random.default_rng(random_state))
         drop: dict[str, Any] = dict.fromkeys(("click_order", "dwell", "actions"))
         return log.replace(clicks=clicks.astype(np.int32), **drop)
@@ -383,7 +384,7 @@ class ClickModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file (`plackett.clicks.load_model`)."""
-        self._check_fitted()
+        self.check_fitted()
         arrays = self.pairs_.arrays()
         for name in ("attraction_", "clicks_", "examined_", "shown_", "informed_", *self._arrays):
             if hasattr(self, name):

@@ -110,7 +110,7 @@ def _held_out_values(
     ranker, test = clone(like).set_params(n_jobs=1, verbose=False, random_state=0), data.select(held_out)
     with quietly():
         fit(ranker, data.select(kept), watch)
-    return per_query(measure, test, ranker._score_rows(test))
+    return per_query(measure, test, ranker.score_rows(test))
 
 
 class _Watch:

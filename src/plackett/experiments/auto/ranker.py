@@ -241,7 +241,7 @@ class AutoRanker(Ranker):
                 stacklevel=2,
             )
         if valid is not None:
-            monitor.update(self._score_rows(valid))
+            monitor.update(self.score_rows(valid))
         self._told = {
             "leaderboard": leaderboard(trials, chosen),
             **summary(trials, chosen, facts, why, budget.spent(), short, advice, self.max_score_time, against),
@@ -318,7 +318,7 @@ class AutoRanker(Ranker):
     @property
     def members_(self) -> list[Ranker]:
         """The rankers of the blend."""
-        self._check_fitted()
+        self.check_fitted()
         return list(self.scorer_.rankers)
 
     @property
@@ -326,7 +326,7 @@ class AutoRanker(Ranker):
         """What was tried, best first."""
         import polars as pl
 
-        self._check_fitted()
+        self.check_fitted()
         from plackett.experiments.auto.report import COLUMNS
 
         return pl.DataFrame(self.card_["auto"]["leaderboard"], schema=COLUMNS)
@@ -334,11 +334,11 @@ class AutoRanker(Ranker):
     @property
     def reasons_(self) -> list[str]:
         """What was found and decided, in sentences."""
-        self._check_fitted()
+        self.check_fitted()
         return list(self.card_["auto"]["reasons"])
 
     @property
     def estimate_(self) -> dict[str, Any] | None:
         """The quality to expect on new queries."""
-        self._check_fitted()
+        self.check_fitted()
         return self.card_["auto"]["estimate"]

@@ -291,7 +291,7 @@ def quietly() -> Iterator[None]:
 def _staged(ranker: Ranker, data: RankingDataset, stages: tuple[int | None, ...]) -> np.ndarray:
     """Scores after each stage, one row per stage."""
     if stages == (None,):
-        return ranker._score_rows(data)[None, :]
+        return ranker.score_rows(data)[None, :]
     scorer, rows, before, total = ranker.scorer_, [], 0, 0.0
     for stage in stages:
         assert stage is not None
@@ -300,7 +300,7 @@ def _staged(ranker: Ranker, data: RankingDataset, stages: tuple[int | None, ...]
         # the scores of the first rounds and the next ones add up; the loss's transformation is applied afterwards
         total = total + part.scorer_.predict(data.X, data.offsets)
         part.scorer_ = _Known(total)
-        rows.append(part._score_rows(data))
+        rows.append(part.score_rows(data))
         before = stage
     return np.array(rows)
 

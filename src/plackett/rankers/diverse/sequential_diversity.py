@@ -176,13 +176,14 @@ class SequentialDiversity(Ranker):
     def _check_learned(self) -> None:
         check_numbers(self, "novelty_", len(NOVELTY), -np.inf)
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        relevance = self.scorer_.rankers[0]._score_rows(data)
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
+        relevance = self.scorer_.rankers[0].score_rows(data)
         return _decoded(data, relevance, self.novelty_, self._near(data), self.n_jobs)
 
 
 def _table(member: Ranker | None, data: RankingDataset) -> np.ndarray:
-    return dense(data.X).astype(np.float64) if member is None else member._score_rows(data)[:, None]
+    return dense(data.X).astype(np.float64) if member is None else member.score_rows(data)[:, None]
 
 
 def _decoded(data: RankingDataset, relevance: np.ndarray, novelty: np.ndarray, near: Any, n_jobs: int | None) -> Any:

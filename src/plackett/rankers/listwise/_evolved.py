@@ -194,7 +194,7 @@ class Evolved(Ranker):
         return self._text(simplified=True)
 
     def _text(self, simplified: bool) -> str:
-        self._check_fitted()
+        self.check_fitted()
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
         program = self.scorer_.program
         return to_text(simplify(program) if simplified else program, list(names))

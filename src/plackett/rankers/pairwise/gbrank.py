@@ -104,8 +104,9 @@ class GBRank(GradientTrained, Trees):
                 )
         self.scorer_ = self.train(loss, data, monitor, self.scorer_ if before else None)
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        scores = super()._score_rows(data)
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
+        scores = super().score_rows(data)
         if self.update == "newton":
             return scores
         return scores / UPDATES[self.update][0](self._n_trees(), self.learning_rate)

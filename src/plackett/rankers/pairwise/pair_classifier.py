@@ -140,7 +140,7 @@ class PairClassifier(Ranker):
 
     def save(self, path: Any) -> None:
         """Write the ranker to one file; raises an error with a classifier from another library."""
-        self._check_fitted()
+        self.check_fitted()
         if isinstance(getattr(self.scorer_, "comparator", None), ForeignComparator):
             self.scorer_.comparator.to_arrays()
         super().save(path)

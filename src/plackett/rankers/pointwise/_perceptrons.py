@@ -68,7 +68,7 @@ class OrdinalPerceptron(Ranker):
     @property
     def thresholds_(self) -> np.ndarray:
         """The thresholds between the grades."""
-        self._check_fitted()
+        self.check_fitted()
         return self.scorer_.thresholds
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

@@ -153,5 +153,5 @@ class AssociationRules(Ranker):
     @property
     def rules_(self) -> pl.DataFrame:
         """The rules as a frame."""
-        self._check_fitted()
+        self.check_fitted()
         return self.scorer_.frame(getattr(self, "feature_names_in_", default_names(self.n_features_in_)))

@@ -61,7 +61,7 @@ class GPOrdinal(LaplaceRanker):
         if not isinstance(posterior, GaussianPosterior) or posterior.grades.size == 0:
             raise DataError("GPOrdinal was fitted without judged labels, so it has no grades")
         width = np.sqrt(posterior.noise[0] ** 2 + posterior.variance(rows.data.X))
-        below = ndtr((posterior.thresholds - self._score_rows(rows.data)[:, None]) / width[:, None])
+        below = ndtr((posterior.thresholds - self.score_rows(rows.data)[:, None]) / width[:, None])
         n = below.shape[0]
         probability = np.diff(np.hstack([np.zeros((n, 1)), below, np.ones((n, 1))]), axis=1)
         return probability[rows.data.from_input_order(np.arange(n)).argsort()] if rows.caller_order else probability

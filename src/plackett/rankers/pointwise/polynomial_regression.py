@@ -70,8 +70,9 @@ class PolynomialRegression(GradientTrained, Linear):
             monitor.valid = self._expanded(monitor.valid)
         super()._fit(self._expanded(data), monitor)
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        score = super()._score_rows
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
+        score = super().score_rows
         if data.n_rows <= _ROWS:
             return score(self._expanded(data))
         parts = (data.select(np.arange(lo, hi)) for lo, hi in query_blocks(data.offsets, _ROWS))

@@ -170,7 +170,7 @@ class LocalRankers(QueryDependent):
         monitor: Monitor,
     ) -> None:
         """Choose the share of the global ranker, and set the scorer."""
-        spreads = np.array([spread_within_lists(member._score_rows(data), data) for member in members])
+        spreads = np.array([spread_within_lists(member.score_rows(data), data) for member in members])
         factors = spreads[0] / spreads
         factors[0] = 1.0
 
@@ -210,7 +210,7 @@ class LocalRankers(QueryDependent):
     @property
     def members_(self) -> list[Ranker]:
         """The trained rankers, the global one first."""
-        self._check_fitted()
+        self.check_fitted()
         return list(self.scorer_.rankers)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:

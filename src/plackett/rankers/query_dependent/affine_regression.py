@@ -89,13 +89,13 @@ class AffineRegression(SingleMember):
                 "give 0 or more of each"
             )
         member = self._trained(data, monitor.valid)
-        f = member._score_rows(data)
+        f = member.score_rows(data)
         scale, level = np.ones(data.n_queries), np.zeros(data.n_queries)
         losses = [self._value(data, f, scale, level)]
         for _ in range(self.n_sweeps):
             scale, level = affine_step(data, f, self.alpha_penalty, self.beta_penalty)
             new, shift = self._regressed(data, scale, level, monitor, member)
-            f = new._score_rows(data) + shift
+            f = new.score_rows(data) + shift
             losses.append(self._value(data, f, scale, level))
             if not losses[-1] < losses[-2] * (1.0 - 1e-6):
                 losses.pop()
@@ -103,7 +103,7 @@ class AffineRegression(SingleMember):
             member = new
         self.losses_ = np.array(losses)
         self._end_with(member)
-        monitor.judge(self._score_rows)
+        monitor.judge(self.score_rows)
 
     def _regressed(
         self, data: RankingDataset, scale: np.ndarray, level: np.ndarray, monitor: Monitor, like: Ranker

@@ -74,4 +74,4 @@ class KNNOnline(QueryDependent):
         )
         self.scorer_ = KNNOnlineScorer(base, kept, query_map, points, k, self.max_models)
         self._trained(data.select([0]), None)  # report bad parameters of the base ranker now, not at the first query
-        monitor.judge(self._score_rows)
+        monitor.judge(self.score_rows)

@@ -118,6 +118,6 @@ class ModelClusters(ClusterRankers):
         bound = Logistic(normalize=True).bind(data)
         columns = []
         for expert in experts:
-            scores = expert._score_rows(data)
+            scores = expert.score_rows(data)
             columns.append(bound.evaluate(bound.check(scores / spread_within_lists(scores, data)))[0])
         return np.stack(columns, axis=1)

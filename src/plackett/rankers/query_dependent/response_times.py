@@ -44,7 +44,7 @@ def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
     """
     import polars as pl
 
-    ranker._check_fitted()
+    ranker.check_fitted()
     scorer = ranker.scorer_
     if not hasattr(scorer, "choose"):
         raise DataError(f"{type(ranker).__name__} does not use features of the query; time its predict instead")

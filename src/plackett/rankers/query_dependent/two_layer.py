@@ -78,12 +78,12 @@ class TwoLayer(QueryDependent):
         train, valid = widened(data), widened(monitor.valid)
         assert train is not None
         self.scorer_ = TwoLayerScorer(self._trained(train, valid), query_map, projection)
-        monitor.judge(self._score_rows)
+        monitor.judge(self.score_rows)
 
     @property
     def layer_(self) -> np.ndarray:
         """Linear base rankers: weights of the features, and of their products with each component of z."""
-        self._check_fitted()
+        self.check_fitted()
         return self.scorer_.ranker.coef_.reshape(-1, self.n_features_in_).T
 
 

@@ -103,7 +103,7 @@ class WrapsRanker(Wrapper):
     @property
     def base_(self) -> Ranker:
         """The trained ranker inside."""
-        self._check_fitted()
+        self.check_fitted()
         return self.scorer_.rankers[0]  # type: ignore[no-any-return]
 
     def _refits(self) -> bool:
@@ -249,7 +249,7 @@ class RelationalWrapper(WrapsRanker):
                 with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
                     warnings.simplefilter("ignore", PlackettWarning)
                     base._fit(data.select(np.setdiff1d(order, held_out)), SilentMonitor())
-                    f = base._score_rows(test)
+                    f = base.score_rows(test)
                     for i, beta in enumerate(_STRENGTHS):
                         h = self._maker(beta)(test).scores(f) if beta > 0.0 else f
                         scored = Scored(test, h, n_jobs=self.n_jobs)
@@ -260,8 +260,9 @@ class RelationalWrapper(WrapsRanker):
         if not is_strength(getattr(self, "beta_", None)):
             raise DataError(f"the strength of the relation is damaged: {getattr(self, 'beta_', None)!r:.50}")
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        f = self.base_._score_rows(data)
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
+        f = self.base_.score_rows(data)
         make = self._maker(self.beta_)  # even with strength 0, data without the relation are an error
         if self.beta_ == 0.0:
             if not callable(parsed(self.relation)):

@@ -82,8 +82,9 @@ def trained_through(ranker: Ranker, make: Make) -> Ranker:
         def make_loss(self) -> Loss:
             return Through(loss=super().make_loss(), make=make)
 
-        def _score_rows(self, data: RankingDataset) -> np.ndarray:
-            return make(data).scores(super()._score_rows(data))
+        def score_rows(self, data: RankingDataset) -> np.ndarray:
+            """Score of each row of a dataset, in its order."""
+            return make(data).scores(super().score_rows(data))
 
     Related.__name__ = kind.__name__
     ranker.__class__ = Related

@@ -186,8 +186,9 @@ class ContinuousCRF(Ranker):
         check_numbers(self, "beta_", len(self.similar))
         check_numbers(self, "gamma_", len(self.parents))
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        f = self.scorer_.rankers[0]._score_rows(data)
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
+        f = self.scorer_.rankers[0].score_rows(data)
         terms = _Terms(data, *self._relations(data), n_jobs=self.n_jobs)
         return terms.mean(f * self.alpha_.sum(), self.alpha_, self.beta_, self.gamma_)
 
@@ -195,7 +196,7 @@ class ContinuousCRF(Ranker):
 def _table(members: list[Ranker], data: RankingDataset) -> np.ndarray:
     """The estimates before they are turned into labels: scores of rankers, or the features."""
     if members:
-        return np.stack([member._score_rows(data) for member in members], axis=1)
+        return np.stack([member.score_rows(data) for member in members], axis=1)
     return dense(data.X).astype(np.float64)
 
 

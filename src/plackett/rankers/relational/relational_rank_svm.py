@@ -125,9 +125,10 @@ class RelationalRankSVM(RelationalWrapper):
                 offset = fixed(part)
                 return super().make_pairs(part) if offset is None else _Moved(super().make_pairs(part), offset)
 
-            def _score_rows(self, part: RankingDataset) -> np.ndarray:
+            def score_rows(self, part: RankingDataset) -> np.ndarray:
+                """Score of each row of a dataset, in its order."""
                 offset = fixed(part)
-                return super()._score_rows(part) + (0.0 if offset is None else offset)
+                return super().score_rows(part) + (0.0 if offset is None else offset)
 
         machine.__class__ = Shifted
         Shifted.__name__ = kind.__name__

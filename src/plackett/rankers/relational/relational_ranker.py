@@ -142,7 +142,7 @@ class RelationalRanker(WrapsRanker):
         loss = base.make_loss().settle(data)  # type: ignore[attr-defined]
         if not loss.has_value:
             raise DataError(f"learn={self.learn} needs a loss with a value; {loss} is only a gradient")
-        bound, f = loss.bind(data, n_jobs=self.n_jobs), base._score_rows(data)
+        bound, f = loss.bind(data, n_jobs=self.n_jobs), base.score_rows(data)
         total = max(float(bound.query_weight.sum()), np.finfo(float).tiny)
         relations, up = self._relations(data), [parents for _, parents, _ in self._terms()]
         single = [Laplacian.of(data, [(relation, 1.0)], self.n_jobs) for relation in relations]
@@ -167,8 +167,9 @@ class RelationalRanker(WrapsRanker):
     def _check_learned(self) -> None:
         check_numbers(self, "strengths_", len(self._terms()))
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        f = self.base_._score_rows(data)
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
+        f = self.base_.score_rows(data)
         return without_noise(self._maker(self.strengths_)(data).scores(f), f, data.offsets)
 
 

@@ -84,8 +84,9 @@ class ScorePropagation(WrapsRanker):
         base = self._train_base(data, monitor, lambda part: _Step(self._spread(part)), through=False)
         self.scorer_ = RelatedScorer((base,))
 
-    def _score_rows(self, data: RankingDataset) -> np.ndarray:
-        return self._spread(data)(self.base_._score_rows(data))
+    def score_rows(self, data: RankingDataset) -> np.ndarray:
+        """Score of each row of a dataset, in its order."""
+        return self._spread(data)(self.base_.score_rows(data))
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ class SemiSupervised(SingleMember):
         if changed is None or (self.fallback and monitor.valid is not None):
             alone = self._trained(data, monitor.valid)
             self._end_with(alone)
-            _, stop = monitor.judge(self._score_rows)
+            _, stop = monitor.judge(self.score_rows)
             if changed is None or stop:
                 return
         self._end_with(self._trained(changed, monitor.valid))
-        better, _ = monitor.judge(self._score_rows)
+        better, _ = monitor.judge(self.score_rows)
         if alone is not None:
             self.unlabelled_helps_ = better
             if not better:

@@ -90,7 +90,7 @@ class KernelFeatures(Wrapper):
                 relations=data.relations,
             )
             self.scorer_ = TransductiveScorer(base, kept, tuple(self.kernels), self.n_components, scale)
-        monitor.judge(self._score_rows)
+        monitor.judge(self.score_rows)
 
     @property
     def allow_nan(self) -> bool:  # type: ignore[override]

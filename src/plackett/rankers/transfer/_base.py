@@ -98,16 +98,16 @@ class TransferRanker(SingleMember):
         alone = self._trained(data, monitor.valid)
         if not sources:
             self._end_with(alone)
-            monitor.judge(self._score_rows)
+            monitor.judge(self.score_rows)
             return
         watched = self.fallback and monitor.valid is not None
         if watched:
             self._end_with(alone)
-            _, stop = monitor.judge(self._score_rows)
+            _, stop = monitor.judge(self.score_rows)
             if stop:
                 return
         self._transfer(data, sources, monitor.valid, alone)
-        better, _ = monitor.judge(self._score_rows)
+        better, _ = monitor.judge(self.score_rows)
         if watched:
             self.negative_transfer_ = not better
             if not better:

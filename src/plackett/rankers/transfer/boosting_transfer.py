@@ -105,5 +105,5 @@ class BoostingTransfer(TransferRanker):
         if self.share in (0.0, 1.0):
             return BlendScorer((background if self.share else alone,), np.ones(1))
         rankers = background, alone
-        spreads = np.array([spread_within_lists(ranker._score_rows(data), data) for ranker in rankers])
+        spreads = np.array([spread_within_lists(ranker.score_rows(data), data) for ranker in rankers])
         return BlendScorer(rankers, np.array([self.share, 1.0 - self.share]) / spreads)

@@ -141,7 +141,7 @@ class FeatureTransfer(TransferRanker):
         """
         from copy import copy
 
-        self._check_fitted()
+        self.check_fitted()
         if str(name) == self.card_["transfer"].get("target"):
             return copy(self)
         known = list(self.card_["transfer"]["sources"])

@@ -89,5 +89,5 @@ class ImportanceTransfer(TransferRanker):
             weight = np.bincount(source.query_of_row, eta, source.n_queries) / np.maximum(source.group, 1)
         if self.delta is not None:
             assert alone is not None
-            weight = weight * np.nan_to_num(agreement(source, alone._score_rows(source))[1], nan=0.0)
+            weight = weight * np.nan_to_num(agreement(source, alone.score_rows(source))[1], nan=0.0)
         return weight

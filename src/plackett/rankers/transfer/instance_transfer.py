@@ -73,7 +73,7 @@ def agreeing(
     kept: dict[Any, RankingDataset] = {}
     right = total = 0.0
     for name, source in sources.items():
-        pairs, share = agreement(source, alone._score_rows(source))
+        pairs, share = agreement(source, alone.score_rows(source))
         known = ~np.isnan(share)
         n_pairs = np.bincount(source.query_of_row[pairs.winner], minlength=source.n_queries)
         right += float(n_pairs.sum())

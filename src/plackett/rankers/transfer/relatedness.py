@@ -62,11 +62,11 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
     rankers = [train_quietly(make, task) for task in tasks]
     measures: dict[str, float] = {}
     for name, ranker, task in (("a on b", rankers[0], tasks[1]), ("b on a", rankers[1], tasks[0])):
-        pairs, _ = agreement(task, ranker._score_rows(task))
+        pairs, _ = agreement(task, ranker.score_rows(task))
         total = _n_pairs(task)
         measures[name] = len(pairs) / total if total else float("nan")
     both = pooled([task.replace(preferences=None) for task in tasks], [1.0, 1.0])
-    measures["tau"] = _tau(both, *(ranker._score_rows(both) for ranker in rankers))
+    measures["tau"] = _tau(both, *(ranker.score_rows(both) for ranker in rankers))
     measures["cosine"] = _cosine(both, *rankers)
     measures["a-distance"] = _a_distance(*(task.dense() for task in tasks))
     return measures
