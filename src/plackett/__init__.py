@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from plackett._base.errors import ClusterError, DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
-from plackett._base.version import __version__
+from plackett._base.version import __version__ as __version__
 from plackett._names.index import ITEMS, PACKAGES, PUBLIC
 from plackett._names.nearest import suggestion
 
@@ -23,7 +23,6 @@ __all__ = [
     "PlackettWarning",
     *PACKAGES,
     *PUBLIC,
-    "__version__",
 ]
 
 
@@ -41,4 +40,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])
