@@ -29,7 +29,7 @@ test-full: $(VENV)/test
 # The lowest versions of everything that pyproject.toml admits, in an environment of their own.
 MINIMUM := .venv-minimum
 test-minimum: $(MINIMUM)/test
-	$(MINIMUM)/bin/python -m pytest tests/cli tests/data tests/test_ids.py tests/test_storage.py tests/rankers/test_toolkits.py
+	$(MINIMUM)/bin/python -m pytest tests/cli tests/data tests/test_ids.py tests/_files/test_storage.py tests/rankers/test_toolkits.py
 
 lint: $(VENV)/test
 	$(BIN)/ruff check .

@@ -10,8 +10,13 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 #: Modules whose examples need an extra.
-_NEEDS = {"torch": "src/plackett/models/networks/neural.py", "plotly": "src/plackett/experiments/report/write.py"}
-collect_ignore = [path for module, path in _NEEDS.items() if find_spec(module) is None]
+_NEEDS = {
+    "src/plackett/models/networks/neural.py": "torch",
+    "src/plackett/losses/autograd.py": "torch",
+    "src/plackett/experiments/report/write.py": "plotly",
+    "src/plackett/plot/save.py": "matplotlib",
+}
+collect_ignore = [path for path, module in _NEEDS.items() if find_spec(module) is None]
 
 
 @pytest.hookimpl(wrapper=True)
