@@ -51,6 +51,7 @@ def test_other_comments_mark_nothing():
 
 
 def test_extract_marks_what_the_model_did_not_find(tmp_path):
+    pytest.importorskip("Stemmer", reason="needs the extra text")
     texts = {"a": "blue whales", "b": "blue sky", "c": "grey cows", "d": "green frogs"}
     index = Index.build([Document(key, {"body": text}) for key, text in texts.items()])
     queries, labels = {"1": "whales", "2": "sky"}, {"1": {"a": 1, "c": 1}, "2": {"d": 2}}
