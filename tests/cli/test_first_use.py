@@ -181,26 +181,6 @@ def test_the_last_of_several_measures_is_compiled_by_the_command_itself(started,
     assert started[1:] == ["waited", "killed", "waited"]
 
 
-def test_numba_starts_without_linear_algebra_and_has_it_when_needed():
-    program = """
-import subprocess
-import sys
-import numpy as np
-from plackett.cli.lean import numba_alone, own_process
-numba_alone()  # in somebody else's process
-assert "numba" not in sys.modules
-own_process()
-numba_alone()
-import numba
-from numba.core.registry import cpu_target
-cpu_target.target_context.refresh()
-assert "scipy.linalg" not in sys.modules
-print(numba.njit(lambda a: np.dot(a, a)[0, 1])(np.array([[1.0, 2.0], [3.0, 4.0]])))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "10.0\n"
-
-
 @pytest.mark.parametrize("given", [None, "20"])
 def test_waiting_threads_of_blas_sleep(given, monkeypatch):
     """The setting is made before NumPy is imported, which reads it, unless the user made it."""

@@ -22,14 +22,15 @@ def main() -> None:
 
 
 def _run() -> None:
+    from plackett._base.process import own_process
+
+    own_process()
     from plackett._base.errors import MissingExtraError
     from plackett._names.nearest import printable
     from plackett.cli.app import app
     from plackett.cli.encoding import replace_unencodable
-    from plackett.cli.lean import own_process
     from plackett.cli.messages import messages_on_stderr, open_streams
 
-    own_process()
     open_streams()
     replace_unencodable()
     try:

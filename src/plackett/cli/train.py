@@ -104,7 +104,7 @@ def train(
 
 def after_imputer(imputer: Any, ranker: Any) -> Any:
     """The ranker with missing values filled in before it; the two are saved together."""
-    from sklearn.pipeline import Pipeline
+    from plackett.rankers.pipelines import Pipeline
 
     return Pipeline([("imputer", imputer), ("ranker", ranker)])
 
