@@ -8,8 +8,9 @@ import sys
 import pytest
 
 import plackett as pk
+from plackett import cli
 from plackett._kernels import folder
-from plackett.cli import app, first_use, main
+from plackett.cli import app, first_use
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_interrupted_while_modules_are_imported(monkeypatch, capsys):
 
     monkeypatch.setitem(sys.modules, "plackett.cli.app", Interrupted())
     with pytest.raises(SystemExit) as ended:
-        main()
+        cli.run()
     assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"
 
 
@@ -89,7 +90,7 @@ def test_interrupted_while_a_command_is_imported(monkeypatch, capsys, arguments)
     monkeypatch.setattr(app, "_build", build)
     monkeypatch.setattr(sys, "argv", ["plackett", *arguments])
     with pytest.raises(SystemExit) as ended:
-        main()
+        cli.run()
     assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"
 
 
