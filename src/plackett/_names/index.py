@@ -6671,7 +6671,7 @@ ITEMS: list[tuple] = \
   ('E-16',),
   'Liu 2011, Learning to rank for information retrieval, chapter 18',
   (),
-  'What is known about consistency: algorithm, true loss, framework, condition, verdict, source, supporting test.'),
+  'What is known about consistency: algorithm, true loss, framework, approach, condition, verdict, source.'),
  ('theory',
   'dcg_regret_bound',
   'plackett.theory.consistency.dcg_regret',

@@ -27,16 +27,15 @@ def known_results() -> pl.DataFrame:
     import polars as pl
 
     from plackett.theory.bounds.base import bounds
-    from plackett.theory.consistency.registry import CONSISTENCY
+    from plackett.theory.consistency.registry import consistency_table
 
     cells: dict[tuple[str, str, str], list[str]] = {}
     for name, bound in bounds().items():
         cells.setdefault((bound.framework, bound.approach, _COLUMNS[bound.kind]), []).append(name)
-    for entry in CONSISTENCY:
-        if entry.verdict == "consistent":
-            algorithms = cells.setdefault((entry.framework, entry.approach, "consistent"), [])
-            if entry.algorithm not in algorithms:
-                algorithms.append(entry.algorithm)
+    for entry in consistency_table().filter(verdict="consistent").iter_rows(named=True):
+        algorithms = cells.setdefault((entry["framework"], entry["approach"], "consistent"), [])
+        if entry["algorithm"] not in algorithms:
+            algorithms.append(entry["algorithm"])
     columns = ("uniform bounds", "algorithm-dependent bounds", "consistent")
     return pl.DataFrame(
         [

@@ -44,14 +44,14 @@ def results_table() -> str:
 
 
 def consistency_rows() -> str:
-    """What is known about consistency, each with its test."""
-    from plackett.theory.consistency.registry import CONSISTENCY
+    """What is known about consistency."""
+    from plackett.theory.consistency.registry import consistency_table
 
-    header = ("algorithm", "true loss", "framework", "condition", "verdict", "source", "checked by")
+    header = ("algorithm", "true loss", "framework", "condition", "verdict", "source")
     rows = [
-        (e.algorithm, e.true_loss, f"{e.framework}, {e.approach}", e.condition, f"**{e.verdict}**", e.source,
-         f"`{e.evidence.partition('::')[2]}`" if e.evidence else "–")
-        for e in CONSISTENCY
+        (e["algorithm"], e["true_loss"], f"{e['framework']}, {e['approach']}", e["condition"], f"**{e['verdict']}**",
+         e["source"])
+        for e in consistency_table().iter_rows(named=True)
     ]  # fmt: skip
     return _markdown(header, rows)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,9 +125,3 @@ _MAKERS: dict[tuple[str, str], tuple[Callable[..., Proved | None], ...]] = {
     ("query", "remove"): (_svm_by_query, _linear_by_query),
     ("document", "replace"): (_svm_by_document,),
 }
-
-
-def proved_names() -> Iterator[str]:
-    """Rankers that have a coefficient, for error messages and docs."""
-    yield from ("RankSVM(loss='hinge', standardize=False)", "IRSVM(loss='hinge', standardize=False)")
-    yield from ("ListMLE(standardize=False)", "ListNet(standardize=False)")
