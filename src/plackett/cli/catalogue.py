@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
+from plackett.cli.arguments import Json
 from plackett.cli.output import print_json, print_table
 
 
 def list_items(
     kind: Annotated[str | None, typer.Option(help="Only this kind: measure, loss, ranker, data, …")] = None,
     ids: Annotated[bool, typer.Option("--ids", help="Show inventory ids and modules instead.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List rankers, measures, losses and everything else in the package, with the papers they come from."""
     from plackett._names.catalogue import items
