@@ -10,7 +10,6 @@ import pytest
 import plackett as pk
 
 
-@pytest.mark.spec("summary.registry")
 def test_all_39_methods_are_rankers_with_an_approach():
     table = pk.theory.algorithm_registry()
     assert table["number"].to_list() == list(range(1, 40))
@@ -19,7 +18,6 @@ def test_all_39_methods_are_rankers_with_an_approach():
     assert all(issubclass(getattr(pk.rankers, name), pk.rankers.base.Ranker) for name in table["ranker"])
 
 
-@pytest.mark.spec("summary.implicit_dt")
 def test_order_by_expected_utility_is_the_best_of_all():
     rng = np.random.default_rng(0)
     for m in (1, 3, 5):
@@ -36,7 +34,6 @@ def test_order_by_expected_utility_is_the_best_of_all():
         pk.theory.expected_utility_order([[0.5, 0.2]], [0, 1])
 
 
-@pytest.mark.spec("theory.rocchio_hidden_loss")
 def test_one_step_on_the_hidden_loss_is_rocchio():
     rng = np.random.default_rng(0)
     q, good, bad = rng.random(6), rng.random((3, 6)), rng.random((4, 6))

@@ -5,18 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plackett._names.provenance import fulfils
-
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["consistency_table"]
 
-@fulfils("E-16", paper="Liu 2011, Learning to rank for information retrieval, chapter 18")
+
 def consistency_table(algorithm: str | None = None, true_loss: str | None = None) -> pl.DataFrame:
     """What is known about consistency: algorithm, true loss, framework, approach, condition, verdict, source.
 
     >>> consistency_table("ListMLE")["verdict"].to_list()
     ['consistent', 'inconsistent', 'consistent']
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 18.
     """
     import polars as pl
 
