@@ -48,10 +48,10 @@ def test_one_step_on_the_hidden_loss_is_rocchio():
     assert pk.theory.rocchio_hidden_loss(least, good, bad, **words).gradient == pytest.approx(np.zeros(6), abs=1e-12)
 
 
-def test_a_module_named_after_its_item_gives_way_to_it():
-    import plackett.theory.auc_deviation  # noqa: F401
+def test_a_package_named_after_its_item_gives_way_to_it():
+    from plackett.theory.stability import measured
 
-    assert callable(pk.theory.auc_deviation) and pk.theory.auc_deviation(100, 400) < 0.2
+    assert pk.theory.stability is measured.stability
     assert "check_consistency" in dir(pk.theory)
     with pytest.raises(AttributeError, match="no attribute 'unheard_of'"):
         pk.theory.unheard_of  # noqa: B018

@@ -39,7 +39,7 @@ def bounds_table() -> str:
 
 def results_table() -> str:
     """Which combinations of framework and approach have results."""
-    from plackett.theory.known_results import known_results
+    from plackett.theory.bounds.known_results import known_results
 
     frame = known_results()
     return _markdown(frame.columns, [[cell or "–" for cell in row] for row in frame.iter_rows()])

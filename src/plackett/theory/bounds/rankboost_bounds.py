@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.arguments import array, number
-from plackett.theory.ranking_margin import ensemble_margins
+from plackett.theory.bounds.ranking_margin import ensemble_margins
 
 __all__ = [
     "boosted_distribution",

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.theory.complexity.boosted_vc import boosted_vc
-from plackett.theory.complexity.margin_loss import margin_loss
-from plackett.theory.complexity.rademacher import (
+from plackett.theory.bounds.boosted_vc import boosted_vc
+from plackett.theory.bounds.margin_loss import margin_loss
+from plackett.theory.bounds.rademacher import (
     kernel_rademacher,
     linear_rademacher,
     linear_rademacher_bound,
     rademacher_average,
 )
-from plackett.theory.complexity.rank_shatter import rank_shatter, rank_shatter_bound
+from plackett.theory.bounds.rank_shatter import rank_shatter, rank_shatter_bound
 
 
 def test_rademacher_averages_of_finite_classes():

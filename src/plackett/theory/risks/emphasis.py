@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.arguments import array, number
-from plackett.theory.preference_losses import Emphasis
+from plackett.theory.risks.preference_losses import Emphasis
 
 __all__ = ["emphasis_axioms", "partite_emphasis", "top_k_emphasis"]
 
@@ -46,7 +46,7 @@ def partite_emphasis(labels: Any) -> Emphasis:
 
     Examples
     --------
-    >>> from plackett.theory.preference_losses import ranking_loss
+    >>> from plackett.theory.risks.preference_losses import ranking_loss
     >>> y = [2, 1, 0, 0]
     >>> round(ranking_loss([1, 0, 2, 3], y, partite_emphasis(y)), 4)  # one of five pairs
     0.2

@@ -7,7 +7,7 @@ import pytest
 
 from plackett import RankingDataset
 from plackett.evaluation.evaluate import evaluate
-from plackett.theory.rsr_reduction import rsr_reduction
+from plackett.theory.bounds.rsr_reduction import rsr_reduction
 
 
 def test_bound_holds_for_orders():

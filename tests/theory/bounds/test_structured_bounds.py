@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett.theory.structured_bounds import structured_bounds
+from plackett.theory.bounds.structured_bounds import structured_bounds
 
 MEASURES = [("AP", 2), ("RR", 2), ("nDCG", 4), ("nDCG@2", 4)]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.arguments import array, choice, matching, number
-from plackett.theory.preference_losses import preference_loss, ranking_loss
+from plackett.theory.risks.preference_losses import preference_loss, ranking_loss
 
 __all__ = ["independent_preferences", "regrets", "two_stage_bound"]
 

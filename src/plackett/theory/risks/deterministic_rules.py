@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett.theory.preference_losses import preference_loss, ranking_loss
+from plackett.theory.risks.preference_losses import preference_loss, ranking_loss
 
 __all__ = ["worst_case_of_rule"]
 

@@ -7,10 +7,10 @@ import pytest
 
 import plackett as pk
 from plackett.losses import Hinge
-from plackett.theory.retraining.changes import CHANGES, prepared, units
-from plackett.theory.retraining.coefficients import same_penalty
-from plackett.theory.retraining.stability import stability
 from plackett.theory.risks.query_level import query_level_losses
+from plackett.theory.stability.changes import CHANGES, prepared, units
+from plackett.theory.stability.measured import stability
+from plackett.theory.stability.proved import same_penalty
 
 
 def svm(kind=pk.RankSVM, C=0.02, **words):
@@ -144,7 +144,7 @@ def test_what_cannot_be_measured_is_refused():
 def test_ids_may_be_strings_features_sparse_and_the_probe_large(monkeypatch):
     from scipy.sparse import csr_matrix
 
-    from plackett.theory.retraining import probe
+    from plackett.theory.stability import probe
 
     data = uneven()
     plain = stability(svm(), data, n=3, n_jobs=1)

@@ -9,7 +9,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.aggregation.orderings.preference import agreement
 from plackett.data.arguments import array
-from plackett.theory.preference_losses import preference_of, whole_order
+from plackett.theory.risks.preference_losses import preference_of, whole_order
 
 __all__ = ["cohen_ranker_bound"]
 

@@ -25,8 +25,8 @@ from plackett.losses.bounds.known import known_bounds
 from plackett.losses.bounds.regression import regression_ap_bound, regression_bound
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.theory.surrogates.essential_loss import essential_ap_bound, essential_loss, essential_ndcg_bound
-from plackett.theory.surrogates.multiclass_bound import multiclass_bound
+from plackett.theory.bounds.essential_loss import essential_ap_bound, essential_loss, essential_ndcg_bound
+from plackett.theory.bounds.multiclass_bound import multiclass_bound
 
 LOSSES = [
     Hinge(), SquaredHinge(margin=1.0), Exponential(), Logistic(), Logistic(normalize=True), Sigmoid(),

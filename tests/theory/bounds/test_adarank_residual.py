@@ -9,7 +9,7 @@ from plackett import DataError, RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.rankers.listwise.adarank import AdaRank
 from plackett.testing.rankers import easy_task
-from plackett.theory.adarank_residual import adarank_residual
+from plackett.theory.bounds.adarank_residual import adarank_residual
 
 
 @pytest.mark.parametrize("seed", range(5))

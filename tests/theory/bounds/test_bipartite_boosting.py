@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from plackett.theory.bipartite_boosting import bipartite_rankboost, exponential_sums
+from plackett.theory.bounds.bipartite_boosting import bipartite_rankboost, exponential_sums
 
 POSITIVES = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1]])
 NEGATIVES = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 0]])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett.theory.rankboost_bounds import (
+from plackett.theory.bounds.rankboost_bounds import (
     boosted_distribution,
     empirical_margin_loss,
     normalised_edge,
     rankboost_error_bounds,
     rankboost_margin_bound,
 )
-from plackett.theory.ranking_margin import ranking_margin, smooth_ranking_margin
+from plackett.theory.bounds.ranking_margin import ranking_margin, smooth_ranking_margin
 
 
 def boost(differences, n_rounds):

@@ -9,8 +9,8 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.data.arguments import array, number, probability
-from plackett.theory.rankboost_bounds import empirical_margin_loss
-from plackett.theory.ranking_margin import ensemble_margins
+from plackett.theory.bounds.rankboost_bounds import empirical_margin_loss
+from plackett.theory.bounds.ranking_margin import ensemble_margins
 
 __all__ = ["ensemble_margin_bound"]
 

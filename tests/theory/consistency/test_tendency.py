@@ -9,8 +9,8 @@ import pytest
 
 import plackett as pk
 from plackett.losses import ApproxNDCGLoss, SoftNDCGLoss
-from plackett.theory.surrogates.svm_disagreement import structural_map_loss, svm_disagreement
-from plackett.theory.surrogates.tendency import approx_ndcg_tendency, soft_ndcg_tendency, tendency_correlation
+from plackett.theory.consistency.svm_disagreement import structural_map_loss, svm_disagreement
+from plackett.theory.consistency.tendency import approx_ndcg_tendency, soft_ndcg_tendency, tendency_correlation
 
 
 def test_tendency_correlation_is_the_least_worst_disagreement():

@@ -14,9 +14,9 @@ from plackett.losses.listwise.listnet import ListNetLoss
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.logistic import Logistic
-from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
-from plackett.theory.stability_coefficients.listwise import listwise_query_stability
-from plackett.theory.stability_coefficients.rank_svm import rank_svm_document_stability, rank_svm_query_stability
+from plackett.theory.stability.ir_svm import ir_svm_query_stability
+from plackett.theory.stability.listwise import listwise_query_stability
+from plackett.theory.stability.rank_svm import rank_svm_document_stability, rank_svm_query_stability
 
 
 class Proved(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError
-from plackett.theory.ensemble_margin_bound import ensemble_margin_bound
+from plackett.theory.bounds.ensemble_margin_bound import ensemble_margin_bound
 
 
 def stumps(x, thresholds):

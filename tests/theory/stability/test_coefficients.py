@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
-from plackett.theory.stability_coefficients.listwise import listwise_query_stability
-from plackett.theory.stability_coefficients.pair_share import pair_share_bound
-from plackett.theory.stability_coefficients.rank_svm import (
+from plackett.theory.stability.ir_svm import ir_svm_query_stability
+from plackett.theory.stability.listwise import listwise_query_stability
+from plackett.theory.stability.pair_share import pair_share_bound
+from plackett.theory.stability.rank_svm import (
     hinge_loss_bound,
     rank_svm_document_stability,
     rank_svm_query_stability,

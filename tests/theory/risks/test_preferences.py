@@ -12,14 +12,14 @@ import plackett as pk
 from plackett import DataError
 from plackett.aggregation.orderings import GreedyOrder, QuickSort, SortByDegree
 from plackett.data.contradictions import contradictions
-from plackett.theory.auc_deviation import auc_deviation
-from plackett.theory.cohen_ranker_bound import cohen_ranker_bound
-from plackett.theory.deterministic_rules import worst_case_of_rule
-from plackett.theory.emphasis import emphasis_axioms, partite_emphasis, top_k_emphasis
-from plackett.theory.pair_errors import misranking_error, pair_margin_loss
-from plackett.theory.pairwise_01 import pair_loss_curve, pair_loss_shape
-from plackett.theory.preference_losses import preference_loss, ranking_loss
-from plackett.theory.preference_regrets import independent_preferences, regrets, two_stage_bound
+from plackett.theory.bounds.auc_deviation import auc_deviation
+from plackett.theory.bounds.cohen_ranker_bound import cohen_ranker_bound
+from plackett.theory.consistency.pairwise_01 import pair_loss_curve, pair_loss_shape
+from plackett.theory.risks.deterministic_rules import worst_case_of_rule
+from plackett.theory.risks.emphasis import emphasis_axioms, partite_emphasis, top_k_emphasis
+from plackett.theory.risks.pair_errors import misranking_error, pair_margin_loss
+from plackett.theory.risks.preference_losses import preference_loss, ranking_loss
+from plackett.theory.risks.preference_regrets import independent_preferences, regrets, two_stage_bound
 
 
 def random_table(rng, n):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett.theory.classifier_as_ranker import classification_error, ranking_error_of_classifier
+from plackett.theory.risks.classifier_as_ranker import classification_error, ranking_error_of_classifier
 
 
 def test_worked_numbers():

@@ -14,9 +14,9 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import n_threads
 from plackett.data.arguments import whole
 from plackett.data.dataset import RankingDataset
-from plackett.theory.retraining.changes import Change, change_of, prepared, units
-from plackett.theory.retraining.coefficients import Proved, proved_stability, same_penalty
-from plackett.theory.retraining.probe import Probe, loss_of
+from plackett.theory.stability.changes import Change, change_of, prepared, units
+from plackett.theory.stability.probe import Probe, loss_of
+from plackett.theory.stability.proved import Proved, proved_stability, same_penalty
 
 __all__ = ["stability"]
 
