@@ -23,6 +23,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from plackett._base.process import own_process
 from plackett.serve.logs import event, log_to
 from plackett.serve.settings import Settings
 
@@ -200,6 +201,7 @@ class _Process:
 
 def work() -> None:
     """Be a worker."""
+    own_process()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
     task = json.loads(sys.stdin.readline())
