@@ -255,9 +255,9 @@ def test_long_lists_draw_from_their_target():
     y = np.arange(6.0)
     data, theta = RankingDataset.from_arrays(None, y), 0.6
     known = {"max_exact": 0, "n_samples": 4000}
-    none = ListNetTopKLoss(distribution="uniform", **known).bind(data).orders
+    none = ListNetTopKLoss(distribution="uniform", **known).bind(data).constants.orders
     assert (none == [5, 4, 3, 2, 1, 0]).all()
-    orders = ListNetTopKLoss(distribution="mallows", theta=theta, **known).bind(data).orders
+    orders = ListNetTopKLoss(distribution="mallows", theta=theta, **known).bind(data).constants.orders
     turned = sum(orders[:, u] < orders[:, v] for v in range(6) for u in range(v))
     # Σ over ranks of E[V], with P(V = v) ∝ e^(−θ v) for v below the number of documents left
     v = np.arange(6)

@@ -11,9 +11,54 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
 from plackett._kernels.vector_math import exp
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.softrank import check_relevant
+
+
+def check_steepness(loss: Any) -> None:
+    """Reject a non-positive steepness."""
+    for name in ("alpha", "beta"):
+        if not getattr(loss, name) > 0:
+            raise LossError(f"{loss.name}: {name}={getattr(loss, name)}; give a positive number")
+
+
+@kernel(inline=True)
+def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
+    """Reciprocal smooth rank at which the user is satisfied, expected, divided by the largest."""
+    satisfaction, best, weight = own
+    reached = 0.0
+    for j in range(m):
+        part = weight[a + rows[j]] * satisfaction[a + rows[j]] / (best[q] * rank[j])
+        for i in range(m):  # chance that the user comes as far as j
+            if i != j:
+                r = satisfaction[a + rows[i]]
+                past = exp(beta * (rank[i] - rank[j]))
+                spare[i] = past  # odds that i is after j
+                part *= (1.0 - r + past) / (1.0 + past)
+        reached += part
+        slope[j] -= part / rank[j]
+        for i in range(m):
+            if i != j:
+                r = satisfaction[a + rows[i]]
+                past = spare[i]
+                force = part * beta * r * (past / (1.0 + past)) / (1.0 - r + past)  # past may be huge
+                slope[i] += force
+                slope[j] -= force
+    return reached
+
+
+_approx_err = rank_sweep(_terms)
+
+
+@kernel
+def _ideal(lo, hi, offsets, satisfaction, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        out[q] = 0.0
+        doubt = 1.0
+        for i in range(offsets[q], offsets[q + 1]):
+            out[q] += doubt * satisfaction[i] / (i - offsets[q] + 1)
+            doubt *= 1.0 - satisfaction[i]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -53,6 +98,8 @@ class ApproxERRLoss(Loss):
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0},)
+    kernel = staticmethod(_approx_err)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
 
     alpha: float = 1.0
     beta: float = 1.0
@@ -65,16 +112,17 @@ class ApproxERRLoss(Loss):
         """The loss with the largest grade fixed."""
         return self.replace(max_label=self._largest(data))
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        largest = self._largest(data)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """How likely each document satisfies, and the largest ERR of each query."""
+        data, largest = bound.data, self._largest(bound.data)
         if data.labels.max(initial=0.0) > largest:
             raise LossError(f"{self.name}: label {data.labels.max():g} is above max_label={largest:g}")
         satisfaction = np.exp2(np.maximum(data.labels, 0.0) - largest) - np.exp2(-largest)
         falling = np.exp2(np.maximum(data.sorted_labels, 0.0) - largest) - np.exp2(-largest)
         best = np.empty(data.n_queries)
-        over_queries(_ideal, data.offsets, falling, best, n_jobs=n_jobs)
-        return _Bound(self, data, satisfaction, best, n_jobs)
+        over_queries(_ideal, data.offsets, falling, best, n_jobs=bound.n_jobs)
+        own = satisfaction, best, bound.sample_weight
+        return satisfaction, own, bound.query_weight, self.alpha, self.beta
 
     def _largest(self, data: RankingDataset) -> float:
         return float(data.labels.max(initial=0.0)) if self.max_label is None else self.max_label
@@ -113,6 +161,8 @@ class ApproxRRLoss(Loss):
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0, "rel": 0.5},)
+    kernel = staticmethod(_approx_err)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
 
     alpha: float = 1.0
     beta: float = 1.0
@@ -126,80 +176,8 @@ class ApproxRRLoss(Loss):
         check_relevant(self, data)
         return self
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        relevant = (data.labels >= max(self.rel, 0.0)).astype(float)
-        return _Bound(self, data, relevant, np.ones(data.n_queries), n_jobs)
-
-
-def check_steepness(loss: Any) -> None:
-    """Reject a non-positive steepness."""
-    for name in ("alpha", "beta"):
-        if not getattr(loss, name) > 0:
-            raise LossError(f"{loss.name}: {name}={getattr(loss, name)}; give a positive number")
-
-
-@kernel(inline=True)
-def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
-    """Reciprocal smooth rank at which the user is satisfied, expected, divided by the largest."""
-    satisfaction, best, weight = own
-    reached = 0.0
-    for j in range(m):
-        part = weight[a + rows[j]] * satisfaction[a + rows[j]] / (best[q] * rank[j])
-        for i in range(m):  # chance that the user comes as far as j
-            if i != j:
-                r = satisfaction[a + rows[i]]
-                past = exp(beta * (rank[i] - rank[j]))
-                spare[i] = past  # odds that i is after j
-                part *= (1.0 - r + past) / (1.0 + past)
-        reached += part
-        slope[j] -= part / rank[j]
-        for i in range(m):
-            if i != j:
-                r = satisfaction[a + rows[i]]
-                past = spare[i]
-                force = part * beta * r * (past / (1.0 + past)) / (1.0 - r + past)  # past may be huge
-                slope[i] += force
-                slope[j] -= force
-    return reached
-
-
-_approx_err = rank_sweep(_terms)
-
-
-class _Bound(BoundLoss):
-    def __init__(
-        self, loss: Any, data: RankingDataset, satisfaction: np.ndarray, best: np.ndarray, n_jobs: int | None
-    ) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.satisfaction = satisfaction
-        self.best = best
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        over_queries(
-            _approx_err,
-            self.data.offsets,
-            scores,
-            self.satisfaction,
-            (self.satisfaction, self.best, self.sample_weight),
-            self.query_weight,
-            self.loss.alpha,
-            self.loss.beta,
-            *out[:2],
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
-
-
-@kernel
-def _ideal(lo, hi, offsets, satisfaction, out):  # type: ignore[no-untyped-def]
-    for q in range(lo, hi):
-        out[q] = 0.0
-        doubt = 1.0
-        for i in range(offsets[q], offsets[q + 1]):
-            out[q] += doubt * satisfaction[i] / (i - offsets[q] + 1)
-            doubt *= 1.0 - satisfaction[i]
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Relevant documents satisfy for certain, others never."""
+        relevant = (bound.data.labels >= max(self.rel, 0.0)).astype(float)
+        own = relevant, np.ones(bound.data.n_queries), bound.sample_weight
+        return relevant, own, bound.query_weight, self.alpha, self.beta

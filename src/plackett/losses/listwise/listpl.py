@@ -8,15 +8,61 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.losses.listwise._draws import label_key, unit
 from plackett.measures.gains import check_gain
 from plackett.measures.ranking import Scored
+
+
+@kernel
+def _listpl(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, labels, rows, target, learns, n_samples, k, seed, gradient, curvature
+):
+    n_max = longest(lo, hi, offsets)
+    keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
+    order = np.empty(n_max, np.int64)
+    spare_rows = np.empty(n_max, np.int64)
+    judged = np.empty(n_max, np.int64)
+    for q in range(lo, hi):
+        if learns[q] == 0.0:
+            continue
+        a = offsets[q]
+        b = offsets[q + 1]
+        state = label_key(labels[a:b], seed)
+        for _ in range(n_samples):
+            n = 0
+            for i in range(a, b):  # best score first, so that the draws go with documents and not with rows
+                state = mix(state)
+                if not np.isnan(target[rows[i]]):
+                    keys[n] = target[rows[i]] - np.log(-np.log(unit(state)))  # Gumbel noise makes it Plackett–Luce
+                    judged[n] = rows[i]
+                    n += 1
+            argsort_descending(keys, order, spare_keys, spare_rows, n)
+            largest = -np.inf
+            total = 0.0
+            for i in range(n - 1, -1, -1):  # log Σ e^s of a position and everything below it
+                s = scores[judged[order[i]]]
+                if s <= largest:
+                    total += np.exp(s - largest)
+                else:
+                    total = total * np.exp(largest - s) + 1.0
+                    largest = s
+                rest[i] = largest + np.log(total)
+            first = 0.0
+            second = 0.0
+            for i in range(n):
+                row = judged[order[i]]
+                drawn = 1.0 if i < k and keys[i] > -np.inf else 0.0  # documents of weight 0 come last, undrawn
+                fade = np.exp(rest[i] - rest[i - 1]) if i > 0 else 0.0
+                first = first * fade + drawn
+                second = second * fade * fade + drawn
+                p = np.exp(scores[row] - rest[i])
+                gradient[row] += learns[q] * (p * first - drawn)
+                curvature[row] += learns[q] * p * max(first - p * second, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -63,6 +109,7 @@ class ListPLLoss(Loss):
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"k": 2, "n_samples": 3}, {"target": "exp2", "temperature": 3.0, "random_state": 5})
+    kernel = staticmethod(_listpl)
 
     k: int | None = None
     target: Any = "linear"
@@ -79,90 +126,23 @@ class ListPLLoss(Loss):
         if self.n_samples < 1:
             raise LossError(f"{self.name}: n_samples={self.n_samples}; give a positive number of orders")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The gradient on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: ListPLLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Logarithms of the targets (NaN for ignored documents), and the weight of each query with unequal labels."""
+        data = bound.data
+        exponent = finite_gains(data.labels, self.target, self.name) / self.temperature
         with np.errstate(divide="ignore"):
-            self.target = exponent + np.log(self.sample_weight)
-        self.target[data.labels < 0] = np.nan  # ignored
+            target = exponent + np.log(bound.sample_weight)
+        target[data.labels < 0] = np.nan
         judged = np.where(data.labels >= 0, data.labels, np.nan)
-        self.learns = np.zeros(data.n_queries)
+        learns = np.zeros(data.n_queries)
         some = np.flatnonzero(data.group > 0)
         if some.size:
             spread = np.fmax.reduceat(judged, data.offsets[some]) > np.fmin.reduceat(judged, data.offsets[some])
-            self.learns[some] = self.query_weight[some] * spread / loss.n_samples
-        self.k = loss.k or max(int(data.group.max(initial=1)), 1)
+            learns[some] = bound.query_weight[some] * spread / self.n_samples
+        k = self.k or max(int(data.group.max(initial=1)), 1)
+        return target, learns, self.n_samples, k, np.uint64(self.random_state)
 
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gradient and curvature per score; zeros for the value, as there is none."""
-        out = self._buffers()
-        ranked = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("optimistic")
-        over_queries(
-            _listpl,
-            self.data.offsets,
-            scores,
-            self.target,
-            ranked.labels,
-            ranked.rows,
-            self.learns,
-            self.loss.n_samples,
-            self.k,
-            np.uint64(self.loss.random_state),
-            *out[1:],
-            n_jobs=self.n_jobs,
-        )
-        return out
-
-
-@kernel
-def _listpl(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, target, labels, rows, learns, n_samples, k, seed, gradient, curvature
-):
-    n_max = longest(lo, hi, offsets)
-    keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    order = np.empty(n_max, np.int64)
-    spare_rows = np.empty(n_max, np.int64)
-    judged = np.empty(n_max, np.int64)
-    for q in range(lo, hi):
-        if learns[q] == 0.0:
-            continue
-        a = offsets[q]
-        b = offsets[q + 1]
-        state = label_key(labels[a:b], seed)
-        for _ in range(n_samples):
-            n = 0
-            for i in range(a, b):  # best score first, so that the draws go with documents and not with rows
-                state = mix(state)
-                if not np.isnan(target[rows[i]]):
-                    keys[n] = target[rows[i]] - np.log(-np.log(unit(state)))  # Gumbel noise makes it Plackett–Luce
-                    judged[n] = rows[i]
-                    n += 1
-            argsort_descending(keys, order, spare_keys, spare_rows, n)
-            largest = -np.inf
-            total = 0.0
-            for i in range(n - 1, -1, -1):  # log Σ e^s of a position and everything below it
-                s = scores[judged[order[i]]]
-                if s <= largest:
-                    total += np.exp(s - largest)
-                else:
-                    total = total * np.exp(largest - s) + 1.0
-                    largest = s
-                rest[i] = largest + np.log(total)
-            first = 0.0
-            second = 0.0
-            for i in range(n):
-                row = judged[order[i]]
-                drawn = 1.0 if i < k and keys[i] > -np.inf else 0.0  # documents of weight 0 come last, undrawn
-                fade = np.exp(rest[i] - rest[i - 1]) if i > 0 else 0.0
-                first = first * fade + drawn
-                second = second * fade * fade + drawn
-                p = np.exp(scores[row] - rest[i])
-                gradient[row] += learns[q] * (p * first - drawn)
-                curvature[row] += learns[q] * p * max(first - p * second, 0.0)
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """Those for orders drawn anew for the ranking by these scores."""
+        ranked = Scored(bound.data, scores, n_jobs=bound.n_jobs).ranking("optimistic")
+        return bound.run(_listpl, scores, ranked.labels, ranked.rows, *bound.constants)
