@@ -236,6 +236,7 @@ class LossOnData(BoundLoss):
     def __init__(self, loss: Loss, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs, n_outputs=loss.n_outputs(data))
         self.loss = loss
+        self._has = slice(0 if loss.has_value else 1, 2 if loss.curvature == "none" else 3)
         self.constants = loss.constants(self)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -245,13 +246,11 @@ class LossOnData(BoundLoss):
     def run(self, kernel: Callable[..., Any], *read: Any) -> Derivatives:
         """Derivatives, as a kernel that reads these arguments fills them in; zeros for those that the loss lacks."""
         out = self.zeros()
-        first = 0 if self.loss.has_value else 1
-        last = 2 if self.loss.curvature == "none" else 3
         over_queries(
             kernel,
             self.data.offsets,
             *read,
-            *out[first:last],
+            *out[self._has],
             n_jobs=self.n_jobs,
             rows_per_thread=self.loss.rows_per_thread,
         )

@@ -56,4 +56,4 @@ class BinaryHinge(Loss):
         side, weight = bound.constants
         miss = 1.0 - side * scores
         violated = weight * (miss > 0.0)
-        return sum_by_query(bound.data, violated * miss, value), -side * violated, violated
+        return sum_by_query(bound.data, violated * miss if value else None), -side * violated, violated

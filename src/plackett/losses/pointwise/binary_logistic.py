@@ -55,5 +55,5 @@ class BinaryLogistic(Loss):
         z = side * scores
         terms = np.logaddexp(0.0, -z)
         wrong = np.exp(-np.logaddexp(0.0, z))  # 1 / (1 + e^z)
-        losses = sum_by_query(bound.data, weight * terms, value)
+        losses = sum_by_query(bound.data, weight * terms if value else None)
         return losses, -side * weight * wrong, weight * wrong * np.exp(-terms)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss, LossOnData
-from plackett.losses.pointwise._binary import judged_weight
+from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.losses.pointwise._classes import check_n_classes, class_gains, classes_of
 from plackett.measures.gains import check_gain
 
@@ -89,10 +89,8 @@ class Cumulative(Loss):
     def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and curvature per score."""
         target, weight = bound.constants
-        losses: np.ndarray = np.zeros(bound.data.n_queries)
-        if value:
-            terms = weight * (np.logaddexp(0.0, scores) - target * scores)
-            losses = np.bincount(bound.data.query_of_row, terms.sum(axis=1), bound.data.n_queries)
+        terms = (weight * (np.logaddexp(0.0, scores) - target * scores)).sum(axis=1) if value else None
+        losses = sum_by_query(bound.data, terms)
         probability = _sigmoid(scores)
         return losses, weight * (probability - target), weight * probability * (1.0 - probability)
 

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss, LossOnData
-from plackett.losses.pointwise._binary import judged_weight
+from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.losses.pointwise._classes import check_n_classes, class_gains, classes_of
 from plackett.measures.gains import check_gain
 
@@ -88,9 +88,6 @@ class Softmax(Loss):
         probability = np.exp(shifted)
         total = probability.sum(axis=1, keepdims=True)
         probability /= total
-        losses: np.ndarray = np.zeros(bound.data.n_queries)
-        if value:
-            terms = weight[:, 0] * (np.log(total[:, 0]) - (shifted * target).sum(axis=1))
-            losses = np.bincount(bound.data.query_of_row, terms, bound.data.n_queries)
+        terms = weight[:, 0] * (np.log(total[:, 0]) - (shifted * target).sum(axis=1)) if value else None
         gradient = self.gamma * weight * (probability - target)
-        return losses, gradient, self.gamma**2 * weight * probability * (1.0 - probability)
+        return sum_by_query(bound.data, terms), gradient, self.gamma**2 * weight * probability * (1.0 - probability)

@@ -49,7 +49,7 @@ class Square(Loss):
         target, weight = bound.constants
         miss = scores - target
         gradient = weight * miss
-        losses = sum_by_query(bound.data, 0.5 * gradient * miss, value)
+        losses = sum_by_query(bound.data, 0.5 * gradient * miss if value else None)
         return losses, gradient, weight.copy()
 
     def device_form(self, bound: LossOnData) -> DeviceForm | None:

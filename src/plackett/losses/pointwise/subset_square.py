@@ -81,7 +81,7 @@ class SubsetSquare(Loss):
         np.maximum.at(worst, query, cost)
         paying = (cost == worst[query]) & (cost > 0.0)
         share = others * paying / np.maximum(np.bincount(query, paying, n_queries), 1.0)[query]
-        losses = sum_by_query(bound.data, 0.5 * relevant * miss**2, value)
+        losses = sum_by_query(bound.data, 0.5 * relevant * miss**2 if value else None)
         if value:
             losses += 0.5 * worst
         return losses, relevant * miss + share * excess, relevant + share

@@ -65,4 +65,4 @@ class WeightedSquare(Loss):
         target, weight = bound.constants
         miss = scores - target
         gradient = weight * miss
-        return sum_by_query(bound.data, 0.5 * gradient * miss, value), gradient, weight.copy()
+        return sum_by_query(bound.data, 0.5 * gradient * miss if value else None), gradient, weight.copy()
