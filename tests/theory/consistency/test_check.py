@@ -122,7 +122,7 @@ def test_every_entry_of_the_registry_is_supported_by_a_test_that_exists():
 
 @pytest.mark.spec("E-16")
 def test_theorems_are_silent_on_losses_with_kinks():
-    found = check_consistency(pk.losses.ListMLEBestLoss(), n_spaces=3)
+    found = check_consistency(pk.losses.ListMLEBest(), n_spaces=3)
     assert found.verdict == "unknown" and not found.conditions["differentiable"] and "no theorem" in found.reason
 
 

@@ -62,7 +62,7 @@ def _ideal(lo, hi, offsets, satisfaction, out):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ApproxERRLoss(Loss):
+class ApproxERR(Loss):
     r"""One minus normalised expected reciprocal rank, with smooth ranks and smooth comparisons of ranks.
 
     .. math:: L = 1 - \frac{1}{Z} \sum_j \frac{w_j R_j}{\hat\pi_j} \prod_{i \ne j} \Big( 1 - \frac{R_i}
@@ -82,7 +82,7 @@ class ApproxERRLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ApproxERRLoss()(np.zeros(2), data), 4)  # 1 − 1/1.5
+    >>> round(ApproxERR()(np.zeros(2), data), 4)  # 1 − 1/1.5
     0.3333
 
     References
@@ -108,7 +108,7 @@ class ApproxERRLoss(Loss):
     def __post_init__(self) -> None:
         check_steepness(self)
 
-    def settle(self, data: RankingDataset) -> ApproxERRLoss:
+    def settle(self, data: RankingDataset) -> ApproxERR:
         """The loss with the largest grade fixed."""
         return self.replace(max_label=self._largest(data))
 
@@ -129,10 +129,10 @@ class ApproxERRLoss(Loss):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ApproxRRLoss(Loss):
+class ApproxRR(Loss):
     r"""One minus reciprocal rank of the first relevant document, with smooth ranks and comparisons.
 
-    It is `ApproxERRLoss` with :math:`R_j = 1` for relevant documents and 0 for others. A query without a relevant
+    It is `ApproxERR` with :math:`R_j = 1` for relevant documents and 0 for others. A query without a relevant
     document has loss 0.
 
     Parameters
@@ -146,7 +146,7 @@ class ApproxRRLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ApproxRRLoss()(np.zeros(2), data), 4)  # 1 − 1/1.5
+    >>> round(ApproxRR()(np.zeros(2), data), 4)  # 1 − 1/1.5
     0.3333
 
     References
@@ -171,7 +171,7 @@ class ApproxRRLoss(Loss):
     def __post_init__(self) -> None:
         check_steepness(self)
 
-    def settle(self, data: RankingDataset) -> ApproxRRLoss:
+    def settle(self, data: RankingDataset) -> ApproxRR:
         """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self

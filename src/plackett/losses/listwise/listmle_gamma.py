@@ -16,7 +16,7 @@ _LARGEST = 700.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLEGammaLoss(Loss):
+class ListMLEGamma(Loss):
     r"""ListMLE, with strengths :math:`v_j = e^{s_j}` that have a Gamma prior: a maximum a posteriori estimate.
 
     .. math:: L = L_{\mathrm{ListMLE}} + \sum_j w_j \big( b\,e^{s_j} - (a - 1)\,s_j - c \big)
@@ -37,7 +37,7 @@ class ListMLEGammaLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ListMLEGammaLoss()(np.zeros(2), data), 4)  # log 2, at the mode of the prior
+    >>> round(ListMLEGamma()(np.zeros(2), data), 4)  # log 2, at the mode of the prior
     0.6931
 
     References

@@ -182,7 +182,7 @@ def _label_order(bound: LossOnData) -> tuple[np.ndarray, ...]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLESetLoss(Loss):
+class ListMLESet(Loss):
     r"""Negative log-probability of an order consistent with the labels under the Plackett–Luce model.
 
     .. math:: L = -\log \sum_{\pi \in \Omega_y} P(\pi \mid s)
@@ -200,7 +200,7 @@ class ListMLESetLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ListMLESetLoss()(np.zeros(2), data), 4)  # log 2
+    >>> round(ListMLESet()(np.zeros(2), data), 4)  # log 2
     0.6931
 
     References
@@ -222,7 +222,7 @@ class ListMLESetLoss(Loss):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLEBestLoss(Loss):
+class ListMLEBest(Loss):
     r"""ListMLE of the most likely of the orders that the labels allow.
 
     .. math:: L = \min_{\pi \in \Omega_y} -\log P(\pi \mid s)
@@ -235,7 +235,7 @@ class ListMLEBestLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ListMLEBestLoss()(np.zeros(2), data), 4)  # log 2
+    >>> round(ListMLEBest()(np.zeros(2), data), 4)  # log 2
     0.6931
 
     References

@@ -66,7 +66,7 @@ def _listpl(  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListPLLoss(Loss):
+class ListPL(Loss):
     r"""Gradient of the negative log-likelihood of orders drawn from the Plackett–Luce model of the labels.
 
     .. math:: -\frac1N \sum_{t=1}^{N} \nabla \log P_s(\pi_t), \qquad
@@ -93,7 +93,7 @@ class ListPLLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [3, 0])
-    >>> gradient, _ = ListPLLoss(temperature=0.01).gradient(np.zeros(2), data)  # in effect always this order
+    >>> gradient, _ = ListPL(temperature=0.01).gradient(np.zeros(2), data)  # in effect always this order
     >>> gradient.tolist()
     [-0.5, 0.5]
 

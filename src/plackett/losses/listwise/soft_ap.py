@@ -110,13 +110,13 @@ def _soft_ap(lo, hi, offsets, scores, relevant, weight, variance, query_weight, 
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SoftAPLoss(Loss):
+class SoftAP(Loss):
     r"""One minus the expected average precision of scores with Gaussian noise.
 
     .. math:: L = 1 - \frac{1}{R} \sum_{j\ \text{relevant}} w_j\, \mathrm{E}\,\frac{1 + A_j}{1 + A_j + B_j}
 
     with :math:`A_j` and :math:`B_j` the numbers of relevant and of other documents ahead of j, sums of independent
-    contests as in `SoftNDCGLoss`, and R the number of relevant documents. Unjudged documents count as not relevant. A
+    contests as in `SoftNDCG`, and R the number of relevant documents. Unjudged documents count as not relevant. A
     query without a relevant document has loss 0.
 
     Cost: exact expectations take :math:`m^2` steps for each relevant of m documents. In lists of more than
@@ -135,7 +135,7 @@ class SoftAPLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(SoftAPLoss()(np.zeros(2), data), 4)  # 1 − ½ (1 + ½)
+    >>> round(SoftAP()(np.zeros(2), data), 4)  # 1 − ½ (1 + ½)
     0.25
 
     References
@@ -159,7 +159,7 @@ class SoftAPLoss(Loss):
     def __post_init__(self) -> None:
         check_sigma(self)
 
-    def settle(self, data: RankingDataset) -> SoftAPLoss:
+    def settle(self, data: RankingDataset) -> SoftAP:
         """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self

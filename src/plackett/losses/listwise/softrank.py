@@ -81,7 +81,7 @@ def _soft(lo, hi, offsets, scores, gains, variance, table, query_weight, max_exa
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SoftNDCGLoss(Loss):
+class SoftNDCG(Loss):
     r"""One minus the expected nDCG of scores with Gaussian noise.
 
     .. math:: P_{uj} = \Phi\Big(\frac{s_u - s_j}{\sqrt 2\,\sigma}\Big), \qquad
@@ -107,7 +107,7 @@ class SoftNDCGLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(SoftNDCGLoss()(np.zeros(2), data), 4)  # ½ (1 − 1/log2 3)
+    >>> round(SoftNDCG()(np.zeros(2), data), 4)  # ½ (1 − 1/log2 3)
     0.1845
 
     References
@@ -146,12 +146,12 @@ class SoftNDCGLoss(Loss):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SoftPCLoss(Loss):
+class SoftPC(Loss):
     r"""One minus the expected precision at k of scores with Gaussian noise.
 
     .. math:: L = 1 - \frac{1}{\min(k, R)} \sum_{j\ \text{relevant}} w_j P(\text{rank of } j \le k)
 
-    with the rank distribution of `SoftNDCGLoss`. The divisor, with R the number of relevant documents, makes 1 the best
+    with the rank distribution of `SoftNDCG`. The divisor, with R the number of relevant documents, makes 1 the best
     value for every query; P@k itself divides by k. A query without a relevant document has loss 0.
 
     Parameters
@@ -161,13 +161,13 @@ class SoftPCLoss(Loss):
     rel
         The lowest label that counts as relevant.
     sigma, max_exact
-        Noise, and longest list with exact distributions, as in `SoftNDCGLoss`.
+        Noise, and longest list with exact distributions, as in `SoftNDCG`.
 
     Examples
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(SoftPCLoss(k=1)(np.zeros(2), data), 4)  # it comes first with chance ½
+    >>> round(SoftPC(k=1)(np.zeros(2), data), 4)  # it comes first with chance ½
     0.5
 
     References
@@ -194,7 +194,7 @@ class SoftPCLoss(Loss):
             raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks")
         check_sigma(self)
 
-    def settle(self, data: RankingDataset) -> SoftPCLoss:
+    def settle(self, data: RankingDataset) -> SoftPC:
         """The loss itself; raises an error if no label counts as relevant."""
         check_relevant(self, data)
         return self

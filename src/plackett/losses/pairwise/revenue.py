@@ -35,7 +35,7 @@ def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradi
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RevenueLoss(Loss):
+class Revenue(Loss):
     r"""Smooth bound of the revenue lost when paying ads are not on top; the label of an ad is what it paid.
 
     .. math:: L = \sum_j y_j \sum_{k \ne j} \log\big(1 + e^{s_k - s_j}\big)
@@ -49,7 +49,7 @@ class RevenueLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [2.5, 0.0])
-    >>> round(float(RevenueLoss()(np.zeros(2), data) / np.log(2)), 4)  # 2.5 against one competitor
+    >>> round(float(Revenue()(np.zeros(2), data) / np.log(2)), 4)  # 2.5 against one competitor
     2.5
 
     References

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.losses.listwise.softrank import SoftNDCGLoss
+from plackett.losses.listwise.softrank import SoftNDCG
 from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_process import GaussianProcessScorer, spread_points
 from plackett.solvers.monitor import Monitor
@@ -26,7 +26,7 @@ class SoftRankGP(Ranker):
     .. math:: \bar f(x) = k(x)^\top (K + \nu I)^{-1} t, \qquad v(x) = 1 - k(x)^\top (K + \nu I)^{-1} k(x), \qquad
               P_{uj} = \Phi\Big(\frac{\bar f_u - \bar f_j}{\sqrt{v_u + v_j}}\Big)
 
-    The targets t are learned: they maximise SoftRank's expected nDCG (`plackett.losses.SoftNDCGLoss`, with the
+    The targets t are learned: they maximise SoftRank's expected nDCG (`plackett.losses.SoftNDCG`, with the
     variances of the process instead of a common σ) minus a penalty. So documents far from all targets stay uncertain,
     and the ranking does not rely on them. Covariances between documents of a list are ignored.
 
@@ -130,7 +130,7 @@ class SoftRankGP(Ranker):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class _SoftRank(SoftNDCGLoss):
+class _SoftRank(SoftNDCG):
     """SoftRank's loss with a standard deviation for each document."""
 
     name: ClassVar[str] = "SoftRankGP"
