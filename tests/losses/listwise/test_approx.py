@@ -9,7 +9,6 @@ from plackett import LossError, RankingDataset, evaluate
 from plackett.losses import ApproxAPLoss, ApproxERR, ApproxRR
 
 
-@pytest.mark.spec("listwise.approxmap")
 @pytest.mark.parametrize(
     ("loss", "measure"),
     [(ApproxAPLoss, "AP"), (ApproxRR, "RR"), (ApproxERR, "nERR(max_label=3)")],

@@ -13,6 +13,8 @@ from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.approx_err import check_steepness
 from plackett.losses.listwise.softrank import check_relevant
 
+__all__ = ["ApproxAPLoss"]
+
 
 @kernel(inline=True)
 def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
@@ -69,8 +71,6 @@ class ApproxAPLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxAP"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0}, {"rel": 0.5})

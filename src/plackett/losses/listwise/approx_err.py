@@ -15,6 +15,8 @@ from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.softrank import check_relevant
 
+__all__ = ["ApproxERR", "ApproxRR"]
+
 
 def check_steepness(loss: Any) -> None:
     """Reject a non-positive steepness."""
@@ -93,8 +95,6 @@ class ApproxERR(Loss):
     """
 
     name: ClassVar[str] = "ApproxERR"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0},)
@@ -156,8 +156,6 @@ class ApproxRR(Loss):
     """
 
     name: ClassVar[str] = "ApproxRR"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0, "rel": 0.5},)

@@ -11,6 +11,8 @@ from plackett._base.errors import LossError
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise.listmle import ListMLELoss
 
+__all__ = ["ListMLEGamma"]
+
 #: Scores above this count as this in the prior, whose exponential would overflow.
 _LARGEST = 700.0
 
@@ -46,8 +48,6 @@ class ListMLEGamma(Loss):
     """
 
     name: ClassVar[str] = "ListMLEGamma"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_gamma",)
-    paper: ClassVar[str] = "Guiver, Snelson 2009"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     _test_variants = ({"shape": 1.0, "rate": 0.0}, {"shape": 1.5, "rate": 3.0, "k": 2})

@@ -15,6 +15,8 @@ from plackett._kernels.vector_math import exp
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
 
+__all__ = ["ListMLEBest", "ListMLESet"]
+
 #: Latest start of the integral over the logarithm of time, and how far below its peak the integrand is negligible.
 _LEFT = -40.0
 _NOTHING = 42.0
@@ -209,8 +211,6 @@ class ListMLESet(Loss):
     """
 
     name: ClassVar[str] = "ListMLESet"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
     kernel = staticmethod(_set)
@@ -244,8 +244,6 @@ class ListMLEBest(Loss):
     """
 
     name: ClassVar[str] = "ListMLEBest"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
     kernel = staticmethod(_best)

@@ -14,6 +14,8 @@ from plackett._kernels.vector_math import exp
 from plackett.losses.base import DeviceForm, Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain
 
+__all__ = ["ListNetLoss"]
+
 
 def _device_gradient(torch: Any, scores: Any, target: Any) -> Any:
     """Softmax of those who take part minus their targets."""
@@ -142,8 +144,6 @@ class ListNetLoss(TopOneLoss):
     """
 
     name: ClassVar[str] = "ListNet"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise",)
-    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     _test_variants = ({"target": "exp2", "temperature": 3.0}, {"target": {0: 0, 1: 5, 2: 1}})
 
     target: Any = "linear"

@@ -17,6 +17,8 @@ from plackett.losses.listwise._draws import label_key, unit
 from plackett.measures.gains import check_gain
 from plackett.measures.ranking import Scored
 
+__all__ = ["ListPL"]
+
 
 @kernel
 def _listpl(  # type: ignore[no-untyped-def]
@@ -103,8 +105,6 @@ class ListPL(Loss):
     """
 
     name: ClassVar[str] = "ListPL"
-    _ids: ClassVar[tuple[str, ...]] = ("peers.shoelace",)
-    paper: ClassVar[str] = "Jagerman, Kiseleva, de Rijke 2017"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"

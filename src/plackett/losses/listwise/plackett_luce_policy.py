@@ -17,6 +17,8 @@ from plackett.losses.listwise._draws import label_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
+__all__ = ["PlackettLucePolicy"]
+
 
 @kernel
 def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
@@ -102,8 +104,6 @@ class PlackettLucePolicy(Loss):
     """
 
     name: ClassVar[str] = "PlackettLucePolicy"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Oosterhuis 2021"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"

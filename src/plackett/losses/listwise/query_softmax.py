@@ -12,6 +12,8 @@ from plackett.losses.base import DeviceForm, LossOnData, finite_gains
 from plackett.losses.listwise.listnet import TopOneLoss
 from plackett.measures.gains import check_gain
 
+__all__ = ["QuerySoftmaxLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class QuerySoftmaxLoss(TopOneLoss):
@@ -44,9 +46,7 @@ class QuerySoftmaxLoss(TopOneLoss):
     """
 
     name: ClassVar[str] = "QuerySoftmax"
-    _ids: ClassVar[tuple[str, ...]] = ()
     _test_variants = ({"target": "exp2", "beta": 0.5},)
-    paper: ClassVar[str] = "Bruch, Wang, Bendersky, Najork 2019"
 
     target: Any = "linear"
     beta: float = 1.0

@@ -11,6 +11,8 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain
 
+__all__ = ["QuerySquare"]
+
 
 @kernel
 def _query_square(  # type: ignore[no-untyped-def]
@@ -68,9 +70,7 @@ class QuerySquare(Loss):
 
     name: ClassVar[str] = "QuerySquare"
     aliases: ClassVar[tuple[str, ...]] = ("QueryRMSE",)
-    _ids: ClassVar[tuple[str, ...]] = ()
     _test_variants = ({"target": "exp2"},)
-    paper: ClassVar[str] = "Cossock, Zhang 2006"
     convex: ClassVar[bool] = True
     kernel = staticmethod(_query_square)
 

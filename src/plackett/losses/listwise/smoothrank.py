@@ -16,6 +16,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
+__all__ = ["SmoothRankLoss"]
+
 
 def _ndcg_parts(data: RankingDataset, gains: np.ndarray, loss: SmoothRankLoss) -> tuple[np.ndarray, np.ndarray, bool]:
     return gains, ideal_dcg(data, loss.gain, "log2", None), False
@@ -140,8 +142,6 @@ class SmoothRankLoss(Loss):
     """
 
     name: ClassVar[str] = "SmoothRank"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.smoothrank",)
-    paper: ClassVar[str] = "Chapelle, Wu 2010"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"

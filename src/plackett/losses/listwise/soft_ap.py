@@ -14,6 +14,8 @@ from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, pair_chances
 from plackett.losses.listwise.softrank import check_relevant, check_sigma
 
+__all__ = ["SoftAP"]
+
 
 @kernel
 def _precisions(chance, n, n_other, of_others, table):  # type: ignore[no-untyped-def]
@@ -144,8 +146,6 @@ class SoftAP(Loss):
     """
 
     name: ClassVar[str] = "SoftAP"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softap",)
-    paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"sigma": 0.2, "rel": 0.5},)

@@ -16,6 +16,8 @@ from plackett._kernels.vector_math import log
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
 
+__all__ = ["StructRankLoss"]
+
 #: Up to this margin of a lower document e^(θΔ) does not overflow.
 _FAR = 600.0
 
@@ -288,8 +290,6 @@ class StructRankLoss(Loss):
     """
 
     name: ClassVar[str] = "StructRank"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
-    paper: ClassVar[str] = "Huang, Frey 2008"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
     _test_variants = (

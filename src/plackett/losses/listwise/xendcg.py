@@ -11,6 +11,8 @@ from plackett._base.errors import LossError
 from plackett.losses.base import LossOnData
 from plackett.losses.listwise.listnet import TopOneLoss
 
+__all__ = ["XENDCGLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class XENDCGLoss(TopOneLoss):
@@ -42,8 +44,6 @@ class XENDCGLoss(TopOneLoss):
     """
 
     name: ClassVar[str] = "XENDCG"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Bruch 2021"
     _test_variants = ({"gamma": 0.0},)
 
     gamma: float = 0.5

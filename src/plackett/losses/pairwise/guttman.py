@@ -13,6 +13,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, LossOnData
 from plackett.losses.pairwise.base import documents_weight, label_order
 
+__all__ = ["Guttman"]
+
 
 class _Preferences(BoundLoss):
     """The explicit preferences of a dataset; margins have no meaning here."""
@@ -103,8 +105,6 @@ class Guttman(Loss):
     """
 
     name: ClassVar[str] = "Guttman"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
-    paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
     approach: ClassVar[str] = "pairwise"
     takes_preferences: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"

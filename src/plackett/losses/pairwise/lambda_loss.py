@@ -15,6 +15,8 @@ from plackett._kernels.vector_math import exp, log1p
 from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain, ideal_dcg
 
+__all__ = ["LambdaLoss"]
+
 
 class _Scheme(NamedTuple):
     """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + δ + ρ), the last two optionally.
@@ -193,8 +195,6 @@ class LambdaLoss(Loss):
     """
 
     name: ClassVar[str] = "LambdaLoss"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
-    paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
     approach: ClassVar[str] = "pairwise"
     smooth: ClassVar[bool] = False
     _test_variants = (

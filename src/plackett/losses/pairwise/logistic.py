@@ -16,6 +16,8 @@ from plackett.data.weights import given_or_ones
 from plackett.losses.base import DeviceForm, LossOnData
 from plackett.losses.pairwise.base import PairLoss, label_order
 
+__all__ = ["Logistic"]
+
 #: Up to this spread of the scores of a query a product of two e^s neither overflows nor vanishes.
 _FAR = 600.0
 #: A product of twice as many factors of ½ or more does not vanish.
@@ -195,8 +197,6 @@ class Logistic(PairLoss):
     """
 
     name: ClassVar[str] = "Logistic"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Burges et al. 2005"
     convex: ClassVar[bool] = True
     _test_variants = ({"margin": 0.7}, {"normalize": True}, {"graded": True}, {"graded": True, "normalize": True})
     kernel = staticmethod(_sweep)

@@ -15,6 +15,8 @@ from plackett._kernels.sort import argsort_descending
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
 
+__all__ = ["OWA"]
+
 #: Weights by name: functions from n to n unnormalised weights.
 SCHEMES: dict[str, Callable[[int], np.ndarray]] = {
     "harmonic": lambda n: 1.0 / np.arange(1.0, n + 1.0),
@@ -136,8 +138,6 @@ class OWA(Loss):
     """
 
     name: ClassVar[str] = "OWA"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
-    paper: ClassVar[str] = "Usunier, Buffoni, Gallinari 2009"
     approach: ClassVar[str] = "pairwise"
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True

@@ -9,6 +9,8 @@ from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett._kernels.vector_math import exp, log1p
 from plackett.losses.base import Loss, LossOnData
 
+__all__ = ["Revenue"]
+
 
 @kernel
 def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
@@ -58,8 +60,6 @@ class Revenue(Loss):
     """
 
     name: ClassVar[str] = "Revenue"
-    _ids: ClassVar[tuple[str, ...]] = ("apps.ads.revenue",)
-    paper: ClassVar[str] = "Zhu, Wang, Yang, Wang, Yan, Hu, Chen 2009"
     approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
     learns_from: ClassVar[str] = "relevant documents"

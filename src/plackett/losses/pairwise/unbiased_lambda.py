@@ -14,6 +14,8 @@ from plackett.losses.base import LossOnData
 from plackett.losses.pairwise._swapped_pairs import SwappedLambda, swap_sweep
 from plackett.measures.swaps import swap
 
+__all__ = ["UnbiasedLambda"]
+
 
 def clipped_positions(data: RankingDataset, n: int) -> np.ndarray:
     """Position of each row, counted from 0; positions after the first n count as the last of these."""
@@ -95,8 +97,6 @@ class UnbiasedLambda(SwappedLambda):
     """
 
     name: ClassVar[str] = "UnbiasedLambda"
-    _ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
-    paper: ClassVar[str] = "Hu, Wang, Peng, Li 2019"
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
         {"normalize": False, "truncation": 2, "sigma": 2.0},
         {"measure": "AP", "normalize": False, "truncation": None},

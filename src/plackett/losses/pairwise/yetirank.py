@@ -16,6 +16,8 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Ranking, Scored
 from plackett.measures.swaps import new_state, swap
 
+__all__ = ["YetiRankLoss"]
+
 
 @kernel
 def _keys(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
@@ -109,7 +111,6 @@ class YetiRankLoss(Loss):
     """
 
     name: ClassVar[str] = "YetiRank"
-    _ids: ClassVar[tuple[str, ...]] = ()
     approach: ClassVar[str] = "pairwise"
     drawn: ClassVar[bool] = True
     _test_variants = (
@@ -117,7 +118,6 @@ class YetiRankLoss(Loss):
         {"measure": "nDCG"},
         {"measure": "AP", "n_neighbors": 3, "noise": 0.3, "n_permutations": 2},
     )
-    paper: ClassVar[str] = "Gulin, Kuralenok, Pavlov 2011"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"

@@ -10,6 +10,8 @@ import numpy as np
 from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pointwise._binary import signs_and_weights, sum_by_query
 
+__all__ = ["BinaryLogistic"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BinaryLogistic(Loss):
@@ -36,8 +38,6 @@ class BinaryLogistic(Loss):
     """
 
     name: ClassVar[str] = "BinaryLogistic"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic",)
-    paper: ClassVar[str] = "Gey 1994"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

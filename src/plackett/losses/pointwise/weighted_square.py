@@ -11,6 +11,8 @@ from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.measures.gains import check_gain
 
+__all__ = ["WeightedSquare"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WeightedSquare(Loss):
@@ -39,8 +41,6 @@ class WeightedSquare(Loss):
     """
 
     name: ClassVar[str] = "WeightedSquare"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
-    paper: ClassVar[str] = "Cossock and Zhang 2006"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
