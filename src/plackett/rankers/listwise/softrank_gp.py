@@ -92,7 +92,7 @@ class SoftRankGP(Ranker):
         lower = np.linalg.cholesky(points + self.noise * np.eye(points.shape[0]))
         features = solve_triangular(lower, empty.kernel(data.X).T, lower=True).T  # scores are features @ weights
         spread = np.sqrt(np.maximum(1.0 - np.square(features).sum(axis=1), 1e-6))
-        loss = _SoftRank(gain=self.gain, max_exact=self.max_exact, deviations=spread)
+        loss = NoisySoftNDCG(gain=self.gain, max_exact=self.max_exact, deviations=spread)
         bound = loss.bind(data, n_jobs=self.n_jobs)
         total = float(bound.query_weight.sum())
 
@@ -130,7 +130,7 @@ class SoftRankGP(Ranker):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class _SoftRank(SoftNDCG):
+class NoisySoftNDCG(SoftNDCG):
     """SoftRank's loss with a standard deviation for each document."""
 
     name: ClassVar[str] = "SoftRankGP"
