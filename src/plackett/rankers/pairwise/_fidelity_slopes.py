@@ -47,9 +47,9 @@ def right_and_wrong_slope(bound: Any, scores: np.ndarray, h: np.ndarray) -> tupl
 
 
 @kernel
-def _right_and_wrong(lo, hi, offsets, scores, h, pairs, shape, totals):  # type: ignore[no-untyped-def]
+def _right_and_wrong(lo, hi, offsets, scores, h, documents, shape, totals):  # type: ignore[no-untyped-def]
     margin, target = shape
-    pairs = Pairs(pairs[0], pairs[1], pairs[2], pairs[3], pairs[4], pairs[5])
+    pairs = Pairs(documents[0], documents[1], documents[2], documents[3], documents[4], documents[5])
     order, below, scale = pairs.order, pairs.below, pairs.scale
     row = row_for(lo, hi, pairs.judged)
     for q in range(lo, hi):
