@@ -1,4 +1,7 @@
-"""One connection: limits on the head of a request, on requests that wait, and on a client that does not read."""
+"""One connection: limits on the head of a request, on requests that wait, and on a client that does not read.
+
+By hand: of these limits uvicorn has only the size of the head, with h11, whose requests take .07 ms (30 %) more each.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import asyncio
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from plackett.serve.service import Service
 
 #: Largest head of a request (its first line and its headers), in bytes.
 _MOST_HEAD = 64 * 1024
@@ -41,12 +46,18 @@ class Connection(HttpToolsProtocol):
     _timer: asyncio.TimerHandle | None = None
     _reader_timer: asyncio.TimerHandle | None = None
 
+    @property
+    def _service(self) -> Service:
+        app = self.config.app
+        assert isinstance(app, Service)
+        return app
+
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=1, low=0)  # whatever the client has not taken counts as unread
         self._wait_for_head()
-        if self.config.app.stopping:
+        if self._service.stopping:
             self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -105,7 +116,7 @@ class Connection(HttpToolsProtocol):
         self._head_open = False
         self._cancel()
         super().on_headers_complete()
-        if self.config.app.stopping:
+        if self._service.stopping:
             self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:

@@ -71,7 +71,8 @@ class GracefulServer(uvicorn.Server):
         self.app.stopping = True
         listening = [each for server in self.servers for each in server.sockets]
         copies = [socket.socket(fileno=os.dup(each.fileno())) for each in listening]
-        for each in (*self.servers, *(sockets or [])):
+        closing: list[Any] = [*self.servers, *(sockets or [])]
+        for each in closing:
             each.close()
         loop, accepted = asyncio.get_running_loop(), list[asyncio.Task[Any]]()
         for copy in copies:
