@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __public__ = ["Experiment"]
 
+#: What an experiment has from the manifest of its folder.
+SHARED = ("rankers", "select", "preset", "protocol", "versions")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Experiment(Frames, Renderable):
@@ -70,7 +73,7 @@ class Experiment(Frames, Renderable):
             folds=folds,
             measures=measures,
             folder=store.path,
-            **{name: manifest[name] for name in ("rankers", "select", "preset", "protocol", "versions")},
+            **{name: manifest[name] for name in SHARED},
         )
 
     def headline(self, dataset: str | None = None) -> str:
