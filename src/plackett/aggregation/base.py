@@ -67,7 +67,7 @@ class Aggregation:
         return [lists.docids[int(row)] for row in best]
 
     def fit(self, lists: RankLists, judgements: Any, measure: Any = "nDCG@10", *, n_jobs: int | None = None) -> Self:
-        """The same method with the weights that perform best on judged queries; see `plackett.aggregation.tuning`.
+        """The same method with the weights whose mean of a measure over judged queries is largest.
 
         Parameters
         ----------
@@ -80,8 +80,15 @@ class Aggregation:
         """
         from plackett.aggregation.judged import judge
         from plackett.aggregation.tuning import best_weights
+        from plackett.measures.language import parse
 
-        return dataclasses.replace(self, weights=best_weights(self, lists, judge(lists, judgements), measure, n_jobs))
+        judged, measure = judge(lists, judgements), parse(measure) if isinstance(measure, str) else measure
+
+        def value(weights: np.ndarray) -> float:
+            scores = dataclasses.replace(self, weights=tuple(weights)).scores(lists, n_jobs=n_jobs)
+            return judged.value(scores, measure, n_jobs)
+
+        return dataclasses.replace(self, weights=best_weights(self.list_weights(lists), value))
 
     def list_weights(self, lists: RankLists) -> np.ndarray:
         """The weight of each list, checked."""

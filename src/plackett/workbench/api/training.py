@@ -37,7 +37,7 @@ def start(
     """Start an experiment."""
     if not rankers:
         raise RefusedError(422, "choose at least one ranker")
-    return {"job": bench.jobs.start(set, rankers, features, measure, folds, trials).describe()}
+    return {"job": bench.train(set, rankers, features, measure, folds, trials).describe()}
 
 
 @action("GET", "/api/train/job")
@@ -55,7 +55,7 @@ def stop(bench: Workbench, number: JobNumber) -> dict[str, Any]:
 @action("POST", "/api/train/add")
 def add(bench: Workbench, number: JobNumber) -> dict[str, Any]:
     """Add the winner as a column."""
-    return {"column": bench.jobs.add_winner(number)}
+    return {"column": bench.add_winner(number)}
 
 
 #: What the page can ask.
