@@ -205,7 +205,12 @@ class AutoRanker(Ranker):
             trials.folder.warn_of_failure()
         if valid is not None:
             monitor.update(self.score_rows(valid))
-        told = {"short": short, "advice": advice, "document_seconds": self.max_score_time, "baseline": against}
+        told: dict[str, Any] = {
+            "short": short,
+            "advice": advice,
+            "document_seconds": self.max_score_time,
+            "baseline": against,
+        }
         self._told = {
             "leaderboard": leaderboard(trials, chosen),
             "reasons": reasons(trials, chosen, facts, why, budget.spent(), **told),
