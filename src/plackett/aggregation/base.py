@@ -67,7 +67,7 @@ class Aggregation:
         return [lists.docids[int(row)] for row in best]
 
     def fit(self, lists: RankLists, judgements: Any, measure: Any = "nDCG@10", *, n_jobs: int | None = None) -> Self:
-        """The same method with the weights whose mean of a measure over judged queries is largest.
+        """The same method with the weights that perform best on judged queries; see `plackett.aggregation.tuning`.
 
         Parameters
         ----------
@@ -82,11 +82,11 @@ class Aggregation:
         from plackett.aggregation.tuning import best_weights
         from plackett.measures.language import parse
 
-        judged, measure = judge(lists, judgements), parse(measure) if isinstance(measure, str) else measure
+        judged, goal = judge(lists, judgements), parse(measure)
 
         def value(weights: np.ndarray) -> float:
-            scores = dataclasses.replace(self, weights=tuple(weights)).scores(lists, n_jobs=n_jobs)
-            return judged.value(scores, measure, n_jobs)
+            method = dataclasses.replace(self, weights=tuple(weights))
+            return judged.value(method.scores(lists, n_jobs=n_jobs), goal, n_jobs)
 
         return dataclasses.replace(self, weights=best_weights(self.list_weights(lists), value))
 

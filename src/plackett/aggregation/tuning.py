@@ -1,4 +1,4 @@
-"""The search for the weights of lists."""
+"""Weights of lists, fitted on judged queries."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _LEAST_GAIN = 1e-5
 
 
 def best_weights(weights: np.ndarray, value: Callable[[np.ndarray], float]) -> tuple[float, ...]:
-    """Weights with the largest value, found by coordinate ascent.
+    """Weights of the largest value, found by coordinate ascent from the given ones.
 
-    Starting from those given, each weight in turn is multiplied by the best factor; the search stops when a sweep
-    brings no improvement. As only values are asked for, this works for every method and measure, and the value never
-    falls. The weights have mean 1.
+    The weight of each list in turn is multiplied by the best factor; the search stops when a sweep brings no
+    improvement. Only values are needed, so this works for every method of aggregation and every measure, and the value
+    never falls. The weights have mean 1.
     """
     best = value(weights)
     for _ in range(_SWEEPS):
