@@ -9,9 +9,7 @@ import socket
 import sys
 from pathlib import Path
 
-from plackett.serve.application import application
 from plackett.serve.logs import event, log_to
-from plackett.serve.server import make_server
 from plackett.serve.settings import Settings
 from plackett.serve.worker import Worker
 
@@ -22,6 +20,9 @@ def work() -> None:
         signal.signal(name, signal.SIG_IGN)
     task = json.loads(sys.stdin.readline())
     log_to(worker=task["number"])
+    from plackett.serve.application import application
+    from plackett.serve.server import make_server
+
     worker = Worker(task["number"], task["workers"], Path(task["folder"]))
     settings = task["settings"] | {"api_keys": tuple(task["settings"]["api_keys"])}
     app = application(task["arguments"], Settings(**settings), worker=worker)
