@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from plackett.serve.http import RefusedError
-from plackett.workbench.api.parameters import Action, Name, Names, Param, action
+from plackett.workbench.api.parameters import WHOLE, Action, Name, Names, Param, action
 from plackett.workbench.bench import Workbench
 
 #: Rankers that are offered first: fast, and of different kinds.
 _FIRST = ["LambdaMART", "ListNet", "RankSVM", "CoordinateAscent", "RankBoost", "LinearRegression"]
-Folds = Annotated[int, Param("whole", 3, 10)]
-Trials = Annotated[int, Param("whole", 1, 100)]
-JobNumber = Annotated[int, Param("whole", 1, 1_000_000)]
+Folds = Annotated[int, Param(WHOLE, 3, 10)]
+Trials = Annotated[int, Param(WHOLE, 1, 100)]
+JobNumber = Annotated[int, Param(WHOLE, 1, 1_000_000)]
 
 
 @action("GET", "/api/train/choice")
