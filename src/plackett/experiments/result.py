@@ -20,7 +20,7 @@ from plackett.measures.presets import with_preset
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["Experiment"]
+__all__ = ["Experiment"]
 
 #: What an experiment has from the manifest of its folder.
 SHARED = ("rankers", "select", "preset", "protocol", "versions")
