@@ -144,7 +144,6 @@ def test_find_takes_any_spelling_and_names_the_nearest():
         lambda: pk.fuse([{"q": {"a": 1.0}}], "rrff"),
         lambda: pk.GradientRanker(loss="Hinje").fit([[0.0], [1.0]], [0, 1], qid=[1, 1]),
         lambda: pk.experiment(None, "LambdaMat", "AP"),
-        lambda: pk.studies.base.find_study("listnet-curv"),
     ],
 )
 def test_every_look_up_names_the_nearest(call):

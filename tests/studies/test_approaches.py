@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.studies.approach_comparison import approach_comparison
-from plackett.studies.isorank_and_qbrank import isorank_and_qbrank
-from plackett.studies.listnet_curve import listnet_curve
-from plackett.studies.position_weights import position_weights
+from studies.approach_comparison import approach_comparison
+from studies.isorank_and_qbrank import isorank_and_qbrank
+from studies.listnet_curve import listnet_curve
+from studies.position_weights import position_weights
 
 
 @pytest.mark.spec("exp.listnet_curve")

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plackett.studies.bottom_documents import bottom_documents
-from plackett.studies.pairwise_problems import changed_pairs, pairwise_problems
-from plackett.studies.pointwise_problems import pointwise_problems
+from studies.bottom_documents import bottom_documents
+from studies.pairwise_problems import changed_pairs, pairwise_problems
+from studies.pointwise_problems import pointwise_problems
 
 
 @pytest.mark.spec("exp.pointwise_problems")

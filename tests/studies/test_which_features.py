@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from plackett.studies.which_features import which_features
+from studies.which_features import which_features
 
 
 @pytest.mark.spec("features.gas")

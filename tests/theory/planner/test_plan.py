@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 import plackett as pk
 from plackett.cli.app import app
-from plackett.studies.labelling_tradeoff import labelling_tradeoff
 from plackett.theory.planner.learning_curve import LearningCurve, hide_documents, learning_curve
 from plackett.theory.planner.plan import Answer, _edge_notes, _sentence, plan
 from plackett.theory.planner.simulation import simulate_labelling
@@ -40,21 +39,6 @@ def test_both_ends_are_worse_than_the_middle():
     assert found.best in (1, 2)
     assert (found.gap <= found.bound).all() and found.gap[0] > found.gap[2]
     assert found.documents.tolist() == [600, 30, 10, 2]
-
-
-@pytest.mark.full
-@pytest.mark.spec("D-07")
-def test_the_best_number_of_queries_falls_with_the_number_of_features():
-    study = labelling_tradeoff(n_features=(3, 30))
-    best = [study.frame.filter(features=str(d)).sort("pair error")["queries"][0] for d in (3, 30)]
-    assert best[0] > best[1]
-
-
-@pytest.mark.spec("D-07")
-def test_the_study_has_a_row_for_every_split_and_a_chart():
-    study = labelling_tradeoff(budget=40, n_features=(2, 3), n_repeats=2)
-    assert study.frame.height == 2 * splits_of(40)[0].size and len(study.notes) == 2
-    assert tree.fromstring(study.to_svg()).tag.endswith("svg")
 
 
 def test_documents_are_hidden_and_nothing_else():
