@@ -5,8 +5,7 @@ import pytest
 
 import plackett as pk
 from plackett._base.errors import DataError
-from plackett.applications import rerank_by_content
-from plackett.applications.visual import _content
+from visual import _content, rerank_by_content
 
 pytestmark = pytest.mark.spec("apps.multimedia.rerank")
 

@@ -1,20 +1,25 @@
-"""Quantity questions: the number that many snippets agree on, as an interval ranked among others."""
+"""Quantity questions: the number that many snippets agree on, as an interval ranked among others.
+
+    python examples/recipes/quantities.py [SNIPPETS]
+
+prints the intervals that the lines of a file agree on, the best first; without a file, those of a few snippets.
+"""
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
-from plackett.applications.features import Features
-from plackett.applications.lists import CandidateLists
-from plackett.applications.terms import TermStatistics
-from plackett.text.analysis import Analyzer
+from plackett import DataError
+from plackett.applications import CandidateLists, Features
+from plackett.text import Analyzer
+from terms import TermStatistics
 
 #: Size of each unit in the first unit of its kind.
 _UNITS: dict[str, tuple[str, float]] = {}
@@ -64,7 +69,6 @@ class Quantity(NamedTuple):
     unit: str
 
 
-@fulfils("apps.qa.quantity")
 def read_quantities(text: str) -> list[Quantity]:
     """The quantities of a text, converted to standard units.
 
@@ -101,7 +105,6 @@ class Interval(NamedTuple):
     merit: float
 
 
-@fulfils("apps.qa.quantity")
 def consensus_intervals(
     snippets: Sequence[str], *, relevance: Any = None, unit: str | None = None, k: int = 20, max_width: float = 0.5
 ) -> list[Interval]:
@@ -206,7 +209,6 @@ class QuantityFeatures(Features):
     Banerjee, Chakrabarti, Ramakrishnan: Learning to rank for quantity consensus queries. SIGIR 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.qa.quantity",)
     names: ClassVar[tuple[str, ...]] = (
         "all: query word",
         "all: common word",
@@ -254,11 +256,6 @@ class QuantityFeatures(Features):
                 )
         return np.array(rows, np.float64).reshape(len(rows), len(self.names))
 
-    def item(self, plain: Any) -> Interval:
-        """An interval from the list that JSON makes of it."""
-        low, high, unit, snippets, values, merit = plain
-        return Interval(low, high, unit, tuple(snippets), tuple(values), merit)
-
     def state(self) -> dict[str, Any]:
         """Settings and counts."""
         if not hasattr(self, "_terms"):
@@ -280,3 +277,21 @@ def _agreement(interval: Interval) -> float:
         return 1.0
     digits = max(len(f"{value:.9f}".rstrip("0").partition(".")[2]) for value in interval.values)
     return max(1.0 - distinct / ((interval.high - interval.low) * 10.0**digits), 0.0)
+
+
+_SAMPLE = ("The tower is 324 m tall.", "a tower of 330 metres", "1,083 feet high", "built in 1889", "7 m wide")
+
+
+def main() -> None:
+    """Print the intervals that snippets agree on."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("snippets", nargs="?", type=Path, help="a file with a snippet on each line")
+    file = parser.parse_args().snippets
+    snippets = file.read_text("utf-8").splitlines() if file else _SAMPLE
+    for interval in consensus_intervals(snippets, k=5):
+        named = ", ".join(str(number + 1) for number in interval.snippets)
+        print(f"{interval.low:g} to {interval.high:g} {interval.unit} (merit {interval.merit:.2f}, snippets {named})")
+
+
+if __name__ == "__main__":
+    main()

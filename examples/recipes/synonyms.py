@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from plackett._base.errors import DataError
-from plackett.applications.features import Features
-from plackett.applications.terms import TermStatistics
-from plackett.text.analysis import Analyzer
+from plackett import DataError
+from plackett.applications import Features
+from plackett.text import Analyzer
+from terms import TermStatistics
 
 
 @dataclass(kw_only=True, eq=False)

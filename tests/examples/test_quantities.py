@@ -5,15 +5,8 @@ import pytest
 
 import plackett as pk
 from plackett._base.errors import DataError
-from plackett.applications import (
-    Application,
-    CandidateLists,
-    Interval,
-    QuantityFeatures,
-    consensus_intervals,
-    read_quantities,
-)
-from plackett.applications.quantities import _agreement
+from plackett.applications import Application, CandidateLists
+from quantities import Interval, QuantityFeatures, _agreement, consensus_intervals, read_quantities
 
 pytestmark = pytest.mark.spec("apps.qa.quantity")
 
@@ -110,7 +103,7 @@ def test_a_planted_value_is_ranked_first(tmp_path):
     first = [a + int(np.argmax(scores[a:b])) for a, b in zip(test.offsets[:-1], test.offsets[1:], strict=True)]
     assert right[first].mean() > 0.9
     application.save(tmp_path / "app")
-    assert np.array_equal(Application.load(tmp_path / "app").predict(test), scores)
+    assert np.array_equal(Application.load(tmp_path / "app", features=QuantityFeatures).predict(test), scores)
 
 
 def test_bad_input():

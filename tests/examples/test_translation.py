@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plackett._base.errors import DataError
-from plackett.applications import TranslationModel
+from translation import TranslationModel
 
 QUESTIONS, ANSWERS = [["x", "y"], ["x"]], [["a", "b"], ["a"]]
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from language import kinds, noun_phrases, sentences, words
 from plackett._base.errors import DataError
-from plackett.applications import TermStatistics
-from plackett.applications.language import kinds, noun_phrases, sentences, words
+from terms import TermStatistics
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,26 @@
-"""Definition search: paragraphs that say what a term means, ranked by how well they do."""
+"""Definition search: paragraphs that say what a term means, ranked by how well they do.
+
+    python examples/recipes/definitions.py [TEXT]
+
+prints the paragraphs of a text file that may define a term; without a file, of a few sentences.
+"""
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
-from plackett.applications.features import Features
-from plackett.applications.language import Tagger, kinds, noun_phrases, sentences, words
-from plackett.applications.lists import CandidateLists
-from plackett.applications.terms import TermStatistics
+from language import Tagger, kinds, noun_phrases, sentences, words
+from plackett import DataError
+from plackett.applications import CandidateLists, Features
+from terms import TermStatistics
 
 _ARTICLES = ("a", "an", "the")
 _NEGATIVE = frozenset(("he", "she", "said"))
@@ -29,7 +34,6 @@ class Definition(NamedTuple):
     paragraph: str
 
 
-@fulfils("apps.qa.definition")
 def find_definitions(paragraphs: Iterable[str], *, tagger: Tagger = kinds) -> list[Definition]:
     """Paragraphs that may define a term, with the term.
 
@@ -127,7 +131,6 @@ class DefinitionFeatures(Features):
     Xu, Cao, Li, Zhao: Ranking definitions with supervised learning methods. WWW 2005.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.qa.definition",)
     names: ClassVar[tuple[str, ...]] = (
         "at start",
         "article",
@@ -246,3 +249,24 @@ def _first(part: list[str], whole: list[str]) -> int:
 
 def _count(part: list[str], whole: list[str]) -> int:
     return sum(whole[i : i + len(part)] == part for i in range(len(whole) - len(part) + 1)) if part else 0
+
+
+_SAMPLE = (
+    "A whale is a sea mammal.",
+    "He saw a whale.",
+    "The theory of games is the study of strategy.",
+    "Bach, born in 1685, a composer of fugues.",
+)
+
+
+def main() -> None:
+    """Print the paragraphs that may define a term."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("text", nargs="?", type=Path, help="a file with an empty line between paragraphs")
+    file = parser.parse_args().text
+    for definition in find_definitions(re.split(r"\n\s*\n", file.read_text("utf-8")) if file else _SAMPLE):
+        print(f"{definition.term}: {' '.join(definition.paragraph.split())}")
+
+
+if __name__ == "__main__":
+    main()

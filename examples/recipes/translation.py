@@ -1,19 +1,28 @@
-"""IBM model 1: which words of an answer go with which words of a question."""
+"""IBM model 1: which words of an answer go with which words of a question.
+
+    python examples/recipes/translation.py [PAIRS]
+
+prints which words of questions go with the most frequent words of answers, learned from a file of pairs (question and
+answer, separated by a tab); without a file, from a few pairs.
+"""
 
 from __future__ import annotations
 
+import argparse
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numba import njit
 
-from plackett._base.errors import DataError
-from plackett._files.checks import offsets_fit
-from plackett._kernels.kernel import kernel
+from plackett import DataError
+from plackett.text import Analyzer
 
 
-@kernel
+@njit(error_model="numpy", nogil=True)
 def _em_step(question_offsets, answer_offsets, cells, table, counts):  # type: ignore[no-untyped-def]
     """Expected counts of each cell of the table, and the log-likelihood of all questions."""
     total = 0.0
@@ -31,7 +40,7 @@ def _em_step(question_offsets, answer_offsets, cells, table, counts):  # type: i
     return total
 
 
-@kernel
+@njit(error_model="numpy", nogil=True)
 def _log_probabilities(  # type: ignore[no-untyped-def]
     question_offsets, question, answer_offsets, answer, first, target, table, background, smoothing, floor, out
 ):
@@ -104,7 +113,6 @@ class TranslationModel:
     Surdeanu, Ciaramita, Zaragoza: Learning to rank answers on large online QA collections. ACL 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.translation.ibm1",)
     paper: ClassVar[str] = "Brown, Della Pietra, Della Pietra, Mercer 1993"
 
     n_iterations: int = 5
@@ -230,7 +238,11 @@ class TranslationModel:
         if made._background.shape != (n + 1,) or made._target.shape != made._table.shape:
             raise DataError("the translation table is damaged: its parts do not fit together")
         inside = made._target.size == 0 or 0 <= made._target.min() <= made._target.max() < n
-        if not offsets_fit(made._first, made._target.size, n) or not inside:
+        first = made._first
+        runs = (
+            first.shape == (n + 1,) and first[0] == 0 and first[-1] == made._target.size and (np.diff(first) >= 0).all()
+        )
+        if not runs or not inside:
             raise DataError("the translation table is damaged: it refers to words that it does not have")
         return made
 
@@ -259,3 +271,23 @@ def _pairs(
             "questions and answers are sequences of words; split the texts first, for example with Analyzer().tokens"
         )
     return asked, answered
+
+
+_SAMPLE = ("how to fry eggs\tput the eggs into hot butter", "how to boil eggs\tput the eggs into hot water",
+           "how to boil rice\trice needs twice its volume of water")  # fmt: skip
+
+
+def main() -> None:
+    """Print which words of questions go with the most frequent words of answers."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("pairs", nargs="?", type=Path, help="lines of question and answer, separated by a tab")
+    file = parser.parse_args().pairs
+    pairs = [line.split("\t")[:2] for line in (file.read_text("utf-8").splitlines() if file else _SAMPLE)]
+    questions, answers = ([Analyzer().tokens(text) for text in side] for side in zip(*pairs, strict=True))
+    model = TranslationModel().fit(questions, answers)
+    for word, _ in Counter(word for answer in answers for word in answer).most_common(10):
+        print(f"{word}: " + ", ".join(f"{other} {p:.2f}" for other, p in model.translations(word)[:3]))
+
+
+if __name__ == "__main__":
+    main()

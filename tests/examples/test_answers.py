@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import plackett as pk
+from answers import AnswerFeatures, read_answers, same_order
 from plackett._base.errors import DataError
-from plackett.applications import AnswerFeatures, CandidateLists, read_answers
-from plackett.applications.answers import same_order
+from plackett.applications import CandidateLists
 
 LINES = [
     ("when was Rome founded", "Rome was founded in 753 BC", 1),

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import plackett as pk
+from definitions import DefinitionFeatures, find_definitions
 from plackett._base.errors import DataError
-from plackett.applications import Application, CandidateLists, DefinitionFeatures, find_definitions
+from plackett.applications import Application, CandidateLists
 
 pytestmark = pytest.mark.spec("apps.qa.definition")
 
@@ -72,7 +73,7 @@ def test_a_ranker_beats_bm25_and_is_saved(tmp_path):
     bm25 = application.features.transform(test).X[:, -1].reshape(15, 5).argmax(axis=1)
     assert (bm25 == 4).mean() < 0.5
     application.save(tmp_path / "app")
-    assert np.array_equal(Application.load(tmp_path / "app").predict(test), scores)
+    assert np.array_equal(Application.load(tmp_path / "app", features=DefinitionFeatures).predict(test), scores)
 
 
 def test_words_after_a_term_are_judged_by_other_lists():

@@ -1,7 +1,14 @@
-"""Community answers: posts ranked by how well they answer, with the votes of readers as grades."""
+"""Community answers: posts ranked by how well they answer, with the votes of readers as grades.
+
+    python examples/recipes/community.py [POSTS]
+
+compares a ranker on these features with the number of new words, by cross-validation on the ``Posts.xml`` of a Stack
+Exchange dump; without a file, on a few questions.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,17 +20,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett._files.checks import check_regular
-from plackett._names.provenance import fulfils
-from plackett.applications.answers import same_order
-from plackett.applications.features import Features
-from plackett.applications.language import kinds
-from plackett.applications.lists import CandidateLists
-from plackett.applications.terms import TermStatistics
-from plackett.applications.translation import TranslationModel
-from plackett.data.dataset import RankingDataset
-from plackett.text.analysis import Analyzer
+from answers import same_order
+from language import kinds
+from plackett import DataError, ListNet, RankingDataset
+from plackett.applications import Application, CandidateLists, Features
+from plackett.text import Analyzer
+from terms import TermStatistics
+from translation import TranslationModel
 
 #: Representations of a text.
 _REPRESENTATIONS = ("words", "bigrams", "generalised bigrams", "dependencies", "generalised dependencies")
@@ -45,16 +48,14 @@ class Post(NamedTuple):
     accepted: int | None
 
 
-@fulfils("apps.qa.nonfactoid")
 def read_posts(path: str | os.PathLike[str]) -> list[Post]:
     """Questions and answers of a Stack Exchange dump (``Posts.xml``), with their HTML turned into text.
 
     Other kinds of posts, such as the texts of tags, are left out. Needs the extra ``text``.
     """
-    from plackett.text.documents.html import read_page
+    from plackett.text import read_page
 
     file = Path(path)
-    check_regular(file)
     posts = []
     try:
         for _, row in ElementTree.iterparse(file, events=("end",)):  # reads no other file, and expat limits entities
@@ -83,7 +84,6 @@ def _number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-@fulfils("apps.qa.nonfactoid")
 def graded_by_votes(
     posts: Iterable[Post], *, n_grades: int = 4, least_answers: int = 2, with_text: bool = False
 ) -> CandidateLists:
@@ -171,7 +171,6 @@ class CommunityFeatures(Features):
     Surdeanu, Ciaramita, Zaragoza: Learning to rank answers on large online QA collections. ACL 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.qa.nonfactoid",)
     names: ClassVar[tuple[str, ...]] = (
         *(f"{what}: {form}" for what in ("bm25", "tf-idf", "translation") for form in _REPRESENTATIONS),
         "same order",
@@ -373,3 +372,25 @@ def _class(word: str) -> str:
     if any(c.isdigit() for c in word):
         return "<number>"
     return "<noun>" if kinds([word]) == ["noun"] else word
+
+
+_SAMPLE = (
+    ("how do I boil an egg", ["Put the egg into boiling water for six minutes.", "No idea."], [3, 0]),
+    ("how do I fry an egg", ["Hm.", "Fry the egg in butter until the white is firm."], [0, 3]),
+    ("how do I store bread", ["Keep bread in a linen bag.", "Why would you?", "Store it dry."], [3, 0, 1]),
+    ("how do I sharpen a knife", ["With a stone: draw the knife along it.", "Buy one."], [2, 0]),
+)
+
+
+def main() -> None:
+    """Compare a ranker on features of community answers with the number of new words."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("posts", nargs="?", type=Path, help="Posts.xml of a Stack Exchange dump")
+    file = parser.parse_args().posts
+    lists = graded_by_votes(read_posts(file)) if file else CandidateLists.of(_SAMPLE)
+    answers = Application(features=CommunityFeatures(), ranker=ListNet(alpha=0.01), baselines=("new words",))
+    print(answers.cross_validate(lists, n_folds=min(5, len(lists))))
+
+
+if __name__ == "__main__":
+    main()

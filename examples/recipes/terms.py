@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett import DataError
 
 
 class TermStatistics:

@@ -1,16 +1,22 @@
-"""Subgroups: descriptions of parts of a table where a target is unusual, ranked by what users find interesting."""
+"""Subgroups: descriptions of parts of a table where a target is unusual, ranked by what users find interesting.
+
+    python examples/recipes/subgroups.py [TABLE TARGET]
+
+prints the ten subgroups of a table (.csv) in which a column of ones and zeros differs most; without arguments, those of
+a made-up table.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
-from plackett.applications.features import Features
-from plackett.applications.lists import CandidateLists
+from plackett import DataError
+from plackett.applications import CandidateLists, Features
 
 #: Smaller differences of shares are raised to this value, so that their logarithm exists.
 _LEAST_SHIFT = 1e-6
@@ -39,7 +45,6 @@ class Subgroup(NamedTuple):
         return float(self.share**exponent * abs(self.target - self.target_overall))
 
 
-@fulfils("apps.subgroup")
 def find_subgroups(
     columns: Mapping[str, Any], target: Any, *, max_conditions: int = 2, min_size: int = 10, n_bins: int = 4
 ) -> list[Subgroup]:
@@ -174,7 +179,6 @@ class SubgroupFeatures(Features):
     [[1.0, 1.0], [0.0, 1.0]]
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.subgroup",)
     names: ClassVar[tuple[str, ...]] = ("log share", "log shift", "more frequent", "conditions")
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
@@ -186,13 +190,7 @@ class SubgroupFeatures(Features):
         shifts = np.log(np.maximum(np.abs(shift), _LEAST_SHIFT))
         return np.column_stack([np.log(share), shifts, shift > 0, size]).reshape(len(groups), 4)
 
-    def item(self, plain: Any) -> Subgroup:
-        """A subgroup from the list that JSON makes of it."""
-        conditions, *numbers = plain
-        return Subgroup(tuple((name, value) for name, value in conditions), *numbers)
 
-
-@fulfils("apps.subgroup")
 def size_exponent(coefficients: Any) -> float:
     """The exponent of the size in the quality that a linear ranker on `SubgroupFeatures` learned.
 
@@ -203,3 +201,30 @@ def size_exponent(coefficients: Any) -> float:
     if shift <= 0:
         raise DataError("the ranker does not prefer larger differences; there is no such exponent")
     return float(share / shift)
+
+
+def _made_up() -> tuple[dict[str, np.ndarray], np.ndarray]:
+    rng = np.random.default_rng(0)
+    table = {"region": rng.choice(["north", "south", "east"], 600), "age": rng.integers(18, 80, 600)}
+    return table, rng.random(600) < np.where((table["region"] == "north") & (table["age"] < 33), 0.6, 0.15)
+
+
+def main() -> None:
+    """Print the ten best subgroups of a table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("table", nargs="?", help="a .csv file with a header")
+    parser.add_argument("target", nargs="?", help="the column in question, of ones and zeros")
+    given = parser.parse_args()
+    columns, target = _made_up()
+    if given.table:
+        frame = pl.read_csv(given.table)
+        if given.target not in frame.columns:
+            parser.error(f"{given.target!r} is not a column; there are {', '.join(frame.columns)}")
+        target = frame[given.target].to_numpy()
+        columns = {name: frame[name].to_numpy() for name in frame.columns if name != given.target}
+    for group in sorted(find_subgroups(columns, target), key=Subgroup.quality, reverse=True)[:10]:
+        print(group)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,20 +1,20 @@
-"""Expert finding: people are ranked by the documents that connect them with a question."""
+"""Expert finding: people are ranked by the documents that connect them with a question.
+
+    python examples/recipes/experts.py
+
+learns from made-up people, two documents each, and prints who is the expert.
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from plackett._base.errors import DataError
-from plackett._base.estimator import Estimator
-from plackett._files import storage
-from plackett.data.dataset import RankingDataset
-
-_KIND = "expert model"
+from plackett import DataError, RankingDataset
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,7 +93,7 @@ class SupportedCandidates:
         return RankingDataset.from_arrays(X, self.labels, self.qid)
 
 
-class ExpertModel(Estimator):
+class ExpertModel(BaseEstimator):
     r"""Probability that a candidate is an expert for a question, learned from examples.
 
     A candidate :math:`e` is connected with a question :math:`q` by documents :math:`d_t` of weight :math:`P(d_t)`. With
@@ -131,8 +131,6 @@ class ExpertModel(Estimator):
     Fang, Si, Mathur: Discriminative models of integrating document evidence and document-candidate associations for
     expert search. SIGIR 2010.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("apps.expert",)
 
     def __init__(self, form: str = "arithmetic", *, alpha: float = 0.01, max_iter: int = 200) -> None:
         self.form, self.alpha, self.max_iter = form, alpha, max_iter
@@ -183,15 +181,16 @@ class ExpertModel(Estimator):
         """Save the fitted model as one file."""
         if not hasattr(self, "coef_"):
             raise DataError("the model is not trained; call fit first")
-        card = {"kind": _KIND, "form": self.form, "alpha": repr(self.alpha), "n_relevance": str(self.n_relevance_)}
-        storage.write(Path(path), {"coef": self.coef_}, card)
+        with open(path, "wb") as file:
+            np.savez(file, coef=self.coef_, n_relevance=self.n_relevance_, form=self.form, alpha=self.alpha)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ExpertModel:
         """Load a model that `save` wrote."""
-        arrays, card = storage.read(Path(path), kind=_KIND, mmap=False)
         try:
-            coef, n, form, alpha = arrays["coef"], int(card["n_relevance"]), card["form"], float(card["alpha"])
+            with np.load(path, allow_pickle=False) as saved:
+                coef, n = saved["coef"], int(saved["n_relevance"])
+                form, alpha = str(saved["form"]), float(saved["alpha"])
             if (
                 form not in ("arithmetic", "geometric")
                 or coef.ndim != 1
@@ -242,3 +241,27 @@ def _probability(
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 0.5 * (1.0 + np.tanh(0.5 * x))
+
+
+def main() -> None:
+    """Learn from made-up people with two documents each, and print who is the expert for a new question."""
+    rng = np.random.default_rng(0)
+    relevance, association = rng.normal(size=(400, 1)), rng.uniform(size=(400, 1))
+    own = (relevance[:, 0] > 0.5) & (association[:, 0] > 0.5)
+    people = {"offsets": np.arange(0, 401, 2), "qid": np.arange(200) // 4}
+    labels = own.reshape(200, 2).any(axis=1).astype(int)
+    model = ExpertModel("arithmetic", alpha=0.001).fit(
+        SupportedCandidates(relevance=relevance, association=association, labels=labels, **people)
+    )
+    asked = SupportedCandidates(
+        relevance=np.array([[3.0], [2.5], [0.1], [2.8], [0.2], [0.1]]),  # question and document: BM25, shared tags, …
+        association=np.array([[1.0], [0.9], [0.8], [0.0], [1.0], [1.0]]),  # person and document: author? votes?
+        offsets=np.array([0, 2, 4, 6]),
+        qid=np.array(["question"] * 3),
+    )
+    for name, probability in zip(("Ann", "Bob", "Cleo"), model.predict(asked), strict=True):
+        print(f"{name}: {probability:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,18 +1,25 @@
-"""Summaries: the sentences of a document that speak to a query, chosen by a ranker."""
+"""Summaries: the sentences of a document that speak to a query, chosen by a ranker.
+
+    python examples/recipes/summaries.py [JUDGED TEXT QUERY]
+
+prints the three best sentences of a text file for a query, by a ranker that is trained on judged sentences (query,
+sentence and label, separated by tabs); without arguments, on made-up texts.
+"""
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
-from plackett.applications.application import Application
-from plackett.applications.language import sentences
-from plackett.applications.lists import CandidateLists
-from plackett.applications.synonyms import SynonymFeatures
+from answers import read_answers
+from language import sentences
+from plackett import DataError, ListNet
+from plackett.applications import Application, CandidateLists
+from synonyms import SynonymFeatures
 
 
 @dataclass(kw_only=True, eq=False)
@@ -51,7 +58,6 @@ class SentenceFeatures(SynonymFeatures):
     learning to rank for information retrieval, 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.summarise",)
     names: ClassVar[tuple[str, ...]] = (
         "exact match",
         "query terms",
@@ -92,7 +98,6 @@ class SentenceFeatures(SynonymFeatures):
         return float(exact), share, near / len(distinct), self._terms.log_probability(query, text)
 
 
-@fulfils("apps.summarise")
 def summarise(
     application: Application, query: str, document: str, *, n_sentences: int | None = 3, n_words: int | None = None
 ) -> list[str]:
@@ -124,3 +129,32 @@ def summarise(
             chosen.append((ranked.position, ranked.item))
             left = None if left is None else left - length
     return [text for _, text in sorted(chosen)]
+
+
+def _made_up(n_texts: int = 40) -> CandidateLists:
+    """Texts of random words, with two neighbouring words of one sentence as the query."""
+    rng = np.random.default_rng(0)
+    lists = []
+    for _ in range(n_texts):
+        texts = [" ".join(f"word{i}" for i in rng.integers(0, 50, 6)) for _ in range(5)]
+        right = int(rng.integers(5))
+        lists.append((" ".join(texts[right].split()[2:4]), texts, [i == right for i in range(5)]))
+    return CandidateLists.of(lists)
+
+
+def main() -> None:
+    """Print the best sentences of a text for a query."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("judged", nargs="?", type=Path, help="lines of query, sentence and label, separated by tabs")
+    parser.add_argument("text", nargs="?", type=Path, help="the text to summarise")
+    parser.add_argument("query", nargs="?", default="", help="what the summary should speak to; may be empty")
+    given = parser.parse_args()
+    text = "Word1 word2 word3. Word4 word5 word6. Word7 word8 word9. Word10 word11."
+    query = given.query or ("" if given.text else "word8 word9")
+    application = Application(features=SentenceFeatures(), ranker=ListNet(alpha=0.01))
+    application.fit(read_answers(given.judged).filtered() if given.judged else _made_up())
+    print(*summarise(application, query, given.text.read_text("utf-8") if given.text else text), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

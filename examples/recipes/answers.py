@@ -1,23 +1,28 @@
-"""Answer ranking: features of a question and a candidate sentence, and files of judged candidates."""
+"""Answer ranking: features of a question and a candidate sentence, and files of judged candidates.
+
+    python examples/recipes/answers.py [JUDGED]
+
+compares a linear ranker on these features with the overlap of words, by cross-validation on a file of judged answers
+(see `read_answers`); without a file, on a few questions.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError
-from plackett._files.checks import check_regular
-from plackett.applications.features import Features
-from plackett.applications.lists import CandidateLists
-from plackett.applications.terms import TermStatistics
-from plackett.applications.translation import TranslationModel
-from plackett.data.dataset import RankingDataset
-from plackett.text.analysis import Analyzer
+from plackett import DataError, GradientRanker, Linear, RankingDataset
+from plackett.applications import Application, CandidateLists, Features
+from plackett.text import Analyzer
+from terms import TermStatistics
+from translation import TranslationModel
 
 _NAMES = (
     "overlap",
@@ -41,7 +46,6 @@ def read_answers(path: str | os.PathLike[str]) -> CandidateLists:
 
     Neighbouring lines with the same question are the candidates of one question.
     """
-    check_regular(path, pipes=True)
     questions, answers, labels = [], [], []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
@@ -233,3 +237,26 @@ def _asks_number(question: str) -> bool:
     words = question.lower().split()[:2]
     counted = ("many", "much", "old", "long", "tall", "big", "far", "large", "high")
     return words[:1] == ["when"] or (words[:1] == ["how"] and words[1:] in [[word] for word in counted])
+
+
+_SAMPLE = (
+    ("how do whales breathe", ["Whales breathe air through a blowhole.", "Whales are large."], [1, 0]),
+    ("when was the telephone invented", ["A telephone rings.", "Bell invented it in 1876."], [0, 1]),
+    ("who wrote the opera", ["An opera is sung.", "Verdi wrote the opera."], [0, 1]),
+    ("what do cows eat", ["Cows eat grass.", "Milk is white."], [1, 0]),
+    ("where do penguins live", ["A penguin is a bird.", "Penguins live in the south."], [0, 1]),
+)
+
+
+def main() -> None:
+    """Compare a ranker on features of answers with the overlap of words."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("judged", nargs="?", type=Path, help="lines of question, answer and label, separated by tabs")
+    file = parser.parse_args().judged
+    ranker = GradientRanker(loss="QuerySoftmax", model=Linear(alpha=1e-2))
+    answers = Application(features=AnswerFeatures(), ranker=ranker, baselines=("overlap",), measures=("AP", "RR"))
+    print(answers.cross_validate(read_answers(file).filtered() if file else CandidateLists.of(_SAMPLE)))
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,8 @@ import pytest
 
 import plackett as pk
 from plackett._base.errors import DataError
-from plackett.applications import Application, CandidateLists, Passage, WhyFeatures
+from plackett.applications import Application, CandidateLists
+from why import Passage, WhyFeatures
 
 pytestmark = pytest.mark.spec("apps.qa.why")
 
@@ -61,7 +62,7 @@ def test_explanations_are_preferred_and_saved(tmp_path):
     scores = application.predict(test)
     assert (scores.reshape(10, 2).argmax(axis=1) == 1).all()
     application.save(tmp_path / "app")
-    assert np.array_equal(Application.load(tmp_path / "app").predict(test), scores)
+    assert np.array_equal(Application.load(tmp_path / "app", features=WhyFeatures).predict(test), scores)
 
 
 def test_odd_input():

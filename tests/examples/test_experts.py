@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
+from experts import ExpertModel, SupportedCandidates, likelihood_loss
 from plackett._base.errors import DataError
-from plackett.applications import ExpertModel, SupportedCandidates
-from plackett.applications.experts import likelihood_loss
 
 pytestmark = pytest.mark.spec("apps.expert")
 FORMS = ("arithmetic", "geometric")

@@ -5,7 +5,9 @@ import pytest
 
 import plackett as pk
 from plackett._base.errors import DataError
-from plackett.applications import Application, CandidateLists, SentenceFeatures, TermStatistics, summarise
+from plackett.applications import Application, CandidateLists
+from summaries import SentenceFeatures, summarise
+from terms import TermStatistics
 
 pytestmark = pytest.mark.spec("apps.summarise")
 SENTENCES = ["The red fox runs.", "A blue whale sings at night.", "Nobody knows.", "Whales sing in blue water."]
@@ -67,7 +69,7 @@ def test_summaries_keep_to_the_budget_and_the_order(application, tmp_path):
         assert sum(len(text.split()) for text in found) <= budget and found
     assert summarise(application, "", document) and summarise(application, "x", "") == []
     application.save(tmp_path / "app")
-    loaded = Application.load(tmp_path / "app")
+    loaded = Application.load(tmp_path / "app", features=SentenceFeatures)
     assert summarise(loaded, "w31x w2x", document, n_sentences=2) == two
     with pytest.raises(DataError, match="n_words=0"):
         summarise(application, "", document, n_words=0)

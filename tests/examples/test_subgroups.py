@@ -7,7 +7,8 @@ import pytest
 
 import plackett as pk
 from plackett._base.errors import DataError
-from plackett.applications import Application, CandidateLists, Subgroup, SubgroupFeatures, find_subgroups, size_exponent
+from plackett.applications import Application, CandidateLists
+from subgroups import Subgroup, SubgroupFeatures, find_subgroups, size_exponent
 
 pytestmark = pytest.mark.spec("apps.subgroup")
 
