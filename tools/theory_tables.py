@@ -1,4 +1,4 @@
-"""The tables of docs/theory.md, written from the sources: ``python -m plackett.theory.tables`` (``make docs``)."""
+"""The tables of docs/theory.md, written from the sources: ``make docs``."""
 
 from __future__ import annotations
 
@@ -96,4 +96,4 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[3] / "docs" / "theory.md")
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "docs" / "theory.md")

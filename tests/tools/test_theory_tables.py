@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plackett.theory.tables import TABLES, filled
+from tools.theory_tables import TABLES, filled
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "theory.md"
 
