@@ -16,6 +16,20 @@ from studies.base import Study, named_folds_of, per_query
 
 _PUBLISHED = {"IsoRank": 0.457, "QBRank, sum over pairs": 0.452}
 
+#: Precision at the K % of pairs with the largest difference of scores, on the IsoRank paper's search-engine data.
+PRECISION_AT_PERCENT = {
+    "IsoRank": {20: 0.9852, 40: 0.9224, 60: 0.8519, 80: 0.7927, 100: 0.7413},
+    "QBRank": {20: 0.9785, 40: 0.9123, 60: 0.8427, 80: 0.7858, 100: 0.7372},
+    "RankSVM": {20: 0.9543, 40: 0.8900, 60: 0.8222, 80: 0.7656, 100: 0.7185},
+}
+
+#: What is known about this data, which is not public: numbers of queries and documents, documents by grade.
+SEARCH_ENGINE = {
+    "queries": 4_372,
+    "documents": 115_278,
+    "grades": {"perfect": 768, "excellent": 4_288, "good": 30_325, "fair": 42_571, "bad": 37_326},
+}
+
 
 @fulfils(paper="Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression")
 def isorank_and_qbrank(
