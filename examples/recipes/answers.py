@@ -183,7 +183,7 @@ class AnswerFeatures(Features):
         made = cls(
             analyzer=Analyzer.from_json(state["analyzer"]),
             translation=TranslationModel.restore(own),
-            position=bool(state.get("position", True)),  # folders of earlier versions always have it
+            position=bool(state["position"]),
         )
         made._terms = TermStatistics.restore(state)
         return made

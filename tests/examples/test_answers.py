@@ -88,8 +88,6 @@ def test_the_position_is_restored(judged):
         restored = AnswerFeatures.restore(features.state())
         assert restored.names == features.names
         assert (restored.transform(judged).X == features.transform(judged).X).all()
-    old = {name: value for name, value in features.state().items() if name != "position"}
-    assert AnswerFeatures.restore(old).names == features.names  # before there was a choice
 
 
 def test_nothing_to_learn_from():

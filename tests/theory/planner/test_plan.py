@@ -190,7 +190,9 @@ def test_command_line(tmp_path):
     assert shown.exit_code == 0, shown.output
     assert "300 judgements" in shown.output and "By your pilot, spend" in shown.output
     assert out.read_text("utf-8").startswith("<svg")
-    record = json.loads(runner.invoke(app, ["plan", "-j", "100", "--features", "2", "--repeats", "1", "--json"]).stdout)
+    record = json.loads(
+        runner.invoke(app, ["plan", "-j", "100", "--n-features", "2", "--repeats", "1", "--json"]).stdout
+    )
     assert record["judgements"] == 100 and [a["method"] for a in record["answers"]] == ["bound", "simulation"]
     for bad, message in (
         (["plan"], "give --judgements"),
