@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.rankers.named import ranker_named
 from plackett.selection.depth import deep_sample, shallow_sample
@@ -16,7 +15,6 @@ from studies.base import Study, named_folds_of, per_query
 from studies.what_to_label import difference
 
 
-@fulfils("select.budget", paper="Yilmaz and Robertson 2009, Deep versus shallow judgments in learning to rank")
 def deep_or_shallow(
     data: Any = None,
     *,
@@ -38,6 +36,10 @@ def deep_or_shallow(
         The ranker to train.
     shares
         p / 100.
+
+    References
+    ----------
+    Yilmaz, Robertson: Deep versus shallow judgments in learning to rank. SIGIR 2009.
     """
     import polars as pl
 

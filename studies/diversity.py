@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.diversity.mmr import MMR
@@ -55,7 +54,6 @@ def _word_similarity(data: RankingDataset) -> Relation:
     return Neighbours(k=None, scale="none")(data, np.asarray(data.X)[:, 1:])
 
 
-@fulfils("diverse.sequential", "diverse.svmdiv", paper="Zhu, Lan, Guo, Cheng, Niu 2014; Yue, Joachims 2008")
 def diversity(*, n_queries: int = 50, random_state: int = 0, n_jobs: int | None = None) -> Study:
     """What do learned and fixed re-rankers gain in diversity?
 
@@ -67,6 +65,11 @@ def diversity(*, n_queries: int = 50, random_state: int = 0, n_jobs: int | None 
     ----------
     n_queries
         Queries to train on, and as many to test on.
+
+    References
+    ----------
+    Zhu, Lan, Guo, Cheng, Niu: Learning for search result diversification. SIGIR 2014.
+    Yue, Joachims: Predicting diverse subsets using structural SVMs. ICML 2008.
     """
     train, test = (ambiguous_lists(n_queries, seed=2 * random_state + draw) for draw in (0, 1))
     return _compared(

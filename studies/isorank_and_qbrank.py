@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.fisher import fisher
 from plackett.measures.language import parse
 from plackett.measures.presets import with_preset
@@ -31,7 +30,6 @@ SEARCH_ENGINE = {
 }
 
 
-@fulfils(paper="Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression")
 def isorank_and_qbrank(
     data: Any = "ohsumed-letor2",
     *,
@@ -69,6 +67,10 @@ def isorank_and_qbrank(
         for all folds, and the mean over all settings with the number of trees chosen in each fold. Also IsoRank's
         difference from each: the mean over queries of the paired difference, its standard error, and the p-value of
         Fisher's randomisation test.
+
+    References
+    ----------
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
     """
     import polars as pl
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from plackett import DataError
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.simulate import PositionUsers, ShownPages
 from plackett.data.concat import concat
@@ -60,7 +59,6 @@ GRADES, SHOWN = "all grades", "grades shown"
 _Values = dict[tuple[str, str, str, int, str], dict[int, float]]
 
 
-@fulfils()
 def learning_from_clicks(
     data: Any = None,
     *,

@@ -11,7 +11,6 @@ import numpy as np
 
 from plackett import DataError
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.datasets.generate import make_ranking
 from plackett.online.comparisons import Comparisons, simulate_comparisons
@@ -39,7 +38,6 @@ def _learners(n_features: int) -> dict[str, OnlineLearner]:
     }
 
 
-@fulfils()
 def online(
     data: Any = None,
     *,

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.datasets.related import clustered_lists, site_lists
 from plackett.evaluation.significance.fisher import fisher
@@ -48,7 +47,6 @@ def _contestants(n_jobs: int | None) -> dict[str, dict[str, Any]]:
     }
 
 
-@fulfils("relational.framework", paper="Qin, Liu, Zhang, Wang, Xiong, Li 2008")
 def relational(*, n_queries: int = 60, random_state: int = 0, n_jobs: int | None = None) -> Study:
     """When do the relations between documents help, and when not?
 
@@ -59,6 +57,10 @@ def relational(*, n_queries: int = 60, random_state: int = 0, n_jobs: int | None
     ----------
     n_queries
         Queries to train on, and as many to test on.
+
+    References
+    ----------
+    Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
     import polars as pl
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.datasets.generate import make_ranking
@@ -35,7 +34,6 @@ _POOLS = (
 )
 
 
-@fulfils("select.pool.study")
 def what_to_label(
     runs: Sequence[Any] | None = None,
     qrels: Any = None,

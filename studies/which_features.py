@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from studies.base import Study, named_folds_of, of_queries, per_query
 
 
-@fulfils(paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def which_features(
     data: Any = None,
     *,
@@ -37,6 +35,10 @@ def which_features(
     ----------
     data
         A dataset, or folds (the first is used); each seed draws half of its training queries. None generates data.
+
+    References
+    ----------
+    Geng, Liu, Qin, Li: Feature selection for ranking. SIGIR 2007.
     """
     import polars as pl
 

@@ -8,8 +8,6 @@ from definitions import DefinitionFeatures, find_definitions
 from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists
 
-pytestmark = pytest.mark.spec("apps.qa.definition")
-
 
 @pytest.mark.parametrize(
     ("paragraph", "term"),

@@ -7,7 +7,6 @@ from scipy.optimize import check_grad
 from experts import ExpertModel, SupportedCandidates, likelihood_loss
 from plackett._base.errors import DataError
 
-pytestmark = pytest.mark.spec("apps.expert")
 FORMS = ("arithmetic", "geometric")
 
 

@@ -8,8 +8,6 @@ from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists
 from quantities import Interval, QuantityFeatures, _agreement, consensus_intervals, read_quantities
 
-pytestmark = pytest.mark.spec("apps.qa.quantity")
-
 
 @pytest.mark.parametrize(
     ("text", "value", "unit"),

@@ -10,8 +10,6 @@ from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists
 from subgroups import Subgroup, SubgroupFeatures, find_subgroups, size_exponent
 
-pytestmark = pytest.mark.spec("apps.subgroup")
-
 
 def table(n=150, seed=0):
     rng = np.random.default_rng(seed)

@@ -9,7 +9,6 @@ from plackett.applications import Application, CandidateLists
 from summaries import SentenceFeatures, summarise
 from terms import TermStatistics
 
-pytestmark = pytest.mark.spec("apps.summarise")
 SENTENCES = ["The red fox runs.", "A blue whale sings at night.", "Nobody knows.", "Whales sing in blue water."]
 
 

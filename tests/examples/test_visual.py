@@ -7,8 +7,6 @@ import plackett as pk
 from plackett._base.errors import DataError
 from visual import _content, rerank_by_content
 
-pytestmark = pytest.mark.spec("apps.multimedia.rerank")
-
 
 def planted(n=80, seed=0):
     rng = np.random.default_rng(seed)

@@ -8,8 +8,6 @@ from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists
 from why import Passage, WhyFeatures
 
-pytestmark = pytest.mark.spec("apps.qa.why")
-
 
 def values(question, passage, **settings):
     lists = CandidateLists.of([(question, [passage, "other"])])

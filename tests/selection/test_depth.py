@@ -9,8 +9,6 @@ import plackett as pk
 from plackett import DataError
 from plackett.selection import allocate, deep_sample, shallow_sample
 
-pytestmark = pytest.mark.spec("select.budget")
-
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.37, 0.5, 1.0])
 def test_both_samples_cost_the_same(share):

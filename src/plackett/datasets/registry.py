@@ -8,6 +8,8 @@ from importlib.resources import files
 
 from plackett._base.errors import DataError
 
+__all__ = ["DatasetInfo"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetInfo:
@@ -34,6 +36,12 @@ class DatasetInfo:
         Dataset of the same series whose training part is the source of a transfer track.
     source, citation
         Where to get it, and what to cite.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
+    Chapelle, Chang: Yahoo! learning to rank challenge overview. JMLR W&CP 2011.
     """
 
     name: str
@@ -53,9 +61,6 @@ class DatasetInfo:
     transfer_from: str | None
     source: str
     citation: str
-
-    _ids = ("LR-01", "LR-15", "LR-16")
-    paper = "Qin, Liu, Xu, Li 2010; Chapelle, Chang 2011"
 
 
 def _read(row: dict[str, str]) -> DatasetInfo:

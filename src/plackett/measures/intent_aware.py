@@ -18,6 +18,8 @@ from plackett.measures.precision import P
 from plackett.measures.ranking import Ranking
 from plackett.measures.rr import RR
 
+__all__ = ["IntentAwareAP", "IntentAwareNDCG", "IntentAwareP", "IntentAwareRR"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class IntentAware(DiversityMeasure):
@@ -96,6 +98,10 @@ class IntentAwareAP(_OfRelevance):
     -----
     Ties: exact mean over all orders, as for `AP`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -109,8 +115,6 @@ class IntentAwareAP(_OfRelevance):
 
     name: ClassVar[str] = "AP_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "map_ia", "ap_ia", "MAP-IA", "AP-IA")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
     of: ClassVar[Measure] = AP
 
 
@@ -137,6 +141,10 @@ class IntentAwareNDCG(IntentAware):
     -----
     Ties: exact mean over all orders, as for `nDCG`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -150,8 +158,6 @@ class IntentAwareNDCG(IntentAware):
 
     name: ClassVar[str] = "nDCG_IA"
     aliases: ClassVar[tuple[str, ...]] = ("NDCG_IA", "ndcg_ia")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None
     gain: Any = "exp2"
@@ -190,6 +196,10 @@ class IntentAwareP(_OfRelevance):
     -----
     Ties: exact mean over all orders, as for `P`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -203,8 +213,6 @@ class IntentAwareP(_OfRelevance):
 
     name: ClassVar[str] = "P_IA"
     aliases: ClassVar[tuple[str, ...]] = ("p_ia", "P-IA")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
     of: ClassVar[Measure] = P
 
 
@@ -231,6 +239,10 @@ class IntentAwareRR(_OfRelevance):
     -----
     Ties: exact mean over all orders, as for `RR`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -244,8 +256,6 @@ class IntentAwareRR(_OfRelevance):
 
     name: ClassVar[str] = "RR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MRR_IA", "rr_ia")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
     of: ClassVar[Measure] = RR
 
 
