@@ -29,7 +29,7 @@ LINE = (
     *("scorers", "solvers", "models", "selection", "rankers"),
     *("graph", "text", "datasets", "feature_selection", "clicks", "explanations", "online", "export"),
     *("experiments", "plot", "theory", "testing", "applications", "_load", "serve", "workbench", "cluster"),
-    *("studies", "cli", "__main__"),
+    *("cli", "__main__"),
 )
 PLACE = {package: place for place, package in enumerate(LINE)}
 

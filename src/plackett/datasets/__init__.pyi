@@ -6,3 +6,5 @@ from plackett.datasets.loading import load as load
 from plackett.datasets.generate import make_ranking as make_ranking
 from plackett.datasets.loading import available as available
 from plackett.datasets.loading import load as load
+from plackett.datasets.related import clustered_lists as clustered_lists
+from plackett.datasets.related import site_lists as site_lists

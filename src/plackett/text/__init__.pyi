@@ -61,5 +61,6 @@ from plackett.text.retrieval.reading import read_queries as read_queries
 from plackett.text.search.searching import search as search
 from plackett.text.document import Document as Document
 from plackett.text.document import Link as Link
+from plackett.text.documents.html import read_page as read_page
 from plackett.text.index.field import Field as Field
 from plackett.text.index.writer import IndexWriter as IndexWriter
