@@ -19,6 +19,8 @@ from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
 from plackett.text.analysis import Analyzer
 
+__all__ = ["AnswerFeatures", "read_answers"]
+
 _NAMES = (
     "overlap",
     "overlap share",

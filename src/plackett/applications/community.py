@@ -24,7 +24,7 @@ from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
 from plackett.text.analysis import Analyzer
 
-__all__ = ["CommunityFeatures", "graded_by_votes", "read_posts"]
+__all__ = ["CommunityFeatures", "Post", "graded_by_votes", "read_posts"]
 
 #: Representations of a text.
 _REPRESENTATIONS = ("words", "bigrams", "generalised bigrams", "dependencies", "generalised dependencies")

@@ -16,7 +16,7 @@ from plackett.applications.language import Tagger, kinds, noun_phrases, sentence
 from plackett.applications.lists import CandidateLists
 from plackett.applications.terms import TermStatistics
 
-__all__ = ["DefinitionFeatures", "find_definitions"]
+__all__ = ["Definition", "DefinitionFeatures", "find_definitions"]
 
 _ARTICLES = ("a", "an", "the")
 _NEGATIVE = frozenset(("he", "she", "said"))

@@ -14,7 +14,7 @@ from plackett._base.estimator import Estimator
 from plackett._files import storage
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["ExpertModel"]
+__all__ = ["ExpertModel", "SupportedCandidates"]
 
 _KIND = "expert model"
 

@@ -15,7 +15,7 @@ from plackett.applications.lists import CandidateLists
 from plackett.applications.terms import TermStatistics
 from plackett.text.analysis import Analyzer
 
-__all__ = ["QuantityFeatures", "consensus_intervals", "read_quantities"]
+__all__ = ["Interval", "Quantity", "QuantityFeatures", "consensus_intervals", "read_quantities"]
 
 #: Size of each unit in the first unit of its kind.
 _UNITS: dict[str, tuple[str, float]] = {}

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 
-__all__ = ["SubgroupFeatures", "find_subgroups", "size_exponent"]
+__all__ = ["Subgroup", "SubgroupFeatures", "find_subgroups", "size_exponent"]
 
 #: Smaller differences of shares are raised to this value, so that their logarithm exists.
 _LEAST_SHIFT = 1e-6

@@ -10,6 +10,8 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
+__all__ = ["TermStatistics"]
+
 
 class TermStatistics:
     """Document frequencies, lengths and counts of a collection, with the scores that use them.

@@ -13,7 +13,7 @@ from plackett.applications.language import Tagger, kinds, noun_phrases, sentence
 from plackett.applications.lists import CandidateLists
 from plackett.applications.synonyms import SynonymFeatures
 
-__all__ = ["WhyFeatures"]
+__all__ = ["Passage", "WhyFeatures"]
 
 _PARTS = ("words", "nouns", "verbs", "adjectives", "focus", "heads", "modifiers")
 #: Verbs that may follow *why* and say nothing; *ca* and *wo* are left of *can't* and *won't*.

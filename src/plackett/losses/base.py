@@ -14,6 +14,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
 
+__all__ = ["Loss"]
+
 #: Scores are clipped to this distance from 0, so that sums of their squares stay finite.
 _FARTHEST = 1e100
 

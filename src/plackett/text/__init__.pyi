@@ -12,15 +12,19 @@ from plackett.text.features.bilinear import BilinearFeature as BilinearFeature
 from plackett.text.retrieval.binary_independence import BinaryIndependence as BinaryIndependence
 from plackett.text.retrieval.boolean import Boolean as Boolean
 from plackett.text.retrieval.dirichlet import Dirichlet as Dirichlet
+from plackett.text.document import Document as Document
 from plackett.text.features.embedding import EmbeddingFeature as EmbeddingFeature
 from plackett.text.engines.engine import Engine as Engine
 from plackett.text.engines.feature_log import FeatureLog as FeatureLog
 from plackett.text.features.feature_set import FeatureSet as FeatureSet
+from plackett.text.index.field import Field as Field
 from plackett.text.index.index import Index as Index
+from plackett.text.index.writer import IndexWriter as IndexWriter
 from plackett.text.retrieval.jelinek_mercer import JelinekMercer as JelinekMercer
 from plackett.text.retrieval.kl_divergence import KLDivergence as KLDivergence
 from plackett.text.retrieval.lsi import LSI as LSI
 from plackett.text.features.document import LengthFeature as LengthFeature
+from plackett.text.document import Link as Link
 from plackett.text.features.document import LinkFeature as LinkFeature
 from plackett.text.retrieval.marginal_relevance import MarginalRelevance as MarginalRelevance
 from plackett.text.features.model import ModelFeature as ModelFeature
@@ -59,7 +63,3 @@ from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.features.letor_meta import read_letor_meta as read_letor_meta
 from plackett.text.retrieval.reading import read_queries as read_queries
 from plackett.text.search.searching import search as search
-from plackett.text.document import Document as Document
-from plackett.text.document import Link as Link
-from plackett.text.index.field import Field as Field
-from plackett.text.index.writer import IndexWriter as IndexWriter

@@ -14,6 +14,8 @@ from plackett.workbench.columns.run import RunColumn
 from plackett.workbench.sources.base import Source
 from plackett.workbench.store import Store
 
+__all__ = ["Workbench"]
+
 #: Name of the set of queries that came with the source, and of that of queries typed into the search box.
 GIVEN, TYPED = "given", "typed"
 #: What the name of a snapshot begins with where rankers are named.
