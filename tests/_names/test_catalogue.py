@@ -155,7 +155,7 @@ def test_an_unknown_attribute_is_an_attribute_error():
 def test_items_can_be_imported():
     for item in catalogue.items():
         found = getattr(import_module(item.module), item.symbol)
-        assert callable(found)
+        assert callable(found) or item.symbol.isupper()
         if item.kind in ("scorer", "comparator"):
             assert found.kind == item.name
             assert catalogue.stored_class(item.kind, item.name) is found

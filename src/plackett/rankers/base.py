@@ -33,6 +33,8 @@ from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.contributions import contributions
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["Ranker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Ranker(FittedAttributes, Estimator):
