@@ -20,7 +20,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.inputs import Rows, categories_of, rows_to_score, training_data
 from plackett.data.reference import check_reference, reference_of, sample_of
 from plackett.data.splits import split_queries
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.losses.base import Loss
 from plackett.measures.blocks import measured
 from plackett.measures.language import parse
@@ -157,14 +157,14 @@ class Ranker(FittedAttributes, Estimator):
             callback that returns True or raises LightGBM's `EarlyStopException` stops training.
         """
         categories = self._categories(X)
-        columns = Columns(categories=categories, ranker=type(self).__name__)
+        columns = TrainedColumns(categories=categories, ranker=type(self).__name__)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
         self.__dict__.pop("_trained_part", None)
         if inside_model_selection():
             self._trained_part = TrainedPart.of(data)
         data = self._prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
-        columns = Columns(names, categories, type(self).__name__)
+        columns = TrainedColumns(names, categories, type(self).__name__)
         valid = self._validation(eval_set, eval_qid, eval_group, data.n_features, columns)
         before = self.__dict__.get("categories_")
         self._set_categories(categories)
@@ -361,7 +361,7 @@ class Ranker(FittedAttributes, Estimator):
         raise NotImplementedError
 
     def _validation(
-        self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: Columns | None = None
+        self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: TrainedColumns | None = None
     ) -> RankingDataset | None:
         if eval_set is None:
             return None
@@ -469,11 +469,11 @@ class Ranker(FittedAttributes, Estimator):
         return rows
 
     @property
-    def _columns(self) -> Columns:
+    def _columns(self) -> TrainedColumns:
         """The columns expected in a frame."""
         names = getattr(self, "feature_names_in_", None)
         learned = None if names is None else tuple(names.tolist())
-        return Columns(learned, getattr(self, "categories_", {}), type(self).__name__)
+        return TrainedColumns(learned, getattr(self, "categories_", {}), type(self).__name__)
 
     def _warn_if_cut(self, data: RankingDataset) -> None:
         part = self.__dict__.get("_trained_part")

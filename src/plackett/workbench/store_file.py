@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 from plackett.workbench.store import Store
 
 #: What the file of all sources was called.
@@ -26,7 +26,7 @@ def default_store(paths: Sequence[str]) -> Path:
     return Path(f"workbench-{'-'.join(names)[:100] or 'pydocs'}.sqlite")
 
 
-def adopt(path: Path, old: Path, source: Source) -> bool:
+def adopt(path: Path, old: Path, source: WorkbenchSource) -> bool:
     """Copy the file of all sources to that of a source, if this one is new and the old one has judgements of it."""
     if path.exists() or not old.is_file():
         return False

@@ -26,7 +26,7 @@ from plackett.experiments.auto.report import check_report, leaderboard, summary
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.selection import best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import CLOCKS, FAILURES, OutOfTimeError, Trials, fit, quietly
+from plackett.experiments.auto.trials import CLOCKS, FAILURES, CandidateTrials, OutOfTimeError, fit, quietly
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.rankers.base import Ranker
@@ -185,7 +185,7 @@ class AutoRanker(Ranker):
         if len(splits) and self.n_trials is None:
             splits = plan(splits, first[0].ranker, facts, measure, budget, n_jobs=self.n_jobs, **cut)
         against = None if self.baseline is None else Baseline.of(given([self.baseline])[0], splits)
-        trials = Trials(
+        trials = CandidateTrials(
             splits,
             measure,
             n_rows=data.n_rows,

@@ -10,8 +10,8 @@ from plackett._base.errors import DataError
 from plackett.evaluation.significance.intervals import confidence_interval
 from plackett.experiments.auto.baseline import Baseline
 from plackett.experiments.auto.inspection import Facts
-from plackett.experiments.auto.selection import Selection
-from plackett.experiments.auto.trials import Trials, mean
+from plackett.experiments.auto.selection import AutoSelection
+from plackett.experiments.auto.trials import CandidateTrials, mean
 
 #: Maximum number of failures in the reasons; the leaderboard has all.
 SHOWN = 3
@@ -28,7 +28,7 @@ COLUMNS: dict[str, type] = {
 }
 
 
-def leaderboard(trials: Trials, chosen: Selection) -> list[dict[str, Any]]:
+def leaderboard(trials: CandidateTrials, chosen: AutoSelection) -> list[dict[str, Any]]:
     """One row for each candidate: those finished on all splits by value, then those left behind, then failures."""
     sign = 1.0 if trials.measure.ascending else -1.0
     weight = dict(zip(chosen.members, chosen.weights.tolist(), strict=True))
@@ -77,8 +77,8 @@ def _speed(seconds: float, limit: float) -> str:
 
 
 def summary(
-    trials: Trials,
-    chosen: Selection,
+    trials: CandidateTrials,
+    chosen: AutoSelection,
     facts: Facts,
     why: str,
     seconds: float,

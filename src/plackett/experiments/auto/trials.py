@@ -62,7 +62,7 @@ class Outcome:
     document_seconds: float
 
 
-class Trials:
+class CandidateTrials:
     """Trains candidates on splits, keeps the outcomes and measures how good they are."""
 
     def __init__(
