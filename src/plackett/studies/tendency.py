@@ -16,8 +16,8 @@ from plackett.losses.pairwise.logistic import Logistic
 from plackett.plot.chart import line_chart
 from plackett.studies._tilted import tilted_queries
 from plackett.studies.base import Study, per_query
-from plackett.theory.surrogates.svm_disagreement import svm_disagreement
-from plackett.theory.surrogates.tendency import tendency_correlation
+from plackett.theory.consistency.svm_disagreement import svm_disagreement
+from plackett.theory.consistency.tendency import tendency_correlation
 
 __all__ = ["tendency"]
 

@@ -98,9 +98,10 @@ class PlackettLucePolicy(Loss):
 
     References
     ----------
+    Oosterhuis: Computationally efficient optimization of Plackett–Luce ranking models for relevance and fairness. SIGIR
+    2021.
     Williams: Simple statistical gradient-following algorithms for connectionist reinforcement learning. Machine
-    Learning 1992. Oosterhuis: Computationally efficient optimization of Plackett–Luce ranking models for relevance and
-    fairness. SIGIR 2021.
+    Learning 1992.
     """
 
     name: ClassVar[str] = "PlackettLucePolicy"

@@ -100,9 +100,9 @@ class RiskSensitive(SwappedLambda):
 
     References
     ----------
-    Wang, Bennett, Collins-Thompson: Robust ranking models via risk-sensitive optimization. SIGIR 2012 (URisk).
     Dinçer, Macdonald, Ounis: Hypothesis testing for the risk-sensitive evaluation of retrieval systems. SIGIR 2014
     (TRisk, SARO, FARO).
+    Wang, Bennett, Collins-Thompson: Robust ranking models via risk-sensitive optimization. SIGIR 2012 (URisk).
     """
 
     name: ClassVar[str] = "RiskSensitive"
