@@ -14,6 +14,8 @@ from plackett._names.optional import optional
 from plackett.text.document import Document, Link
 from plackett.text.documents.encoding import decoded
 
+__all__ = ["read_page"]
+
 SUFFIXES = (".html", ".htm", ".xhtml")
 #: Elements whose content nobody reads.
 _UNSEEN = ["script", "style", "noscript", "template", "svg"]
@@ -22,8 +24,6 @@ _LARGEST = 1 << 28
 #: Declaration of the encoding at the beginning of a page.
 _ENCODING = re.compile(rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([\w:.+-]+)""", re.I)
 _BEGINNING = 4096
-
-__all__ = ["read_page"]
 
 
 def read_html(folder: Path) -> Iterator[Document]:
