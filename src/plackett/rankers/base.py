@@ -165,7 +165,7 @@ class Ranker(FittedAttributes, Estimator):
         before = self.__dict__.get("categories_")
         self._set_categories(categories)
         try:
-            monitor = self._train(data, valid, after_round(callbacks, self))
+            monitor = self.fit_prepared(data, valid, after_round(callbacks, self))
         except BaseException:
             self._set_categories(before)  # a failed fit leaves the ranker unchanged
             raise
@@ -173,7 +173,7 @@ class Ranker(FittedAttributes, Estimator):
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
         return self
 
-    def _train(
+    def fit_prepared(
         self, data: RankingDataset, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None
     ) -> Monitor:
         """Train on prepared data, and record what the model card reports."""
@@ -387,9 +387,10 @@ class Ranker(FittedAttributes, Estimator):
             if size == 0:
                 raise DataError(f"{_called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
         refuse_categories(data.categories, type(self).__name__)
-        self._check_missing(data, name)
+        self.check_missing(data, name)
 
-    def _check_missing(self, data: RankingDataset, name: str) -> None:
+    def check_missing(self, data: RankingDataset, name: str) -> None:
+        """Raise an error if values are missing and the ranker does not accept that; ``name`` is what has them."""
         if self.allow_nan:
             return
         values = data.X if isinstance(data.X, np.ndarray) else data.X.data
@@ -548,7 +549,7 @@ class Ranker(FittedAttributes, Estimator):
                 f"{_called('X')} {data.n_features} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        self._check_missing(data, "X")
+        self.check_missing(data, "X")
 
     # -------------------------------------------------------------------------------------------------- description
 

@@ -12,7 +12,7 @@ import plackett as pk
 from plackett.losses import (
     Exponential,
     Hinge,
-    ListMLEBestLoss,
+    ListMLEBest,
     ListMLELoss,
     ListNetLoss,
     Logistic,
@@ -30,7 +30,7 @@ from plackett.theory.bounds.multiclass_bound import multiclass_bound
 
 LOSSES = [
     Hinge(), SquaredHinge(margin=1.0), Exponential(), Logistic(), Logistic(normalize=True), Sigmoid(),
-    ListMLELoss(), ListMLEBestLoss(), Square(target="exp2"), Square(),
+    ListMLELoss(), ListMLEBest(), Square(target="exp2"), Square(),
 ]  # fmt: skip
 #: And every other one that claims a bound, as the table in the docs does.
 NAMED = {type(loss) for loss in LOSSES}

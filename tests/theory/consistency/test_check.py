@@ -118,7 +118,7 @@ def test_the_registry_agrees_with_what_is_computed():
 
 
 def test_theorems_are_silent_on_losses_with_kinks():
-    found = check_consistency(pk.losses.ListMLEBestLoss(), n_spaces=3)
+    found = check_consistency(pk.losses.ListMLEBest(), n_spaces=3)
     assert found.verdict == "unknown" and not found.conditions["differentiable"] and "no theorem" in found.reason
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.losses import ApproxNDCGLoss, SoftNDCGLoss
+from plackett.losses import ApproxNDCGLoss, SoftNDCG
 from plackett.theory.consistency.svm_disagreement import structural_map_loss, svm_disagreement
 from plackett.theory.consistency.tendency import approx_ndcg_tendency, soft_ndcg_tendency, tendency_correlation
 
@@ -42,7 +42,7 @@ def test_soft_ndcg_is_within_half_the_bound_of_ndcg(sigma):
     m, gap = 6, 0.5
     s, data = gapped(200, m, gap)
     exact = pk.evaluate(data, s, ["nDCG"]).values["nDCG"]
-    soft = 1 - SoftNDCGLoss(sigma=sigma).bind(data).evaluate(s)[0]
+    soft = 1 - SoftNDCG(sigma=sigma).bind(data).evaluate(s)[0]
     bounds = [
         soft_ndcg_tendency(sigma, gap, m, top_label=2, ideal=z)
         for z in pk.evaluate(data, s, ["DCG"]).values["DCG"] / exact

@@ -1,4 +1,4 @@
-"""Measured changes never exceed what is proved; units, modes, toys of the inventory."""
+"""Measured changes never exceed what is proved; units, modes, toys."""
 
 from __future__ import annotations
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,21 +16,7 @@ from plackett._names.nearest import hint
 from plackett.serve.engine import Engine, parts_of
 from plackett.serve.http import RefusedError
 from plackett.serve.model import ServedModel
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-_SUFFIX = ".plackett"
-#: Files that mark the folder of a saved application, whose ranker is served, and of a search pipeline.
-_APPLICATION, _PIPELINE = "application.json", "pipeline.json"
-#: What stands for the version of a search engine.
-_ENGINE = "search"
-
-
-class Source(NamedTuple):
-    """A file, and the name and version of the model in it."""
-
-    name: str
-    version: str
-    path: Path
+from plackett.serve.sources import ENGINE, PIPELINE, SUFFIX, Source, listed, natural
 
 
 class Change(NamedTuple):
@@ -42,111 +27,7 @@ class Change(NamedTuple):
     reason: str = ""
 
 
-class _Listing:
-    """The files behind some arguments, and those in folders that cannot be served, with the reason."""
-
-    def __init__(self) -> None:
-        self.found: dict[tuple[str, str], Source] = {}
-        self.skipped: dict[Path, str] = {}
-
-    def add(self, name: str, version: str, path: Path, *, named: bool = False) -> None:
-        """Add a file; an error if one that was named itself cannot be served, others are skipped."""
-        reason = _bad_name(name) or _bad_name(version)
-        other = self.found.get((name, version))
-        if not reason and not named and not path.is_file():
-            reason = "is not a regular file"
-        if not reason and other is not None and other.path != path:
-            reason = f"would be version {version} of {name}, which {other.path} is already; name them NAME=FILE"
-        if not reason:
-            self.found[name, version] = Source(name, version, path)
-        elif named:
-            raise DataError(f"{path}: {reason}")
-        else:
-            self.skipped[path] = reason
-
-    def add_saved(self, folder: Path, name: str) -> None:
-        """Add the ranker of a saved application or search pipeline, and the pipeline itself as an engine."""
-        pipeline, ranker = folder / _PIPELINE, folder / f"ranker{_SUFFIX}"
-        if ranker.is_file() or not pipeline.is_file():
-            self.add(name, "1", ranker, named=True)
-        if pipeline.is_file():
-            self.add(name, _ENGINE, pipeline, named=True)
-
-    def add_folder(self, folder: Path, name: str | None = None) -> None:
-        """Add the model files of a folder: versions of the model ``name``, or each a model of its own."""
-        try:
-            files = sorted(p for p in folder.iterdir() if p.suffix == _SUFFIX and not p.name.startswith("."))
-        except OSError as error:
-            self.skipped[folder] = error.strerror or str(error)
-            return
-        for path in files:
-            if name is None and path.is_dir():
-                continue  # looked at as a folder of versions
-            self.add(name or path.stem, path.stem if name else "1", path)
-
-
-def sources(arguments: Iterable[str]) -> list[Source]:
-    """The files behind the arguments of ``plackett serve``.
-
-    ``FILE`` is version 1 of a model named like the file, ``NAME=FILE`` names it. ``FOLDER`` has models
-    (``FOLDER/name.plackett``) or versions of models (``FOLDER/name/2.plackett``); ``NAME=FOLDER`` has the versions of
-    one. The folder of a saved application or search pipeline has one model, its ranker, and the pipeline is a search
-    engine of the same name. Files in folders that are not regular files, or whose names cannot be part of an address,
-    are left out.
-    """
-    return _ordered(_listed(arguments))
-
-
-def _ordered(listing: _Listing) -> list[Source]:
-    return sorted(listing.found.values(), key=lambda s: (s.name, _natural(s.version)))
-
-
-def _listed(arguments: Iterable[str]) -> _Listing:
-    listing = _Listing()
-    # named files first: a file in a folder never replaces one that was named
-    for argument in sorted(arguments, key=lambda argument: _parsed(argument)[1].is_dir()):
-        name, path = _parsed(argument)
-        if not path.is_dir():
-            listing.add(name or path.name.removesuffix(_SUFFIX), "1", path, named=True)
-        elif (path / _APPLICATION).is_file() or (path / _PIPELINE).is_file():
-            listing.add_saved(path, name or path.resolve().name)
-        elif name is not None:
-            if reason := _bad_name(name):
-                raise DataError(f"{argument}: {reason}")
-            listing.add_folder(path, name)
-        else:
-            listing.add_folder(path)
-            for folder in _folders(path):
-                listing.add_folder(folder, folder.name)
-    return listing
-
-
-def _parsed(argument: str) -> tuple[str | None, Path]:
-    """Name (None if not given) and path of an argument."""
-    name, equals, rest = argument.partition("=")
-    return (name, Path(rest)) if equals and not Path(argument).exists() else (None, Path(argument))
-
-
-def _folders(path: Path) -> list[Path]:
-    try:
-        return sorted(p for p in path.iterdir() if p.is_dir() and not p.name.startswith("."))
-    except OSError:
-        return []  # the folder was reported already
-
-
-def _bad_name(name: str) -> str:
-    """Why a name or version cannot be part of an address; empty if it can."""
-    if _NAME.fullmatch(name):
-        return ""
-    return f"{name!r} cannot be part of an address; give letters, digits, '-', '_' and '.': NAME=FILE"
-
-
-def _natural(version: str) -> tuple[tuple[int, str], ...]:
-    """A key that puts version 10 after version 9."""
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", version) if part)
-
-
-class Models:
+class ModelStore:
     """Models by name and version, replaced one by one when their files are.
 
     Parameters
@@ -155,8 +36,6 @@ class Models:
         As for `sources`. Folders are looked at again for new and for removed files.
     threads
         Threads that a large request may use.
-    prepare
-        Called with each model before it is served, to warm up the kernels.
     kept
         Folder, shared with other processes, that keeps a copy of the latest good file of each model. A process that
         is started later and finds a damaged file takes the copy, and so has what the others have.
@@ -167,11 +46,9 @@ class Models:
         arguments: Iterable[str],
         *,
         threads: int = 1,
-        prepare: Callable[[ServedModel], None] | None = None,
         kept: Path | None = None,
     ) -> None:
         self.arguments, self.threads, self.kept = list(arguments), threads, kept
-        self.prepare = prepare or ServedModel.warm_up
         #: Whether the files were looked at, so that what is not served is known to be missing.
         self.looked = False
         #: Replaced as a whole, never changed: a request sees one state.
@@ -219,7 +96,7 @@ class Models:
     def engine(self, name: str | None = None) -> Engine:
         """A search engine; without a name the only one."""
         engines = self.engines
-        known = sorted(engines.keys() | {source.name for source in self.failed if source.version == _ENGINE})
+        known = sorted(engines.keys() | {source.name for source in self.failed if source.version == ENGINE})
         if name is None:
             if len(known) != 1:
                 there = f"there are {', '.join(known[:20])}" if known else "there is none"
@@ -228,7 +105,7 @@ class Models:
         if name in engines:
             return engines[name]
         if name in known:
-            raise RefusedError(503, f"the search engine {name} could not be loaded: {self.failures(name)[_ENGINE]}")
+            raise RefusedError(503, f"the search engine {name} could not be loaded: {self.failures(name)[ENGINE]}")
         raise RefusedError(404, f"there is no search engine {name[:100]!r}; {hint(name[:100], known)}")
 
     def failures(self, name: str) -> dict[str, str]:
@@ -257,8 +134,8 @@ class Models:
 
         A model whose file cannot be loaded is missing, whatever is wrong with it; the others are served.
         """
-        listing = _listed(self.arguments)
-        wanted = _ordered(listing)
+        listing = listed(self.arguments)
+        wanted = listing.sources
         changes = [
             Change("skipped", Source("", "", path), reason)
             for path, reason in listing.skipped.items()
@@ -313,20 +190,20 @@ class Models:
     def lacking(self) -> list[str]:
         """Kept files whose models are not served here: other processes have them."""
         served = {self._kept_as(Source(each.name, each.version, Path())) for each in self._everything()}
-        return [] if self.kept is None else sorted(p.stem for p in {*self.kept.glob(f"*@*{_SUFFIX}")} - served)
+        return [] if self.kept is None else sorted(p.stem for p in {*self.kept.glob(f"*@*{SUFFIX}")} - served)
 
     def _loaded(self, source: Source, path: Path) -> ServedModel | Engine:
-        if source.version == _ENGINE and source.path.name == _PIPELINE:
+        if source.version == ENGINE and source.path.name == PIPELINE:
             engine = Engine.load(path, source.name, source.version, self.threads)
             engine.warm_up()
             return engine
         model = ServedModel(load(path), source.name, source.version, path=path.resolve(), threads=self.threads)
-        self.prepare(model)
+        model.warm_up()
         _ = model.fingerprint  # read now, while the file is the one that was loaded
         return model
 
     def _kept_as(self, source: Source) -> Path:
-        return (self.kept or Path()) / f"{source.name}@{source.version}{_SUFFIX}"  # names have no @
+        return (self.kept or Path()) / f"{source.name}@{source.version}{SUFFIX}"  # names have no @
 
     def _keep(self, source: Source, stamp: tuple[int, ...] | None) -> None:
         """Copy a file that was loaded, unless it is another one by now, which is looked at next time."""
@@ -343,7 +220,7 @@ class Models:
     def _serve(self, loaded: Mapping[tuple[str, str], ServedModel | Engine]) -> None:
         served: dict[str, dict[str, ServedModel]] = {}
         engines: dict[str, Engine] = {}
-        for name, version in sorted(loaded, key=lambda key: (key[0], _natural(key[1]))):
+        for name, version in sorted(loaded, key=lambda key: (key[0], natural(key[1]))):
             each = loaded[name, version]
             if isinstance(each, Engine):
                 engines[name] = each
@@ -352,7 +229,7 @@ class Models:
         self._served, self.engines = served, engines
 
     @classmethod
-    def of(cls, models: Iterable[ServedModel]) -> Models:
+    def of(cls, models: Iterable[ServedModel]) -> ModelStore:
         """Models that are in memory already."""
         loaded = cls([])
         loaded._serve({(model.name, model.version): model for model in models})
@@ -362,7 +239,7 @@ class Models:
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
     """What changes when a file, or what belongs to a saved pipeline, is replaced; None if there is no file."""
-    parts = parts_of(path) if path.name == _PIPELINE else [path]
+    parts = parts_of(path) if path.name == PIPELINE else [path]
     stamp: list[int] = []
     for part in parts:
         try:
