@@ -138,7 +138,7 @@ class CrossValidation(Renderable):
         notes = (
             () if len(self.tried) == len(self.chosen) else (f"Settings selected by {self.select} on validation data.",)
         )
-        return Table.of(("fold", "setting", *self.measures), tuple(rows), notes=notes, n_names=2)
+        return Table.of(("fold", "setting", *self.measures), rows, notes=notes, n_names=2)
 
     def _frame(self) -> pl.DataFrame:
         return self.folds

@@ -17,9 +17,9 @@ from plackett.serve.drift import Drift
 from plackett.serve.logs import event
 
 if TYPE_CHECKING:
-    from plackett.serve.engine import Engine
+    from plackett.serve.engine import ServedEngine
     from plackett.serve.model import ServedModel
-    from plackett.serve.sources import Source
+    from plackett.serve.sources import ServedFile
     from plackett.serve.store import ModelStore
     from plackett.serve.worker import Worker
 
@@ -168,7 +168,7 @@ class Metrics:
         yield Family("plackett_feature_drift", "gauge", text, each)
 
 
-def _names(one: ServedModel | Engine | Source) -> dict[str, str]:
+def _names(one: ServedModel | ServedEngine | ServedFile) -> dict[str, str]:
     return {"model": one.name, "version": one.version}
 
 

@@ -45,7 +45,7 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
     header += [f"95 % interval of {view.first}", f"validation {view.select}", "train s per fold"]
     rows = []
     for ranker, row in view.rows(dataset).items():
-        cells = [TableCell(ranker, bool(row["chosen"]))]
+        cells: list[TableCell | str] = [TableCell(ranker, bool(row["chosen"]))]
         for name in experiment.measures:
             entry = by_measure[name][ranker]
             mark = "−" if entry["significantly_worse"] else ""
@@ -58,7 +58,7 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
             fixed(row["validation"]),
             f"{row['train_seconds'] / row['n_folds']:.3g}",
         ]
-        rows.append(tuple(cells))
+        rows.append(cells)
     queries = next(iter(view.rows(dataset).values()))["n_queries"]
     notes: tuple[str, ...] = (
         f"Means over folds of each fold's mean over its test queries ({folds} folds, {queries} queries), and the first "
@@ -74,7 +74,7 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
         notes += (
             f"Published figures follow the rules of {rules}; they are comparable with ours under the preset {rules}.",
         )
-    return Table.of(tuple(header), tuple(rows), caption=f"Leaderboard of {dataset}", notes=notes)
+    return Table.of(header, rows, caption=f"Leaderboard of {dataset}", notes=notes)
 
 
 def _figure(view: View, dataset: str, published: dict[Any, float], name: str) -> Figure:

@@ -56,7 +56,7 @@ def _dataset(view: View, dataset: str, number: int) -> list[Block]:
         f"Of the first {_SEEN} results of a query, how many would users find replaced, and how many at another rank, "
         f"if {view.names[new]} replaced the ranker they have now?"
     )
-    blocks: list[Block] = [Text(text), Tabular(Table.of(header, tuple(rows), caption=caption))]
+    blocks: list[Block] = [Text(text), Tabular(Table.of(header, rows, caption=caption))]
     assert first is not None
     old = next(each for each in drawn if each != new)
     most = max(range(len(first)), key=lambda i: first[i].per_query["replaced"].max())  # type: ignore[arg-type,return-value]

@@ -66,7 +66,7 @@ def _sizes(profiles: dict[str, Profile], where: str) -> Table:
     for label in sorted({label for p in profiles.values() for label in p.labels or {}}):
         counts = (f"{(p.labels or {}).get(label, 0):,}" for p in profiles.values())
         rows.append((f"documents of label {label:g}", *map(TableCell, counts)))
-    return Table.of(("", *(_ROLES[role] for role in profiles)), tuple(rows), caption=f"Profile of {where}")
+    return Table.of(("", *(_ROLES[role] for role in profiles)), rows, caption=f"Profile of {where}")
 
 
 def _warnings(profile: Profile) -> str:
@@ -117,7 +117,7 @@ def _leaks(folds: Any, dataset: str) -> Table:
         "which happens by chance if features have few values.",
     )
     header = ("fold", "part", "same query", "same list", "same features", "share of documents")
-    return Table.of(header, tuple(rows), caption=f"Leaks from the training part of {dataset}", notes=notes, n_names=2)
+    return Table.of(header, rows, caption=f"Leaks from the training part of {dataset}", notes=notes, n_names=2)
 
 
 def _lengths(parts: dict[str, RankingDataset], dataset: str, name: str) -> Figure:

@@ -170,7 +170,7 @@ def _uses(permuted: dict[str, pl.DataFrame], own: dict[str, pl.DataFrame], where
         "standard deviation.",
     )
     header = ("ranker", "by permutation", "by the model", "in the model", "needed")
-    return Table.of(header, tuple(rows), caption=f"What each ranker uses ({where})", notes=notes, n_names=3)
+    return Table.of(header, rows, caption=f"What each ranker uses ({where})", notes=notes, n_names=3)
 
 
 def _first(frame: pl.DataFrame) -> str:

@@ -49,6 +49,6 @@ def _figure(view: View, dataset: str, cells: list[Cell], name: str) -> Figure:
         showlegend=True,
     )
     header = ("ranker", "fold", "rounds", "best round", "first", "best", "last")
-    table = Table.of(header, tuple(rows), caption=f"Learning curves on {dataset}", n_names=2)
+    table = Table.of(header, rows, caption=f"Learning curves on {dataset}", n_names=2)
     label = f"{view.select} on validation data of {dataset} after each round, a line per ranker and fold."
     return Figure(name, label, traces, figure, table)

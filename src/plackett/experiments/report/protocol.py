@@ -87,7 +87,7 @@ def _rankers(view: View) -> Table:
         library = record.get("library") or f"plackett {view.experiment.versions.get('plackett', '')}"
         rows.append((name, str(kind), str(library), _listed(given)))
     header = ("ranker", "class", "library", "parameters")
-    return Table.of(header, tuple(rows), caption="Rankers as given", n_names=4)
+    return Table.of(header, rows, caption="Rankers as given", n_names=4)
 
 
 def _data(view: View) -> Table:
@@ -100,7 +100,7 @@ def _data(view: View) -> Table:
                     sizes = f"{part.n_queries:,}", f"{part.n_rows:,}"
                     rows.append((dataset, str(name), role, part.fingerprint(), *sizes))
     header = ("dataset", "fold", "part", "fingerprint", "queries", "documents")
-    return Table.of(header, tuple(rows), caption="Fingerprints of the data", n_names=4)
+    return Table.of(header, rows, caption="Fingerprints of the data", n_names=4)
 
 
 def _versions(view: View) -> Table:

@@ -88,4 +88,4 @@ def _table(view: View, dataset: str) -> Table:
         rows.append((ranker, *(fixed(v) for v in parts), signed(parts[2] - parts[1])))
     header = ("ranker", "training", "validation", "test", "test − validation")
     caption = f"{view.select} on the parts of {dataset}, means over folds"
-    return Table.of(header, tuple(rows), caption=caption)
+    return Table.of(header, rows, caption=caption)

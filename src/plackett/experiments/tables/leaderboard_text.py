@@ -55,7 +55,7 @@ def leaderboard_table(experiment: Frames, *, digits: int = 4) -> Table:
                     f"{row['train_seconds']:.1f}",
                 )
             )
-    return Table.of(header, tuple(rows), notes=_notes(experiment, rows=len(rows)), n_names=2 if several else 1)
+    return Table.of(header, rows, notes=_notes(experiment, rows=len(rows)), n_names=2 if several else 1)
 
 
 def _notes(experiment: Frames, rows: int) -> tuple[str, ...]:
