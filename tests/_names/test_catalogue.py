@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import pkgutil
+import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -69,7 +70,8 @@ def _exists(dotted):
         return name in public_names(package)
     file = ROOT.joinpath(first, *parts[:-1])
     inside = file.with_suffix(".py")
-    return (file / f"{parts[-1]}.py").exists() or (inside.exists() and f"def {parts[-1]}(" in inside.read_text("utf-8"))
+    declared = re.compile(rf"^(def|class) {parts[-1]}\b", re.MULTILINE)
+    return (file / f"{parts[-1]}.py").exists() or (inside.exists() and bool(declared.search(inside.read_text("utf-8"))))
 
 
 def _final(cls, package):
@@ -153,7 +155,7 @@ def test_an_unknown_attribute_is_an_attribute_error():
 def test_items_can_be_imported():
     for item in catalogue.items():
         found = getattr(import_module(item.module), item.symbol)
-        assert callable(found)
+        assert callable(found) or item.symbol.isupper()
         if item.kind in ("scorer", "comparator"):
             assert found.kind == item.name
             assert catalogue.stored_class(item.kind, item.name) is found
@@ -225,7 +227,6 @@ def test_find_takes_any_spelling_and_names_the_nearest():
         lambda: pk.fuse([{"q": {"a": 1.0}}], "rrff"),
         lambda: pk.GradientRanker(loss="Hinje").fit([[0.0], [1.0]], [0, 1], qid=[1, 1]),
         lambda: pk.experiment(None, "LambdaMat", "AP"),
-        lambda: pk.studies.base.find_study("listnet-curv"),
     ],
 )
 def test_every_look_up_names_the_nearest(call):

@@ -18,6 +18,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.data.ids import distinct
 
+__all__ = ["TIES"]
+
 #: The rules for documents of equal score. For each: the order inside a tie is by a key (`_tie_key`), then …
 TIES = {
     "expected": "the measure's mean over all orders of the tied documents",

@@ -12,6 +12,8 @@ from plackett.experiments.report.traces import mean_points
 from plackett.measures.base import Measure
 from plackett.plot._figure import figure
 
+__all__ = ["comparison"]
+
 
 def comparison(compared: Comparison, measure: str | Measure | None = None) -> Any:
     """Plot the mean of each system with its confidence interval, best first.

@@ -16,6 +16,8 @@ from plackett.plot._figure import figure
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["importances"]
+
 
 def importances(source: Any, data: RankingDataset | None = None, *, n_features: int = 15) -> Any:
     """Plot the most important features as bars.

@@ -28,11 +28,12 @@ from plackett.measures.ranking import Scored
 from plackett.models.base import Model
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
-from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.scorers.base import check_size
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.contributions import contributions
 from plackett.solvers.monitor import Monitor
+
+__all__ = ["Ranker"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -159,9 +160,6 @@ class Ranker(FittedAttributes, Estimator):
         categories = self._categories(X)
         columns = Columns(categories=categories, ranker=type(self).__name__)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
-        self.__dict__.pop("_trained_part", None)
-        if inside_model_selection():
-            self._trained_part = TrainedPart.of(data)
         data = self._prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
         columns = Columns(names, categories, type(self).__name__)
@@ -465,8 +463,6 @@ class Ranker(FittedAttributes, Estimator):
         self.check_fitted()
         rows = rows_to_score(X, qid, self._columns)
         self._check_features(rows.data)
-        if rows.grouped:
-            self._warn_if_cut(rows.data)
         return rows
 
     @property
@@ -475,11 +471,6 @@ class Ranker(FittedAttributes, Estimator):
         names = getattr(self, "feature_names_in_", None)
         learned = None if names is None else tuple(names.tolist())
         return Columns(learned, getattr(self, "categories_", {}), type(self).__name__)
-
-    def _warn_if_cut(self, data: RankingDataset) -> None:
-        part = self.__dict__.get("_trained_part")
-        if part is not None and inside_model_selection() and part.warn_if_cut(data):
-            del self._trained_part  # once is enough
 
     def predict_relevance(self, X: Any, *, qid: Any = None) -> np.ndarray:
         """Probability that each document is relevant (label 1 or more), comparable between queries.
@@ -543,7 +534,6 @@ class Ranker(FittedAttributes, Estimator):
         self.check_fitted()
         data = training_data(X, y, qid, name="score", columns=self._columns)
         self._check_features(data)
-        self._warn_if_cut(data)
         measure = parse(self.eval_measure)
         return measure.worth(measure.mean(measured([measure], data, self.score_rows, n_jobs=self.n_jobs)[0]))
 

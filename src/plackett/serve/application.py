@@ -25,6 +25,8 @@ from plackett.serve.tables import check_keys
 from plackett.serve.threads import Threads
 from plackett.serve.worker import Worker
 
+__all__ = ["application"]
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]

@@ -9,6 +9,7 @@ import socket
 import sys
 from pathlib import Path
 
+from plackett._base.process import own_process
 from plackett.serve.logs import event, log_to
 from plackett.serve.settings import Settings
 from plackett.serve.worker import Worker
@@ -16,6 +17,7 @@ from plackett.serve.worker import Worker
 
 def work() -> None:
     """Be a worker."""
+    own_process()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
     task = json.loads(sys.stdin.readline())

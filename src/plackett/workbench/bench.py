@@ -15,6 +15,8 @@ from plackett.workbench.sources.base import Source
 from plackett.workbench.store import Store
 from plackett.workbench.training import Job, Jobs
 
+__all__ = ["Workbench"]
+
 #: Name of the set of queries that came with the source, and of that of queries typed into the search box.
 GIVEN, TYPED = "given", "typed"
 #: What the name of a snapshot begins with where rankers are named.

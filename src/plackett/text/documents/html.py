@@ -23,6 +23,8 @@ _LARGEST = 1 << 28
 _ENCODING = re.compile(rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([\w:.+-]+)""", re.I)
 _BEGINNING = 4096
 
+__all__ = ["read_page"]
+
 
 def read_html(folder: Path) -> Iterator[Document]:
     """Read the pages of a folder and the folders in it: title, text, links with their anchor text.

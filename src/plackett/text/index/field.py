@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.index.inverting import forward, invert
 
+__all__ = ["Field"]
+
 
 class Postings(NamedTuple):
     """Documents by term.

@@ -28,6 +28,8 @@ from plackett.text.index.segment import StoredSegment, compose_field, compose_ta
 from plackett.text.index.settings import Settings
 from plackett.text.index.values import is_empty
 
+__all__ = ["IndexWriter"]
+
 _DELETED = "index deletions"
 _LOCK = "writer.lock"
 #: A segment is merged with the one before it unless that one is this many times as large.

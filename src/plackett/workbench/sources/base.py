@@ -33,10 +33,6 @@ class Source:
         """Number of documents."""
         raise NotImplementedError
 
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents is here."""
-        raise NotImplementedError
-
     def add(self, given: str) -> Column:
         """Add a column by the name that the command line or the page gives it."""
         raise DataError(f"{given!r}: this source takes no more rankers")

@@ -55,10 +55,6 @@ class DatasetSource(Source):
         """Number of rows."""
         return self.data.n_rows
 
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents has a row."""
-        return not set(self.docids.tolist()).isdisjoint(ids)
-
     def add(self, given: str) -> Column:
         """A model file, a run file, or a feature by its name or number."""
         path = Path(given)

@@ -59,10 +59,6 @@ class IndexSource(Source):
         """Number of documents."""
         return self.index.n_documents
 
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents is in the index."""
-        return bool((self.index.numbers(ids) >= 0).any())
-
     def add(self, given: str) -> Column:
         """A retrieval model such as ``RM3(n_terms=10)``, a model file, a saved pipeline, or a run file."""
         path = Path(given)
