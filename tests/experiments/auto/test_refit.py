@@ -11,7 +11,7 @@ from plackett.data.canonical import canonical_order
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.refit import refit
-from plackett.experiments.auto.selection import AutoSelection
+from plackett.experiments.auto.selection import BlendMembers
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import CandidateTrials, fit
 from plackett.measures.language import parse
@@ -38,7 +38,7 @@ def trials():
 
 def trained(trials, clock, **limits):
     trials.clock = clock
-    chosen = AutoSelection([0, 1], [0, 0], np.array([0.6, 0.4]), None)
+    chosen = BlendMembers([0, 1], [0, 0], np.array([0.6, 0.4]), None)
     scorer, short = refit(trials, chosen, trials.splits.data, **limits)
     return [(ranker.num_leaves, ranker.scorer_.booster.num_trees()) for ranker in scorer.rankers], short
 
@@ -63,6 +63,6 @@ def test_few_documents_are_trained_on_with_one_thread(trials, monkeypatch):
     seen = []
     trials.n_jobs = 2
     monkeypatch.setattr(module, "fit", lambda ranker, *given: seen.append(ranker.n_jobs) or fit(ranker, *given))
-    chosen = AutoSelection([0, 1], [0, 0], np.array([0.6, 0.4]), None)
+    chosen = BlendMembers([0, 1], [0, 0], np.array([0.6, 0.4]), None)
     scorer, _ = refit(trials, chosen, trials.splits.data, n_seeds=1)
     assert seen == [1, 1] and [ranker.n_jobs for ranker in scorer.rankers] == [2, 2]

@@ -23,7 +23,7 @@ from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
 from plackett.experiments.auto.report import COLUMNS, check_report, estimate, leaderboard, reasons
 from plackett.experiments.auto.search import Budget, search
-from plackett.experiments.auto.selection import AutoSelection, best_alone, members_for, select
+from plackett.experiments.auto.selection import BlendMembers, best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
 from plackett.experiments.auto.trials import CLOCKS, FAILURES, CandidateTrials, OutOfTimeError, fit, quietly
 from plackett.measures.base import Measure
@@ -233,7 +233,7 @@ class AutoRanker(Ranker):
         budget: Budget,
         max_members: int,
         monitor: Monitor,
-    ) -> tuple[AutoSelection, str]:
+    ) -> tuple[BlendMembers, str]:
         """The members of the blend, and why the search for them ended."""
 
         def notify() -> None:
@@ -256,7 +256,7 @@ class AutoRanker(Ranker):
             return best_alone(trials, document_seconds=limit), "it was interrupted"
 
     def _refit(
-        self, trials: CandidateTrials, chosen: AutoSelection, data: RankingDataset, monitor: Monitor
+        self, trials: CandidateTrials, chosen: BlendMembers, data: RankingDataset, monitor: Monitor
     ) -> str | None:
         """Train the members on all data; why that was cut short, if it was."""
         # with a limit on the scoring time, several seeds of the same ranker would be too slow; after Ctrl-C, nobody

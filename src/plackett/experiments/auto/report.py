@@ -10,7 +10,7 @@ from plackett._base.errors import DataError
 from plackett.evaluation.significance.intervals import confidence_interval
 from plackett.experiments.auto.baseline import Baseline
 from plackett.experiments.auto.inspection import Facts
-from plackett.experiments.auto.selection import AutoSelection
+from plackett.experiments.auto.selection import BlendMembers
 from plackett.experiments.auto.trials import CandidateTrials, mean
 
 #: Maximum number of failures in the reasons; the leaderboard has all.
@@ -28,7 +28,7 @@ COLUMNS: dict[str, type] = {
 }
 
 
-def leaderboard(trials: CandidateTrials, chosen: AutoSelection) -> list[dict[str, Any]]:
+def leaderboard(trials: CandidateTrials, chosen: BlendMembers) -> list[dict[str, Any]]:
     """One row for each candidate: those finished on all splits by value, then those left behind, then failures."""
     sign = 1.0 if trials.measure.ascending else -1.0
     weight = dict(zip(chosen.members, chosen.weights.tolist(), strict=True))
@@ -72,7 +72,7 @@ def _speed(seconds: float, limit: float) -> str:
     return f"A document is scored in about {took}; what takes longer than {most} was left out."
 
 
-def estimate(trials: CandidateTrials, chosen: AutoSelection) -> dict[str, Any] | None:
+def estimate(trials: CandidateTrials, chosen: BlendMembers) -> dict[str, Any] | None:
     """The quality to expect on new queries; None if too few queries were left out."""
     if chosen.values is None or not np.isfinite(chosen.values).any():
         return None
@@ -85,7 +85,7 @@ def estimate(trials: CandidateTrials, chosen: AutoSelection) -> dict[str, Any] |
 
 def reasons(
     trials: CandidateTrials,
-    chosen: AutoSelection,
+    chosen: BlendMembers,
     facts: Facts,
     why: str,
     seconds: float,
@@ -145,7 +145,7 @@ def _tried(trials: CandidateTrials, why: str) -> str:
     )
 
 
-def _result(trials: CandidateTrials, chosen: AutoSelection) -> str:
+def _result(trials: CandidateTrials, chosen: BlendMembers) -> str:
     """Members with their weights and rounds."""
     parts = []
     for number, stage, weight in zip(chosen.members, chosen.stages, chosen.weights, strict=True):

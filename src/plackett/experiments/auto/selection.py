@@ -27,7 +27,7 @@ MEMBERS, MEMBERS_OF_FEW = 5, 10
 
 
 @dataclass(frozen=True, eq=False)
-class AutoSelection:
+class BlendMembers:
     """The selected candidates.
 
     Attributes
@@ -119,7 +119,7 @@ def greedy(
 
 def select(
     trials: CandidateTrials, *, max_members: int, document_seconds: float | None = None, random_state: int = 0
-) -> AutoSelection:
+) -> BlendMembers:
     """Blend the complete candidates: the mean of greedy selections, each on all but a part of the queries.
 
     For every part left out, the best stage of each candidate and the weights are chosen on the other queries and
@@ -145,7 +145,7 @@ def select(
             weights += chosen / len(parts)
     order = np.argsort(-weights, kind="stable")[:max_members].tolist()
     kept = table.affordable([i for i in order if weights[i] > 0])
-    return AutoSelection(
+    return BlendMembers(
         members=[finished[i] for i in kept],
         stages=[int(stages[i]) for i in kept],
         weights=weights[kept] / weights[kept].sum(),
@@ -153,13 +153,13 @@ def select(
     )
 
 
-def best_alone(trials: CandidateTrials, *, document_seconds: float | None = None) -> AutoSelection:
+def best_alone(trials: CandidateTrials, *, document_seconds: float | None = None) -> BlendMembers:
     """The best complete candidate by itself, of those that score fast enough; without an estimate."""
     finished = trials.complete()
     seconds = {i: trials.document_seconds(i) for i in finished}
     limit = np.inf if document_seconds is None else max(document_seconds, min(seconds.values()))
     best = max((i for i in finished if seconds[i] <= limit), key=trials.worth)
-    return AutoSelection([best], [trials.best_stage(best)], np.ones(1), None)
+    return BlendMembers([best], [trials.best_stage(best)], np.ones(1), None)
 
 
 def evaluations(n_candidates: int) -> int:
