@@ -29,7 +29,7 @@ def _sums(lo, hi, offsets, values, out):
 
 #: A process that has Numba and its compiler ready, and no kernel.
 READY = """
-import numba, plackett._kernels.kernel, plackett._kernels.cache, plackett._kernels.compiler
+import numba, plackett._kernels.kernel, plackett._kernels.cache
 numba.njit(lambda x: x * 2.0 + 1.0)(1.0)
 """
 

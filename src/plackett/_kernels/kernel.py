@@ -50,7 +50,7 @@ def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False
     """
     if function is None:
         return lambda f: kernel(f, fastmath=fastmath, inline=inline)
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     options["fastmath"] = set(fastmath) if isinstance(fastmath, frozenset) else fastmath
     if inline:
         options["forceinline"] = True
@@ -76,7 +76,7 @@ class Kernel:
         if self.compiled is None:
             with _lock:
                 if self.compiled is None:
-                    self.compiled = self._prepare(inner=False)
+                    self.compiled = self._prepare(self.options)
         return self.compiled
 
     @property
@@ -85,12 +85,21 @@ class Kernel:
         if self._inner is None:
             with _lock:
                 if self._inner is None:
-                    self._inner = self._prepare(inner=True)
+                    self._inner = self._prepare(self.options | self._called())
         return self._inner
 
-    def _prepare(self, inner: bool) -> Any:
+    def _called(self) -> dict[str, bool]:
+        """Further options where another kernel calls this one.
+
+        A caller contains a copy of what it calls. If the called kernel has been compiled in the same process, calls go to
+        its own machine code instead, which rounds differently where sums may be reordered: such a kernel becomes a part of its
+        caller, so that there is no call.
+        """
+        return {"no_cpython_wrapper": True} | ({"forceinline": True} if self.options["fastmath"] else {})
+
+    def _prepare(self, options: dict[str, Any]) -> Any:
         folder = cache_folder(self.function.__module__, self.plackett_stamp)
-        return _compile(self.function, self.options, folder, inner)
+        return _compile(self.function, options, folder)
 
     @cached_property
     def plackett_stamp(self) -> str:
@@ -129,25 +138,16 @@ def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers
     return kernel(function, inline=inline)
 
 
-def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None, inner: bool) -> Any:
+def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None) -> Any:
     import numba
 
-    from plackett._kernels.cache import InnerCache, KernelCache
-    from plackett._kernels.compiler import INNER, OUTER, plain_integers
+    from plackett._kernels.cache import KernelCache
 
-    compiled = numba.njit(**options, **(INNER if inner else OUTER))(function)
-    if inner:
-        compiled = plain_integers(compiled)
-    if folder is None:
-        return compiled
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)  # read by the cache while it is made, and only then
-    try:
-        compiled._cache = (InnerCache if inner else KernelCache)(function, folder, _file_name(function))
-    except RuntimeError:  # "no locator available": the disk became read-only after the folder was made
-        return compiled
-    finally:
-        numba.config.CACHE_DIR = before
+    compiled = numba.njit(**options)(function)
+    if folder is not None:
+        name = _file_name(function)
+        # private, because Numba's own cache cannot be told where to keep its files
+        compiled._cache = KernelCache(folder, f"{name}-inner" if "no_cpython_wrapper" in options else name)
     return compiled
 
 
