@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np

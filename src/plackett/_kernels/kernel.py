@@ -35,7 +35,7 @@ REASSOC = frozenset({"reassoc", "contract", "nsz"})
 _ROWS_PER_THREAD = 20_000
 PAIR_ROWS_PER_THREAD = 2_000
 
-#: Held while a kernel is prepared: Numba reads the folder of its cache from global settings.
+#: Held while a kernel is prepared, so that threads that call it at once share what one of them compiles.
 _lock = threading.Lock()
 
 
@@ -91,11 +91,11 @@ class Kernel:
     def _called(self) -> dict[str, bool]:
         """Further options where another kernel calls this one.
 
-        A caller contains a copy of what it calls. If the called kernel has been compiled in the same process, calls go to
-        its own machine code instead, which rounds differently where sums may be reordered: such a kernel becomes a part of its
-        caller, so that there is no call.
+        Only the process that compiles has machine code of the called kernel alone, and runs it in place of the copy
+        that the caller contains. The two round differently where sums may be reordered. Such a kernel is inlined: then
+        no call is left, and the first process computes the same bits as later ones.
         """
-        return {"no_cpython_wrapper": True} | ({"forceinline": True} if self.options["fastmath"] else {})
+        return {"no_cpython_wrapper": True} | ({"forceinline": True} if self.reorders_sums else {})
 
     def _prepare(self, options: dict[str, Any]) -> Any:
         folder = cache_folder(self.function.__module__, self.plackett_stamp)
@@ -105,6 +105,12 @@ class Kernel:
     def plackett_stamp(self) -> str:
         """Hash of the sources that decide the machine code."""
         return _stamp(self.function)
+
+    @cached_property
+    def reorders_sums(self) -> bool:
+        """Whether sums may be reordered in it or in a kernel that it calls."""
+        called = (value for _, value in _globals(self.function) if isinstance(value, Kernel))
+        return bool(self.options["fastmath"]) or any(each.reorders_sums for each in called)
 
     @property
     def _numba_type_(self) -> Any:
@@ -142,8 +148,9 @@ def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path
     import numba
 
     from plackett._kernels.cache import KernelCache
+    from plackett._kernels.compiler import QuietCompiler
 
-    compiled = numba.njit(**options)(function)
+    compiled = numba.njit(**options, pipeline_class=QuietCompiler)(function)
     if folder is not None:
         name = _file_name(function)
         # private, because Numba's own cache cannot be told where to keep its files
@@ -160,8 +167,8 @@ def _stamp(function: Any) -> str:
     """Hash of everything that decides the machine code of a kernel, as far as sources go."""
     digest = hashlib.blake2b(digest_size=10)
     digest.update(_file_digest(function.__code__.co_filename))
-    for name in sorted(_names(function.__code__)):
-        value = function.__globals__.get(name)
+    digest.update(function.__code__.co_code)  # of a function typed at a prompt there is no file
+    for name, value in _globals(function):
         if hasattr(value, "plackett_stamp"):
             digest.update(value.plackett_stamp.encode())
         elif isinstance(value, ModuleType) and value.__name__.startswith("plackett"):
@@ -171,6 +178,12 @@ def _stamp(function: Any) -> str:
         elif isinstance(value, np.ndarray):
             digest.update(name.encode() + value.tobytes())
     return digest.hexdigest()
+
+
+def _globals(function: Any) -> Iterator[tuple[str, Any]]:
+    """What a function reads of its module: names and values."""
+    for name in sorted(_names(function.__code__)):
+        yield name, function.__globals__.get(name)
 
 
 def _names(code: Any) -> set[str]:
@@ -185,7 +198,7 @@ def _names(code: Any) -> set[str]:
 def _file_digest(path: str) -> bytes:
     try:
         return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).digest()
-    except OSError:  # a function typed at a prompt has no file; its bytecode changes its name then
+    except OSError:
         return path.encode()
 
 
