@@ -12,7 +12,8 @@ from types import ModuleType
 import pytest
 
 import plackett
-from plackett._names.index import PACKAGES
+from plackett import PACKAGES
+from plackett._names.catalogue import public_names
 
 PACKAGE = Path(plackett.__file__).parent
 
@@ -114,7 +115,7 @@ def test_a_star_import_brings_what_is_public(package):
     names: dict[str, object] = {}
     exec(f"from {package} import *", names)
     del names["__builtins__"]
-    public = set(PACKAGES.get(package.removeprefix("plackett."), ()))
+    public = set(public_names(package.removeprefix("plackett.")))
     assert public <= set(names)
     assert names.keys() <= set(dir(module)), "completion offers it too"
     if not hasattr(module, "__all__"):

@@ -25,7 +25,6 @@ from mkdocs.structure.pages import Page
 
 import plackett
 from plackett._names import catalogue
-from plackett._names.index import PUBLIC
 
 sys.path.insert(0, str(Path(__file__).parent))
 from docstrings import Formulas, to_markdown
@@ -68,7 +67,8 @@ def _public() -> Iterator[tuple[str, str, str]]:
         if inspect.ismodule(value):
             packages.append(value)
         else:
-            yield PUBLIC.get(name) or value.__module__, name, f"plackett.{name}"
+            item = catalogue.public_names().get(name)
+            yield item.module if item else value.__module__, name, f"plackett.{name}"
     for package in packages:
         for name in getattr(package, "__all__", None) or dir(package):
             value = getattr(package, name)

@@ -101,7 +101,6 @@ def test_nothing_to_learn_from():
 
 
 @pytest.mark.full
-@pytest.mark.spec("apps.translation.ibm1")
 def test_wikiqa_by_the_official_rule(data_dir):
     """A published run has its published figures; the ranker beats word overlap."""
     folder = data_dir / "wikiqa"

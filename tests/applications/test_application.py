@@ -64,7 +64,6 @@ def saved(tmp_path_factory):
     return application, folder
 
 
-@pytest.mark.spec("apps.pipeline")
 def test_saved_and_loaded_it_gives_the_same_ranks(saved):
     application, folder = saved
     lists = _judged(10, seed=2)
@@ -93,7 +92,6 @@ def test_ranks_and_reasons(saved):
     assert len(application.rank("what does the seal do")) == 3
 
 
-@pytest.mark.spec("apps.pipeline")
 def test_folds_are_fitted_anew_on_the_other_lists():
     application, lists = _application(), _judged(12)
     found = application.cross_validate(lists, n_folds=3)

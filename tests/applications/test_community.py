@@ -8,8 +8,6 @@ from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists, CommunityFeatures, graded_by_votes, read_posts
 from plackett.applications.community import _Background
 
-pytestmark = pytest.mark.spec("apps.qa.nonfactoid")
-
 POSTS = """<?xml version="1.0" encoding="utf-8"?>
 <posts>
   <row Id="1" PostTypeId="1" AcceptedAnswerId="3" CreationDate="2020-01-01" Score="5"

@@ -7,8 +7,6 @@ import plackett as pk
 from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists, DefinitionFeatures, find_definitions
 
-pytestmark = pytest.mark.spec("apps.qa.definition")
-
 
 @pytest.mark.parametrize(
     ("paragraph", "term"),

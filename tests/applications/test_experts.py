@@ -8,7 +8,6 @@ from plackett._base.errors import DataError
 from plackett.applications import ExpertModel, SupportedCandidates
 from plackett.applications.experts import likelihood_loss
 
-pytestmark = pytest.mark.spec("apps.expert")
 FORMS = ("arithmetic", "geometric")
 
 

@@ -15,8 +15,6 @@ from plackett.applications import (
 )
 from plackett.applications.quantities import _agreement
 
-pytestmark = pytest.mark.spec("apps.qa.quantity")
-
 
 @pytest.mark.parametrize(
     ("text", "value", "unit"),

@@ -9,8 +9,6 @@ import plackett as pk
 from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists, Subgroup, SubgroupFeatures, find_subgroups, size_exponent
 
-pytestmark = pytest.mark.spec("apps.subgroup")
-
 
 def table(n=150, seed=0):
     rng = np.random.default_rng(seed)

@@ -7,7 +7,6 @@ import plackett as pk
 from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists, SentenceFeatures, TermStatistics, summarise
 
-pytestmark = pytest.mark.spec("apps.summarise")
 SENTENCES = ["The red fox runs.", "A blue whale sings at night.", "Nobody knows.", "Whales sing in blue water."]
 
 

@@ -27,7 +27,6 @@ def _brute_force(questions, answers, n_iterations):
     return t
 
 
-@pytest.mark.spec("apps.translation.ibm1")
 def test_published_example():
     after_one = TranslationModel(n_iterations=1).fit(QUESTIONS, ANSWERS)
     assert after_one.probability("x", "a") == pytest.approx(0.75)
@@ -37,7 +36,6 @@ def test_published_example():
     np.testing.assert_allclose(model.log_likelihoods_[:2], [-2.07944, -1.73851], atol=1e-5)
 
 
-@pytest.mark.spec("apps.translation.ibm1")
 @pytest.mark.parametrize("seed", range(5))
 def test_brute_force_over_all_alignments(seed):
     rng = np.random.default_rng(seed)
@@ -52,7 +50,6 @@ def test_brute_force_over_all_alignments(seed):
         assert sum(p for _, p in model.translations(a)) == pytest.approx(1)
 
 
-@pytest.mark.spec("apps.translation.ibm1")
 def test_probability_of_a_question_by_the_formula():
     model = TranslationModel(smoothing=0.3, self_translation=0.4).fit(QUESTIONS, ANSWERS)
     counts = {"a": 3, "b": 2, "x": 3, "y": 2, "new": 1}  # one more than seen

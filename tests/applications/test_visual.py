@@ -8,8 +8,6 @@ from plackett._base.errors import DataError
 from plackett.applications import rerank_by_content
 from plackett.applications.visual import _content
 
-pytestmark = pytest.mark.spec("apps.multimedia.rerank")
-
 
 def planted(n=80, seed=0):
     rng = np.random.default_rng(seed)

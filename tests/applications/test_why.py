@@ -7,8 +7,6 @@ import plackett as pk
 from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists, Passage, WhyFeatures
 
-pytestmark = pytest.mark.spec("apps.qa.why")
-
 
 def values(question, passage, **settings):
     lists = CandidateLists.of([(question, [passage, "other"])])

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import plackett as pk
+from plackett.cli import catalogue
 from plackett.cli.app import ALIASES, COMMANDS
 
 
@@ -136,9 +137,28 @@ def test_list_shows_sentences(run):
     _, out, _ = run("list", "--kind", "ranker")
     assert "listwise." not in out and "pairwise." not in out and "boosting over queries" in out
     _, out, _ = run("list", "--kind", "ranker", "--ids")
-    assert "plackett.rankers.listwise.adarank" in out
+    assert "plackett.rankers.listwise.adarank" in out and "listwise.adarank" in out
     code, _, err = run("list", "--kind", "rankers")
     assert code == 2 and "did you mean ranker or re-ranker?" in err
+
+
+def test_list_has_ids_in_a_checkout_only(run, monkeypatch, tmp_path):
+    _, out, _ = run("list", "--ids", "--json")
+    ids = {(row["kind"], row["name"]): row["ids"] for row in json.loads(out)}
+    assert "eval.ndcg" in ids["measure", "nDCG"]
+    table = tmp_path / "inventory.tsv"
+    table.write_text("id\tname\titems\nx.y\tXy\tstudies.xy plackett.measures.NDCG\n", encoding="utf-8")
+    monkeypatch.setattr(catalogue, "INVENTORY", table)
+    _, out, _ = run("list", "--ids", "--json")
+    assert [(row["module"], row["name"]) for row in json.loads(out) if row["ids"]] == [
+        ("plackett.measures.ndcg", "nDCG"),
+        ("studies", "xy"),
+    ]
+    monkeypatch.setattr(catalogue, "INVENTORY", tmp_path / "none.tsv")
+    code, _, err = run("list", "--ids")
+    assert code == 2 and "docs/inventory.tsv" in " ".join(err.split())
+    code, out, _ = run("list", "--json")
+    assert code == 0 and "ids" not in json.loads(out)[0]
 
 
 def test_train_with_parameters_in_the_name(run, shop):

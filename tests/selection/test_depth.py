@@ -10,8 +10,6 @@ from plackett import DataError
 from plackett.selection import allocate, deep_sample, shallow_sample
 from plackett.studies.deep_or_shallow import deep_or_shallow
 
-pytestmark = pytest.mark.spec("select.budget")
-
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.37, 0.5, 1.0])
 def test_both_samples_cost_the_same(share):

@@ -31,7 +31,6 @@ def _split(seed=0, docids=False):
     return tuple(parts)
 
 
-@pytest.mark.spec("LR-17")
 def test_cases_are_the_largest_differences_and_the_pair_adds_up():
     split = _split(docids=True)
     study = case_studies(split, rankers=RANKERS, n_trials=1, n_jobs=1, random_state=0)
@@ -58,7 +57,6 @@ def test_cases_are_the_largest_differences_and_the_pair_adds_up():
     assert query.y[good] > query.y[bad] and pair.frame[pair.frame.columns[1]][0] is not None
 
 
-@pytest.mark.spec("LR-17")
 def test_feature_alone_is_what_evaluate_says():
     split = _split()
     study = case_studies(split, rankers=RANKERS, n_trials=1, n_jobs=1)

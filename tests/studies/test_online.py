@@ -9,7 +9,6 @@ from plackett.online.interleaving.interleave import METHODS
 from plackett.studies.online import online
 
 
-@pytest.mark.spec("online.interleave")
 def test_both_tables_are_there():
     study = online(
         users=["perfect"],

@@ -13,7 +13,6 @@ from plackett.studies.what_to_label import _made_up, difference, what_to_label
 from plackett.studies.what_to_train_on import what_to_train_on
 
 
-@pytest.mark.spec("select.pool.study")
 def test_everything_judged_is_the_truth():
     runs, qrels = _made_up(0, n_runs=3, n_queries=4, n_docs=20, depth=10)
     truth = Candidates.from_runs(runs, qrels)
@@ -25,7 +24,6 @@ def test_everything_judged_is_the_truth():
     assert (~got.open).sum() == 11
 
 
-@pytest.mark.spec("select.pool.study")
 def test_rows_of_what_to_label():
     found = what_to_label(budgets=(4,), n_queries=5, n_repeats=2)
     assert found.frame.height == 7
@@ -48,7 +46,6 @@ def test_intervals():
     assert (high - low) / 2 == pytest.approx(4.302652729911275 / np.sqrt(3))
 
 
-@pytest.mark.spec("efficient.earlyexit", "efficient.cascade")
 def test_rows_of_the_scoring_frontier():
     found = scoring_frontier(n_estimators=12, num_leaves=4, n_queries=24, n_docs=14, repeats=1, max_loss=0.05)
     frame = found.frame

@@ -12,7 +12,6 @@ from plackett.testing.rankers import easy_task
 from plackett.theory.adarank_residual import adarank_residual
 
 
-@pytest.mark.spec("theory.adarank_residual", "listwise.adarank")
 @pytest.mark.parametrize("seed", range(5))
 def test_the_bound_of_training_holds(seed):
     X, y, qid = easy_task(seed)
@@ -28,7 +27,6 @@ def test_the_bound_of_training_holds(seed):
     assert found.residual.shape == (15, data.n_queries) and found.largest.shape == (15,)
 
 
-@pytest.mark.spec("theory.adarank_residual")
 def test_a_measure_need_not_be_additive():
     """Each feature alone leaves the relevant document second; their sum puts it first."""
     data = RankingDataset.from_arrays([[0.6, 0.6], [1.0, 0.0], [0.0, 1.0]], [1, 0, 0], qid=[1, 1, 1])

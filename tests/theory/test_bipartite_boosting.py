@@ -12,7 +12,6 @@ POSITIVES = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1]])
 NEGATIVES = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 0]])
 
 
-@pytest.mark.spec("M-20")
 def test_worked_numbers_of_both_steps():
     exact = bipartite_rankboost(POSITIVES, NEGATIVES, 4)
     figure = bipartite_rankboost(POSITIVES, NEGATIVES, 4, step="figure")
@@ -23,7 +22,6 @@ def test_worked_numbers_of_both_steps():
     assert (figure.normalisers > exact.normalisers).all()
 
 
-@pytest.mark.spec("M-20")
 def test_it_is_rankboost_on_the_pairs():
     differences = (POSITIVES[:, None, :] - NEGATIVES[None, :, :]).reshape(-1, 3).astype(float)
     D, weights = np.full(12, 1 / 12), np.zeros(3)
@@ -40,7 +38,6 @@ def test_it_is_rankboost_on_the_pairs():
     np.testing.assert_allclose(found.weights, weights, rtol=1e-9)
 
 
-@pytest.mark.spec("M-21")
 @pytest.mark.parametrize("constant", [True, False])
 def test_a_minimum_of_adaboost_is_one_of_rankboost_if_a_constant_ranker_is_there(constant):
     rng = np.random.default_rng(0)

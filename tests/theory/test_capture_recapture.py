@@ -7,7 +7,6 @@ from plackett import DataError
 from plackett.theory import capture_recapture
 
 
-@pytest.mark.spec("exercise.1.1–1.10")
 def test_independent_samples_give_the_size_and_correlated_ones_too_little():
     rng = np.random.default_rng(0)
     n = 5000

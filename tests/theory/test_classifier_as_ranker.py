@@ -8,14 +8,12 @@ import pytest
 from plackett.theory.classifier_as_ranker import classification_error, ranking_error_of_classifier
 
 
-@pytest.mark.spec("M-41")
 def test_worked_numbers():
     assert ranking_error_of_classifier(0.3, 0.2) == pytest.approx(0.06)
     assert classification_error(0.3, 0.2, 0.4) == pytest.approx(0.24)
     assert ranking_error_of_classifier(0.3, 0.2, "half") == pytest.approx(0.25)
 
 
-@pytest.mark.spec("M-41")
 @pytest.mark.parametrize(("tie", "loss"), [("none", 0.0), ("half", 0.5), ("loss", 1.0)])
 def test_it_is_the_share_of_pairs(tie, loss):
     positives, negatives = np.array([1, 1, 1, 0, 0]), np.array([1, 0, 0, 0])  # FNR 2/5, FPR 1/4
@@ -23,7 +21,6 @@ def test_it_is_the_share_of_pairs(tie, loss):
     assert ranking_error_of_classifier(0.4, 0.25, tie) == pytest.approx(np.mean(pairs))
 
 
-@pytest.mark.spec("M-41")
 def test_strict_ranking_error_is_below_the_classification_error():
     for fnr in np.linspace(0, 1, 11):
         for fpr in np.linspace(0, 1, 11):

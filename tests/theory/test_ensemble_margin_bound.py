@@ -13,7 +13,6 @@ def stumps(x, thresholds):
     return (x[:, None] > thresholds).astype(float)
 
 
-@pytest.mark.spec("M-18")
 def test_parts_and_rounds():
     rng = np.random.default_rng(0)
     d = rng.integers(-1, 2, (400, 3)).astype(float)
@@ -37,7 +36,6 @@ def test_parts_and_rounds():
     assert of_sample.complexity == pytest.approx(8 * 2 * np.sqrt(2 * np.log(50) / 400))
 
 
-@pytest.mark.spec("M-18")
 def test_it_holds():
     """Ensembles chosen to fit noisy pairs: the risk on new pairs is below the bound."""
     rng = np.random.default_rng(1)

@@ -30,7 +30,6 @@ def random_table(rng, n):
 # ------------------------------------------------------------------------------------------------------------- losses
 
 
-@pytest.mark.spec("M-25")
 def test_losses_against_the_double_sum():
     rng = np.random.default_rng(0)
     for n in (2, 5, 8):
@@ -48,7 +47,6 @@ def test_losses_against_the_double_sum():
         ranking_loss([0, 0], [1, 0])
 
 
-@pytest.mark.spec("M-31", "M-44")
 def test_emphasis():
     rng = np.random.default_rng(1)
     for k in range(1, 8):
@@ -94,7 +92,6 @@ def bipartite_cases(rng, sets):
     return cases
 
 
-@pytest.mark.spec("M-24", "M-26", "M-27", "M-29")
 def test_regrets_of_two_stages():
     rng = np.random.default_rng(2)
     sets = [(0, 1, 2), (1, 2, 3), (0, 3)]
@@ -111,7 +108,6 @@ def test_regrets_of_two_stages():
         assert drawn.ranking <= two_stage_bound(found.preference) + 0.05  # 200 runs stand for the expectation
 
 
-@pytest.mark.spec("M-26")
 def test_a_rule_that_sees_the_set_can_have_negative_regret():
     """The truth between 0 and 1 depends on whether 2 is there; a rule may follow, one order for all sets cannot."""
     cases = [(0.5, (0, 1), (1, 0)), (0.5, (0, 1, 2), (0, 1, 0))]
@@ -130,7 +126,6 @@ def test_a_rule_that_sees_the_set_can_have_negative_regret():
             regrets(bad, h, rule)
 
 
-@pytest.mark.spec("M-27")
 def test_bounds_as_numbers():
     assert two_stage_bound(0.25, "degree") == 0.5
     assert two_stage_bound(0.25, "quicksort", bipartite=False) == 0.5
@@ -139,7 +134,6 @@ def test_bounds_as_numbers():
         two_stage_bound(0.1, "bubble")
 
 
-@pytest.mark.spec("M-28")
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_no_deterministic_rule_is_better_than_two(order):
     found = worst_case_of_rule(lambda h: order)
@@ -149,7 +143,6 @@ def test_no_deterministic_rule_is_better_than_two(order):
 # -------------------------------------------------------------------------------------------------------------- bounds
 
 
-@pytest.mark.spec("theory.cohen_ranker_bound")
 def test_bound_of_cohen_holds_for_any_order():
     rng = np.random.default_rng(3)
     for _ in range(200):
@@ -170,7 +163,6 @@ def test_bound_of_cohen_holds_for_any_order():
         cohen_ranker_bound([0, 1], np.full((2, 2), 0.5), [])
 
 
-@pytest.mark.spec("M-02", "M-03")
 def test_pair_errors():
     rng = np.random.default_rng(4)
     first, second, sign = rng.normal(size=50), rng.normal(size=50), rng.integers(-1, 2, 50)
@@ -185,7 +177,6 @@ def test_pair_errors():
         pair_margin_loss(first, second, sign, 0.0)
 
 
-@pytest.mark.spec("M-01")
 def test_contradictions():
     rng = np.random.default_rng(5)
     data = pk.RankingDataset.from_arrays(None, rng.integers(0, 3, 30), np.repeat(np.arange(3), 10))
@@ -210,7 +201,6 @@ def test_contradictions():
         contradictions(data)
 
 
-@pytest.mark.spec("M-43")
 def test_auc_deviation_covers():
     assert auc_deviation(100, 400, method="mcdiarmid") == pytest.approx(0.1518404, abs=5e-8)
     assert auc_deviation(100, 400) == pytest.approx(0.1358102, abs=5e-8)
@@ -226,7 +216,6 @@ def test_auc_deviation_covers():
         auc_deviation(3, 3, 1.5)
 
 
-@pytest.mark.spec("theory.pairwise_01")
 def test_which_pair_losses_bound_the_zero_one_loss():
     from plackett.losses.pairwise.exponential import Exponential
     from plackett.losses.pairwise.fidelity import Fidelity

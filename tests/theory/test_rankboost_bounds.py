@@ -39,7 +39,6 @@ def random_matrix(seed, tied=0.3):
     return rng.choice([-1, 0, 1], (40, 12), p=p).astype(float)
 
 
-@pytest.mark.spec("M-12")
 @pytest.mark.parametrize("seed", range(4))
 def test_distribution_identity(seed):
     differences, alphas, _, _, D, product = boost(random_matrix(seed), 15)
@@ -49,7 +48,6 @@ def test_distribution_identity(seed):
     assert boosted_distribution(1e4 * np.ones((3, 1)), [1.0])[0].tolist() == [1 / 3] * 3  # far beyond the range of exp
 
 
-@pytest.mark.spec("M-13")
 @pytest.mark.parametrize("seed", range(4))
 def test_chain_of_error_bounds(seed):
     differences, alphas, plus, minus, _, _ = boost(random_matrix(seed), 15)
@@ -64,7 +62,6 @@ def test_chain_of_error_bounds(seed):
     assert bounds.edges[-1] <= np.exp(-2 * worst**2 * alphas.size)
 
 
-@pytest.mark.spec("M-14")
 def test_rankers_that_tie_most_pairs():
     """Each ranker tells about 1 pair in 7 apart: small edges, much larger normalised ones, and the bound holds."""
     differences, alphas, plus, minus, _, _ = boost(random_matrix(1, tied=0.85), 30)
@@ -76,7 +73,6 @@ def test_rankers_that_tie_most_pairs():
     np.testing.assert_allclose(normalised_edge([0.05, 0.0], [0.0, 0.0]), [0.5 * np.sqrt(0.05), 0.0])
 
 
-@pytest.mark.spec("M-37")
 @pytest.mark.parametrize("rho", [0.0, 0.05, 0.1, 0.2])
 @pytest.mark.parametrize("seed", range(4))
 def test_margin_bound(seed, rho):
@@ -93,7 +89,6 @@ def test_margin_bound(seed, rho):
     assert empirical_margin_loss([0.1, 0.2, 0.3], 0.2) == pytest.approx(2 / 3)
 
 
-@pytest.mark.spec("M-34")
 def test_smooth_margin_bounds_the_margin():
     rng = np.random.default_rng(0)
     for _ in range(20):

@@ -10,7 +10,6 @@ from plackett.evaluation.evaluate import evaluate
 from plackett.theory.rsr_reduction import rsr_reduction
 
 
-@pytest.mark.spec("theory.rsr_reduction")
 def test_bound_holds_for_orders():
     rng = np.random.default_rng(0)
     tight = 0
@@ -24,7 +23,6 @@ def test_bound_holds_for_orders():
     assert tight > 50  # the bound is attained: no factor is lost
 
 
-@pytest.mark.spec("theory.rsr_reduction")
 def test_loss_is_that_of_the_measure():
     rng = np.random.default_rng(1)
     for _ in range(20):
@@ -34,7 +32,6 @@ def test_loss_is_that_of_the_measure():
         np.testing.assert_allclose(rsr_reduction(scores, labels).loss, expected, atol=1e-12)
 
 
-@pytest.mark.spec("theory.rsr_reduction")
 def test_a_table_of_preferences_is_the_order_it_says():
     scores, labels = np.array([0.3, -1.0, 2.0, 0.1]), [0, 2, 1, 0]
     table = scores[:, None] < scores
@@ -43,7 +40,6 @@ def test_a_table_of_preferences_is_the_order_it_says():
     assert (one.loss, one.bound) == (two.loss, two.bound)
 
 
-@pytest.mark.spec("theory.rsr_reduction")
 def test_circles_are_named_and_can_break_the_bound():
     """a before b before c before a: all positions tie."""
     circle = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])

@@ -7,8 +7,6 @@ import pytest
 
 from plackett.theory.structured_bounds import structured_bounds
 
-pytestmark = pytest.mark.spec("theory.structured_bounds")
-
 MEASURES = [("AP", 2), ("RR", 2), ("nDCG", 4), ("nDCG@2", 4)]
 
 

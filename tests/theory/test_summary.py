@@ -11,7 +11,6 @@ import plackett as pk
 from plackett.theory.algorithm_registry import ALGORITHMS
 
 
-@pytest.mark.spec("summary.registry")
 def test_all_39_methods_are_rankers_with_an_approach():
     assert [entry.number for entry in ALGORITHMS] == list(range(1, 40))
     for entry in ALGORITHMS:
@@ -22,7 +21,6 @@ def test_all_39_methods_are_rankers_with_an_approach():
     assert pk.theory.algorithm_registry().height == 39
 
 
-@pytest.mark.spec("summary.implicit_dt")
 def test_order_by_expected_utility_is_the_best_of_all():
     rng = np.random.default_rng(0)
     for m in (1, 3, 5):
@@ -39,7 +37,6 @@ def test_order_by_expected_utility_is_the_best_of_all():
         pk.theory.expected_utility_order([[0.5, 0.2]], [0, 1])
 
 
-@pytest.mark.spec("theory.rocchio_hidden_loss")
 def test_one_step_on_the_hidden_loss_is_rocchio():
     rng = np.random.default_rng(0)
     q, good, bad = rng.random(6), rng.random((3, 6)), rng.random((4, 6))

@@ -10,6 +10,8 @@ import numpy as np
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["Borda"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Borda(Aggregation):
@@ -39,8 +41,6 @@ class Borda(Aggregation):
 
     name: ClassVar[str] = "Borda"
     aliases: ClassVar[tuple[str, ...]] = ("BordaCount", "BordaFuse", "WeightedBordaFuse")
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.borda",)
-    paper: ClassVar[str] = "Aslam, Montague 2001"
 
     unranked: str = "below"
 

@@ -15,6 +15,8 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["Fuzzy"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fuzzy(Aggregation):
@@ -49,8 +51,6 @@ class Fuzzy(Aggregation):
 
     name: ClassVar[str] = "Fuzzy"
     aliases: ClassVar[tuple[str, ...]] = ("Shimura",)
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.fuzzy",)
-    paper: ClassVar[str] = "Ahmad, Beg 2002"
 
     alpha: float = 2.0
     unranked: str = "below"

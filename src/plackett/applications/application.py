@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from plackett.explanations.explain import explain
 from plackett.explanations.explanation import Explanation
 from plackett.rankers.storage import load as load_ranker
 from plackett.rankers.storage import save as save_ranker
+
+__all__ = ["Application"]
 
 #: Files of a saved application.
 FILE, _RANKER, _ARRAYS, _EXAMPLES = "application.json", "ranker.plackett", "features.arrays", "examples.json"
@@ -79,8 +81,6 @@ class Application:
     >>> application.explain("", ["rhythm", "idea"]).pair(1, 0)["feature"][0]
     'vowels'
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("apps.pipeline",)
 
     features: Features
     ranker: Any

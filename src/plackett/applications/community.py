@@ -15,7 +15,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
-from plackett._names.provenance import fulfils
 from plackett.applications.answers import same_order
 from plackett.applications.features import Features
 from plackett.applications.language import kinds
@@ -24,6 +23,8 @@ from plackett.applications.terms import TermStatistics
 from plackett.applications.translation import TranslationModel
 from plackett.data.dataset import RankingDataset
 from plackett.text.analysis import Analyzer
+
+__all__ = ["CommunityFeatures", "graded_by_votes", "read_posts"]
 
 #: Representations of a text.
 _REPRESENTATIONS = ("words", "bigrams", "generalised bigrams", "dependencies", "generalised dependencies")
@@ -45,7 +46,6 @@ class Post(NamedTuple):
     accepted: int | None
 
 
-@fulfils("apps.qa.nonfactoid")
 def read_posts(path: str | os.PathLike[str]) -> list[Post]:
     """Questions and answers of a Stack Exchange dump (``Posts.xml``), with their HTML turned into text.
 
@@ -83,7 +83,6 @@ def _number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-@fulfils("apps.qa.nonfactoid")
 def graded_by_votes(
     posts: Iterable[Post], *, n_grades: int = 4, least_answers: int = 2, with_text: bool = False
 ) -> CandidateLists:
@@ -171,7 +170,6 @@ class CommunityFeatures(Features):
     Surdeanu, Ciaramita, Zaragoza: Learning to rank answers on large online QA collections. ACL 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.qa.nonfactoid",)
     names: ClassVar[tuple[str, ...]] = (
         *(f"{what}: {form}" for what in ("bm25", "tf-idf", "translation") for form in _REPRESENTATIONS),
         "same order",

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.applications.features import Features
 from plackett.applications.language import Tagger, kinds, noun_phrases, sentences, words
 from plackett.applications.lists import CandidateLists
 from plackett.applications.terms import TermStatistics
+
+__all__ = ["DefinitionFeatures", "find_definitions"]
 
 _ARTICLES = ("a", "an", "the")
 _NEGATIVE = frozenset(("he", "she", "said"))
@@ -29,7 +30,6 @@ class Definition(NamedTuple):
     paragraph: str
 
 
-@fulfils("apps.qa.definition")
 def find_definitions(paragraphs: Iterable[str], *, tagger: Tagger = kinds) -> list[Definition]:
     """Paragraphs that may define a term, with the term.
 
@@ -127,7 +127,6 @@ class DefinitionFeatures(Features):
     Xu, Cao, Li, Zhao: Ranking definitions with supervised learning methods. WWW 2005.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.qa.definition",)
     names: ClassVar[tuple[str, ...]] = (
         "at start",
         "article",

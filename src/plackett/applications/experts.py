@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from plackett._base.errors import DataError
 from plackett._base.estimator import Estimator
 from plackett._files import storage
 from plackett.data.dataset import RankingDataset
+
+__all__ = ["ExpertModel"]
 
 _KIND = "expert model"
 
@@ -131,8 +133,6 @@ class ExpertModel(Estimator):
     Fang, Si, Mathur: Discriminative models of integrating document evidence and document-candidate associations for
     expert search. SIGIR 2010.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("apps.expert",)
 
     def __init__(self, form: str = "arithmetic", *, alpha: float = 0.01, max_iter: int = 200) -> None:
         self.form, self.alpha, self.max_iter = form, alpha, max_iter

@@ -10,11 +10,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.applications.terms import TermStatistics
 from plackett.text.analysis import Analyzer
+
+__all__ = ["QuantityFeatures", "consensus_intervals", "read_quantities"]
 
 #: Size of each unit in the first unit of its kind.
 _UNITS: dict[str, tuple[str, float]] = {}
@@ -64,7 +65,6 @@ class Quantity(NamedTuple):
     unit: str
 
 
-@fulfils("apps.qa.quantity")
 def read_quantities(text: str) -> list[Quantity]:
     """The quantities of a text, converted to standard units.
 
@@ -101,7 +101,6 @@ class Interval(NamedTuple):
     merit: float
 
 
-@fulfils("apps.qa.quantity")
 def consensus_intervals(
     snippets: Sequence[str], *, relevance: Any = None, unit: str | None = None, k: int = 20, max_width: float = 0.5
 ) -> list[Interval]:
@@ -206,7 +205,6 @@ class QuantityFeatures(Features):
     Banerjee, Chakrabarti, Ramakrishnan: Learning to rank for quantity consensus queries. SIGIR 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.qa.quantity",)
     names: ClassVar[tuple[str, ...]] = (
         "all: query word",
         "all: common word",

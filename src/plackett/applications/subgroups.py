@@ -8,9 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
+
+__all__ = ["SubgroupFeatures", "find_subgroups", "size_exponent"]
 
 #: Smaller differences of shares are raised to this value, so that their logarithm exists.
 _LEAST_SHIFT = 1e-6
@@ -39,7 +40,6 @@ class Subgroup(NamedTuple):
         return float(self.share**exponent * abs(self.target - self.target_overall))
 
 
-@fulfils("apps.subgroup")
 def find_subgroups(
     columns: Mapping[str, Any], target: Any, *, max_conditions: int = 2, min_size: int = 10, n_bins: int = 4
 ) -> list[Subgroup]:
@@ -174,7 +174,6 @@ class SubgroupFeatures(Features):
     [[1.0, 1.0], [0.0, 1.0]]
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.subgroup",)
     names: ClassVar[tuple[str, ...]] = ("log share", "log shift", "more frequent", "conditions")
 
     def matrix(self, lists: CandidateLists) -> np.ndarray:
@@ -192,7 +191,6 @@ class SubgroupFeatures(Features):
         return Subgroup(tuple((name, value) for name, value in conditions), *numbers)
 
 
-@fulfils("apps.subgroup")
 def size_exponent(coefficients: Any) -> float:
     """The exponent of the size in the quality that a linear ranker on `SubgroupFeatures` learned.
 

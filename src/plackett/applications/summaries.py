@@ -8,11 +8,12 @@ from typing import ClassVar, Self
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.applications.application import Application
 from plackett.applications.language import sentences
 from plackett.applications.lists import CandidateLists
 from plackett.applications.synonyms import SynonymFeatures
+
+__all__ = ["SentenceFeatures", "summarise"]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -51,7 +52,6 @@ class SentenceFeatures(SynonymFeatures):
     learning to rank for information retrieval, 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.summarise",)
     names: ClassVar[tuple[str, ...]] = (
         "exact match",
         "query terms",
@@ -92,7 +92,6 @@ class SentenceFeatures(SynonymFeatures):
         return float(exact), share, near / len(distinct), self._terms.log_probability(query, text)
 
 
-@fulfils("apps.summarise")
 def summarise(
     application: Application, query: str, document: str, *, n_sentences: int | None = 3, n_words: int | None = None
 ) -> list[str]:

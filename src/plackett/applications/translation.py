@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 from plackett._kernels.kernel import kernel
+
+__all__ = ["TranslationModel"]
 
 
 @kernel
@@ -103,9 +105,6 @@ class TranslationModel:
     Brown, Della Pietra, Della Pietra, Mercer: The mathematics of statistical machine translation. 1993.
     Surdeanu, Ciaramita, Zaragoza: Learning to rank answers on large online QA collections. ACL 2008.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("apps.translation.ibm1",)
-    paper: ClassVar[str] = "Brown, Della Pietra, Della Pietra, Mercer 1993"
 
     n_iterations: int = 5
     smoothing: float = 0.2

@@ -8,11 +8,11 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["rerank_by_content"]
 
-@fulfils("apps.multimedia.rerank")
+
 def rerank_by_content(
     scores: Any,
     embeddings: Any,

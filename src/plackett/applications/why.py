@@ -13,6 +13,8 @@ from plackett.applications.language import Tagger, kinds, noun_phrases, sentence
 from plackett.applications.lists import CandidateLists
 from plackett.applications.synonyms import SynonymFeatures
 
+__all__ = ["WhyFeatures"]
+
 _PARTS = ("words", "nouns", "verbs", "adjectives", "focus", "heads", "modifiers")
 #: Verbs that may follow *why* and say nothing; *ca* and *wo* are left of *can't* and *won't*.
 _AUXILIARY_WORDS = """do does did is are was were am has have had can could will would shall should may might must
@@ -85,7 +87,6 @@ class WhyFeatures(SynonymFeatures):
     Retrieval 14 (2011).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.qa.why",)
     names: ClassVar[tuple[str, ...]] = (
         "tf-idf",
         *(

@@ -13,7 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import order_of
 
-__public__ = ["QueryKFold"]
+__all__ = ["QueryKFold"]
 
 
 class _Splitter:
@@ -45,9 +45,6 @@ class QueryKFold(_Splitter):
     [3 4] [0 1 2]
     [0 1 2] [3 4]
     """
-
-    _ids = ()
-    paper = ""
 
     __metadata_request__split = {"qid": True, "groups": True}  # noqa: RUF012 - read by scikit-learn from the class
 

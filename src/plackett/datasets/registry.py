@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from plackett._base.errors import DataError
 
+__all__ = ["DatasetInfo"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetInfo:
@@ -32,6 +34,12 @@ class DatasetInfo:
         Dataset of the same series whose training part is the source of a transfer track.
     source, citation
         Where to get it, and what to cite.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
+    Chapelle, Chang: Yahoo! learning to rank challenge overview. JMLR W&CP 2011.
     """
 
     name: str
@@ -51,9 +59,6 @@ class DatasetInfo:
     files: tuple[str, ...] = ("Fold{fold}/{part}.txt",)
     variants: tuple[str, ...] = ()
     transfer_from: str | None = None
-
-    _ids = ("LR-01", "LR-15", "LR-16")
-    paper = "Qin, Liu, Xu, Li 2010; Chapelle, Chang 2011"
 
 
 _LETOR = "https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/"

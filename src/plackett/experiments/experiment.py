@@ -11,7 +11,6 @@ import numpy as np
 
 from plackett._base.search_space import SearchSpace
 from plackett._kernels.kernel import n_threads
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.giveaways import giveaways, warn_of_giveaways
 from plackett.experiments.blending import BestBlended, blended_cells
@@ -33,13 +32,12 @@ from plackett.measures.presets import with_preset
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 
-__public__ = ["experiment"]
+__all__ = ["experiment"]
 
 _ROLES = ("train", "valid", "test")
 _PLACE = ("dataset", "fold", "ranker", "key")
 
 
-@fulfils("summary.benchmark", paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection")
 def experiment(
     data: Any,
     rankers: Any,
@@ -141,6 +139,11 @@ def experiment(
     Experiment
         ``.leaderboard``, ``.per_query``, ``.trials``, ``.best()``, ``.cells``, ``.failures``, …; ``print`` shows the
         leaderboard. A cell that fails is listed in the failures and does not affect the others.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
 
     Examples
     --------

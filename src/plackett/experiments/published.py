@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
 from plackett._names.nearest import hint
-from plackett._names.provenance import fulfils
 from plackett.experiments.tables.published_figures import STABILITY, TABLES, PublishedTable
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from plackett.experiments.result import Experiment
 
-__public__ = ["compare_with_published", "published"]
+__all__ = ["compare_with_published", "published", "stability_figures"]
 
 #: Names of our rankers in the tables, where they differ. AdaRank's baseline optimises MAP.
 METHODS = {
@@ -30,7 +29,6 @@ METHODS = {
 _RULES = {"LETOR 2.0": "letor3", "LETOR 3.0": "letor3", "LETOR 4.0": "letor4"}
 
 
-@fulfils("LR-10", "LR-11", "LR-12", paper="Liu 2011, chapter 11; Zheng, Zha, Sun 2008")
 def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
     """Published figures for a dataset: ``method``, ``measure``, ``value`` and ``source``.
 
@@ -44,6 +42,11 @@ def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
         and punctuation do not matter.
     ranker
         Only the figures of this ranker, by our name or the table's.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 11.
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
 
     Examples
     --------
@@ -138,12 +141,15 @@ def rows_with_published(experiment: Experiment) -> list[dict[str, Any]]:
     return rows
 
 
-@fulfils("LR-14", paper="Lan, Liu, Qin, Ma, Li 2008, Query-level stability and generalization in learning to rank")
 def stability_figures(ranker: str) -> tuple[float, ...]:
     """Published changes in loss when one training query is left out, 30 times, for ``"RankSVM"`` or ``"IRSVM"``.
 
     >>> round(sum(stability_figures("IRSVM")) / 30, 2)
     0.12
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
     """
     names = {_plain(name): name for name in STABILITY}
     if _plain(ranker) not in names:

@@ -31,7 +31,7 @@ from plackett.measures.presets import with_preset
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["Experiment"]
+__all__ = ["Experiment"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

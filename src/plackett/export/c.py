@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, tool, workshop
 
-__public__ = ["write_c"]
+__all__ = ["write_c"]
 
 _TYPES = {"float32": "float", "float64": "double", "int32": "int", "uint8": "unsigned char"}
 
@@ -172,7 +171,6 @@ LANGUAGE = Language(
 )
 
 
-@fulfils("peers.quickrank", paper="Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016")
 def write_c(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write a fitted ranker as C99 source code without dependencies.
 
@@ -191,6 +189,11 @@ def write_c(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequenc
         The file to write; its name up to the first dot becomes the name of the functions.
     feature_names
         Names for the comment that lists the features; None means those of the training data.
+
+    References
+    ----------
+    Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto: Quality versus efficiency in document scoring with
+    learning-to-rank models. Information Processing & Management 2016.
 
     Examples
     --------

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, score_by_program, tool, workshop
 
-__public__ = ["write_go"]
+__all__ = ["write_go"]
 
 #: Words of the language, and a package that nobody can import.
 _RESERVED = """
@@ -262,7 +261,6 @@ func main() {
 """
 
 
-@fulfils()
 def write_go(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as a Go package that needs nothing but ``math``.
 

@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, score_by_program, tool, workshop
 
-__public__ = ["write_java"]
+__all__ = ["write_java"]
 
 #: Words of the language, and classes that the code uses.
 _RESERVED = """
@@ -251,7 +250,6 @@ public final class Driver {
 """
 
 
-@fulfils()
 def write_java(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as one Java class without dependencies (Java 8 and later).
 

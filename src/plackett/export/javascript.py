@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import score_by_program, tool, workshop
 
-__public__ = ["write_javascript"]
+__all__ = ["write_javascript"]
 
 #: Words of the language, and names that the code uses.
 _RESERVED = """
@@ -200,7 +199,6 @@ fs.writeFileSync("scores", Buffer.from(Float64Array.from(model.scores(rows)).buf
 """
 
 
-@fulfils()
 def write_javascript(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as JavaScript source code without dependencies, for Node and browsers.
 

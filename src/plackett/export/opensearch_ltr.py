@@ -9,16 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.export.elasticsearch_ltr import apart, engine_reads, exceptions, rule_of, score_plugin, write_plugin
 
-__public__ = ["write_opensearch_ltr"]
+__all__ = ["write_opensearch_ltr"]
 
 #: What a feature is whose query does not match, by the first version of OpenSearch.
 _RULES: Mapping[tuple[int, ...], str] = {(0,): "zero", (3, 2): "right", (3, 8): "missing"}
 
 
-@fulfils()
 def write_opensearch_ltr(
     ranker: Any,
     path: str | os.PathLike[str],

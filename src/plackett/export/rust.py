@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.export._form import form_of
 from plackett.export._source import Language, identifier, write_source
 from plackett.export._tools import run_tool, score_by_program, tool, workshop
 
-__public__ = ["write_rust"]
+__all__ = ["write_rust"]
 
 _TYPES = {"float32": "f32", "float64": "f64", "int32": "i32", "uint8": "u8"}
 
@@ -212,7 +211,6 @@ fn main() -> std::io::Result<()> {
 """
 
 
-@fulfils()
 def write_rust(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as a Rust module without dependencies.
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.graph.gauss_seidel import gauss_seidel
 from plackett.graph.links import LinkGraph
 from plackett.graph.power import extrapolated_power, power
+
+__all__ = ["pagerank"]
 
 #: How the stationary distribution is computed: functions (graph, damping, teleport, dangling, start, tol, max_iter,
 #: n_jobs) that return it and whether it converged.
@@ -23,7 +24,6 @@ SOLVERS: dict[str, Callable[..., tuple[np.ndarray, bool]]] = {
 }
 
 
-@fulfils("conv.pagerank", "conv.pagerank_variants", paper="Page, Brin, Motwani, Winograd 1998")
 def pagerank(
     graph: LinkGraph,
     *,

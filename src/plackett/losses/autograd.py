@@ -15,7 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss
 from plackett.losses.custom import CustomBound, CustomLoss, arguments_of, declared
 
-__public__ = ["torch_loss"]
+__all__ = ["torch_loss"]
 
 _NEEDED, _MORE = ("scores", "labels"), ("weights", "mask")
 

@@ -47,10 +47,8 @@ class Loss:
     0.6931
     """
 
-    #: Literals, read from the source by the catalogue.
+    #: A literal, read from the source by the catalogue.
     name: ClassVar[str]
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether there is a value whose gradient this is; the lambdas have none.
     has_value: ClassVar[bool] = True
     #: Whether the gradient is continuous, as quasi-Newton solvers need.

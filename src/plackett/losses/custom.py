@@ -15,7 +15,7 @@ from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
-__public__ = ["loss"]
+__all__ = ["loss"]
 
 #: User-defined losses of this process, by name.
 REGISTERED: dict[str, CustomLoss] = {}

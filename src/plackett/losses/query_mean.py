@@ -14,6 +14,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import PairLoss, total_pair_weight
 
+__all__ = ["QueryMean"]
+
 #: What the loss of a query is a sum of, by its approach.
 _TERMS = {"pairwise": "pairs", "pointwise": "documents"}
 
@@ -56,6 +58,11 @@ class QueryMean(Loss):
     preferences of a query changes nothing. Pair losses offer the same with ``normalize``. The factor 1/r for
     r queries, which the paper has, is left out: it would only rescale the regularisation.
 
+    References
+    ----------
+    Qin, Zhang, Tsai, Wang, Liu, Li: Query-level loss functions for information retrieval. Information Processing &
+    Management 2008.
+
     Examples
     --------
     >>> import plackett as pk
@@ -65,8 +72,6 @@ class QueryMean(Loss):
     """
 
     name: ClassVar[str] = "QueryMean"
-    _ids: ClassVar[tuple[str, ...]] = ("S-17",)
-    paper: ClassVar[str] = "Qin et al. 2008, Query-level stability and generalization in learning to rank"
     convex: ClassVar[bool] = True
     _test_variants = ({"loss": "Fidelity"}, {"loss": "Square"})
 

@@ -18,6 +18,8 @@ from plackett.measures.precision import P
 from plackett.measures.ranking import Ranking
 from plackett.measures.rr import RR
 
+__all__ = ["IntentAwareAP", "IntentAwareNDCG", "IntentAwareP", "IntentAwareRR"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class IntentAware(DiversityMeasure):
@@ -82,6 +84,10 @@ class IntentAwareAP(IntentAware):
     -----
     Ties: exact mean over all orders, as for `AP`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -95,8 +101,6 @@ class IntentAwareAP(IntentAware):
 
     name: ClassVar[str] = "AP_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "map_ia", "ap_ia", "MAP-IA", "AP-IA")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None
     rel: float = 1.0
@@ -129,6 +133,10 @@ class IntentAwareNDCG(IntentAware):
     -----
     Ties: exact mean over all orders, as for `nDCG`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -142,8 +150,6 @@ class IntentAwareNDCG(IntentAware):
 
     name: ClassVar[str] = "nDCG_IA"
     aliases: ClassVar[tuple[str, ...]] = ("NDCG_IA", "ndcg_ia")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None
     gain: Any = "exp2"
@@ -182,6 +188,10 @@ class IntentAwareP(IntentAware):
     -----
     Ties: exact mean over all orders, as for `P`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -195,8 +205,6 @@ class IntentAwareP(IntentAware):
 
     name: ClassVar[str] = "P_IA"
     aliases: ClassVar[tuple[str, ...]] = ("p_ia", "P-IA")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None
     rel: float = 1.0
@@ -229,6 +237,10 @@ class IntentAwareRR(IntentAware):
     -----
     Ties: exact mean over all orders, as for `RR`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -242,8 +254,6 @@ class IntentAwareRR(IntentAware):
 
     name: ClassVar[str] = "RR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MRR_IA", "rr_ia")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None
     rel: float = 1.0

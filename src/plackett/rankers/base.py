@@ -83,8 +83,6 @@ class Ranker(FittedAttributes, Estimator):
         Deciles and shares of the features and scores of training documents, by which a service detects drift.
     """
 
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether NaN features are treated as missing values (otherwise rejected). Set by the model or the ranker.
     allow_nan: ClassVar[bool]
     #: Whether it learns from the explicit preferences of a dataset; other rankers need labels.

@@ -23,7 +23,7 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.calibration import CALIBRATIONS
 from plackett.scorers.plain_values import current, from_plain, to_plain
 
-__public__ = ["save"]
+__all__ = ["save"]
 
 #: Prefixes of the names of calibration arrays and of other learned arrays.
 _CALIBRATION, _LEARNED = "calibration/", "learned/"

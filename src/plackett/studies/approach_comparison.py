@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.experiments.experiment import experiment
 from plackett.studies.base import Study
+
+__all__ = ["approach_comparison"]
 
 #: Linear rankers by approach.
 APPROACHES = {
@@ -23,7 +24,6 @@ APPROACHES = {
 }
 
 
-@fulfils("exp.approach_comparison", paper="Liu 2011, Learning to rank for information retrieval, section 4.4")
 def approach_comparison(
     data: Any = None,
     *,
@@ -47,6 +47,10 @@ def approach_comparison(
         The measure used for selection and reporting, and its rules.
     n_trials
         Number of settings per ranker and fold.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 4.4.
     """
     import polars as pl
 

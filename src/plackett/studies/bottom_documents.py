@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.studies._tilted import bottom_heavy_queries
 from plackett.studies.base import Study, per_query
 
+__all__ = ["bottom_documents"]
 
-@fulfils("exp.pointwise_problems", paper="Liu 2011, Learning to rank for information retrieval, section 2.5.2")
+
 def bottom_documents(*, n_bottom: Sequence[int] = (0, 10, 30, 100), random_state: int = 0) -> Study:
     """Do the many documents at the bottom of the list dominate the model?
 
@@ -26,6 +26,10 @@ def bottom_documents(*, n_bottom: Sequence[int] = (0, 10, 30, 100), random_state
     ----------
     n_bottom
         Numbers of documents of grade 0 in a list.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 2.5.2.
     """
     import polars as pl
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.evaluation.significance.effects import TOLERANCE, win_tie_loss
 from plackett.experiments.experiment import experiment
@@ -16,8 +15,9 @@ from plackett.experiments.result import Experiment
 from plackett.studies._case import Case
 from plackett.studies.base import Study
 
+__all__ = ["case_studies"]
 
-@fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.3")
+
 def case_studies(
     data: Any = None,
     *,
@@ -56,6 +56,10 @@ def case_studies(
         Number of queries on either side.
     n_trials
         Number of settings per ranker and fold.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 11.3.
     """
     import polars as pl
 

@@ -7,17 +7,12 @@ from zlib import crc32
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.losses.base import Loss
 from plackett.studies.base import Study, of_queries
 
+__all__ = ["convex_losses"]
 
-@fulfils(
-    "exercise.2.1–2.6",
-    "exercise.3.1–3.9",
-    "exercise.4.1–4.9",
-    paper="Liu 2011, Learning to rank for information retrieval, exercises 2.1, 3.3 and 4.4",
-)
+
 def convex_losses(*, n_draws: int = 2000, random_state: int = 0) -> Study:
     r"""Which losses are convex, and where are the others not?
 
@@ -25,6 +20,10 @@ def convex_losses(*, n_draws: int = 2000, random_state: int = 0) -> Study:
     :math:`L((a+b)/2) - (L(a) + L(b))/2`, relative to the largest of the three. For a convex loss this never exceeds
     rounding; for the others, the study shows the largest value found. All losses of the package that have a value take
     part. A value of 0 does not prove that a loss is convex.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercises 2.1, 3.3 and 4.4.
     """
     import polars as pl
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.experiments.experiment import experiment
 from plackett.studies.base import Study
 
+__all__ = ["cutoffs"]
+
 RANKERS = ("LinearRegression", "RankSVM", "RankBoost", "ListNet", "AdaRank", "LambdaMART")
 
 
-@fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.6")
 def cutoffs(
     data: Any = None,
     *,
@@ -40,6 +40,10 @@ def cutoffs(
         As in `plackett.experiment`.
     cuts
         The values of k.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 11.6.
     """
     import polars as pl
     from scipy.stats import kendalltau

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from plackett._base.estimator import clone
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.rankers.named import ranker_named
 from plackett.selection.depth import deep_sample, shallow_sample
 from plackett.studies.base import Study, named_folds_of, per_query
 from plackett.studies.what_to_label import difference
 
+__all__ = ["deep_or_shallow"]
 
-@fulfils("select.budget", paper="Yilmaz and Robertson 2009, Deep versus shallow judgments in learning to rank")
+
 def deep_or_shallow(
     data: Any = None,
     *,
@@ -38,6 +38,10 @@ def deep_or_shallow(
         The ranker to train.
     shares
         p / 100.
+
+    References
+    ----------
+    Yilmaz, Robertson: Deep versus shallow judgments in learning to rank. SIGIR 2009.
     """
     import polars as pl
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.diversity.mmr import MMR
@@ -19,6 +18,8 @@ from plackett.rankers.listwise.listmle import ListMLE
 from plackett.rankers.subsets.svm_div import SVMDiv
 from plackett.studies._web_years import web_track_years as web_track_years
 from plackett.studies.base import Study, per_query
+
+__all__ = ["diversity"]
 
 MEASURES = ("alpha_nDCG@20", "ERR_IA@20")
 TRADE_OFFS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
@@ -55,7 +56,6 @@ def _word_similarity(data: RankingDataset) -> Relation:
     return Neighbours(k=None, scale="none")(data, np.asarray(data.X)[:, 1:])
 
 
-@fulfils("diverse.sequential", "diverse.svmdiv", paper="Zhu, Lan, Guo, Cheng, Niu 2014; Yue, Joachims 2008")
 def diversity(*, n_queries: int = 50, random_state: int = 0, n_jobs: int | None = None) -> Study:
     """What do learned and fixed re-rankers gain in diversity?
 
@@ -67,6 +67,11 @@ def diversity(*, n_queries: int = 50, random_state: int = 0, n_jobs: int | None 
     ----------
     n_queries
         Queries to train on, and as many to test on.
+
+    References
+    ----------
+    Zhu, Lan, Guo, Cheng, Niu: Learning for search result diversification. SIGIR 2014.
+    Yue, Joachims: Predicting diverse subsets using structural SVMs. ICML 2008.
     """
     train, test = (ambiguous_lists(n_queries, seed=2 * random_state + draw) for draw in (0, 1))
     return _compared(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.bounds.regression import regression_ap_bound
 from plackett.losses.pairwise.logistic import Logistic
@@ -12,11 +11,9 @@ from plackett.studies.base import Study, of_queries, per_query
 from plackett.theory.surrogates.essential_loss import essential_ap_bound, essential_ndcg_bound
 from plackett.theory.surrogates.essential_loss import essential_loss as essential
 
+__all__ = ["essential_loss"]
 
-@fulfils(
-    "exercise.5.1–5.5",
-    paper="Chen, Liu, Lan, Ma, Li 2009, Ranking measures and loss functions in learning to rank; exercises 5.1–5.3",
-)
+
 def essential_loss(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int = 0) -> Study:
     r"""Do small losses mean small errors, and by how much do the bounds overstate them?
 
@@ -30,6 +27,11 @@ def essential_loss(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int 
     - :math:`1 - \mathrm{RC} \le` mean over pairs of :math:`\log_2(1 + e^{-(s_u - s_v)})`;
     - :math:`1 - \mathrm{AP} \le \min(1, S / ((1 - S) m_1))` where :math:`S = \sum_j (f_j - y_j)^2 < 1`, and 0 where
       S < ½, binary labels: a bound by a pointwise loss.
+
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
+    Liu: Learning to rank for information retrieval. Springer 2011, exercises 5.1–5.3.
     """
     import polars as pl
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.data import folds_by_dataset
 from plackett.studies._gains import Gains
 from plackett.studies.base import Study
 
+__all__ = ["few_labels"]
 
-@fulfils("semi.mix", paper="Liu 2011, Learning to rank for information retrieval, chapter 8")
+
 def few_labels(
     data: Any = None,
     *,
@@ -38,6 +38,10 @@ def few_labels(
     reference
         The column that teaches the lists without labels (weak supervision), for ``data``; None takes the one that
         orders the labelled documents of the training queries best.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 8.
     """
     import polars as pl
 

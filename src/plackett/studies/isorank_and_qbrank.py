@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.fisher import fisher
 from plackett.measures.language import parse
 from plackett.measures.presets import with_preset
 from plackett.studies.base import Study, named_folds_of, per_query
 
+__all__ = ["isorank_and_qbrank"]
+
 _PUBLISHED = {"IsoRank": 0.457, "QBRank, sum over pairs": 0.452}
 
 
-@fulfils(paper="Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression")
 def isorank_and_qbrank(
     data: Any = "ohsumed-letor2",
     *,
@@ -55,6 +55,10 @@ def isorank_and_qbrank(
         for all folds, and the mean over all settings with the number of trees chosen in each fold. Also IsoRank's
         difference from each: the mean over queries of the paired difference, its standard error, and the p-value of
         Fisher's randomisation test.
+
+    References
+    ----------
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
     """
     import polars as pl
 

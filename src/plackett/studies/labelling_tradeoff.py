@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plackett._names.provenance import fulfils
 from plackett.plot.chart import line_chart
 from plackett.studies.base import Study
 from plackett.theory.bounds.labelling_budget import labelling_budget
 from plackett.theory.planner.simulation import simulate_labelling
 from plackett.theory.risks.planted_world import PlantedWorld
 
+__all__ = ["labelling_tradeoff"]
 
-@fulfils("D-07", paper="Chen, Liu, Ma 2010; Liu 2011, exercise 17.4")
+
 def labelling_tradeoff(
     *,
     budget: int = 1200,
@@ -27,6 +27,11 @@ def labelling_tradeoff(
     is trained on the same number of judgements, spent on few queries with many documents or on many with few. Both
     extremes are worse than the middle, and the best number of queries falls as the number of features, the capacity of
     the ranker, grows. The bound predicts this, though its value is far above the measured gap.
+
+    References
+    ----------
+    Chen, Liu, Ma: Two-layer generalization analysis for ranking using Rademacher average. NIPS 2010.
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 17.4.
     """
     import polars as pl
 

@@ -19,7 +19,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.simulate import PositionUsers, ShownPages
 from plackett.data.concat import concat
@@ -45,6 +44,8 @@ from plackett.studies._click_learners import (
 )
 from plackett.studies.base import Study
 
+__all__ = ["learning_from_clicks"]
+
 #: What a study of each size runs.
 SIZES: dict[str, dict[str, Any]] = {
     "small": {"users": ("position 1", "trust", "cascade"), "pages": (1_000, 10_000), "logging": ("weak",), "seeds": 3},
@@ -58,7 +59,6 @@ GRADES, SHOWN = "all grades", "grades shown"
 _Values = dict[tuple[str, str, str, int, str], dict[int, float]]
 
 
-@fulfils()
 def learning_from_clicks(
     data: Any = None,
     *,

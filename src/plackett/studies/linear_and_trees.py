@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.studies.base import Study, named_folds_of, per_query
+
+__all__ = ["linear_and_trees"]
 
 _LOSSES = ("Square", "Logistic", "ListNet", "Lambda")
 
 
-@fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.5")
 def linear_and_trees(data: Any = None, *, random_state: int = 0, n_jobs: int | None = None) -> Study:
     """What do non-linear models add to a linear one, with the same loss?
 
@@ -26,6 +26,10 @@ def linear_and_trees(data: Any = None, *, random_state: int = 0, n_jobs: int | N
     ----------
     data
         Folds; None generates data whose relevance contains products of factors, which no linear model can express.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 11.5.
     """
     import polars as pl
 

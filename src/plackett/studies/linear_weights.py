@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.evaluation.importance import feature_names, single_feature_importance
 from plackett.studies.base import Study, named_folds_of, per_query
 
+__all__ = ["linear_weights"]
 
-@fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.2")
+
 def linear_weights(data: Any = None, *, n_features: int = 12, random_state: int = 0) -> Study:
     r"""Which features do linear methods use, and how do their weights differ?
 
@@ -30,6 +30,10 @@ def linear_weights(data: Any = None, *, n_features: int = 12, random_state: int 
         Folds; None generates data with features of all these kinds.
     n_features
         How many features to show: those that rank best on their own.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 11.2.
     """
     import polars as pl
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.losses.listwise.listnet import ListNetLoss
 from plackett.studies.base import Study, named_folds_of, per_query
 
+__all__ = ["listnet_curve"]
 
-@fulfils("exp.listnet_curve", paper="Cao, Qin, Liu, Tsai, Li 2007, Learning to rank: from pairwise to listwise")
+
 def listnet_curve(
     data: Any = None, *, n_epochs: int = 200, learning_rate: float = 0.05, random_state: int = 0
 ) -> Study:
@@ -29,6 +29,10 @@ def listnet_curve(
         Folds, in any form that `plackett.experiment` accepts; None generates data.
     n_epochs, learning_rate
         Number of gradient descent steps, and their size.
+
+    References
+    ----------
+    Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
     """
     import polars as pl
     from scipy.stats import kendalltau

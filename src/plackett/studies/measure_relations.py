@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.evaluate import evaluate
 from plackett.studies.base import Study, named_folds_of, of_queries
 
+__all__ = ["measure_relations"]
+
 MEASURES = ("P@1", "P@5", "P@10", "RR", "AP", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG", "ERR", "RC")
 
 
-@fulfils(paper="Liu 2011, Learning to rank for information retrieval, exercise 1.7")
 def measure_relations(
     data: Any = None, *, measures: Sequence[str] = MEASURES, n_orders: int = 20, random_state: int = 0
 ) -> Study:
@@ -31,6 +31,10 @@ def measure_relations(
         Folds, of which the first training part is used; None generates lists of 20 documents with grades 0 to 3.
     measures
         The measures to compare.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 1.7.
     """
     import polars as pl
     from scipy.stats import rankdata

@@ -7,19 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
 from plackett.losses.listwise.softrank import SoftNDCGLoss
 from plackett.studies._tilted import tilted_queries
 from plackett.studies.base import Study, per_query
 
+__all__ = ["measure_surfaces"]
 
-@fulfils(
-    "theory.tradeoff",
-    "exercise.4.1–4.9",
-    paper="Liu 2011, Learning to rank for information retrieval, exercise 4.5 and section 5.4.2",
-)
+
 def measure_surfaces(
     *,
     alphas: Sequence[float] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
@@ -42,6 +38,10 @@ def measure_surfaces(
         Steepness of ApproxNDCG, and noise of SoftNDCG.
     n_lines
         Number of random lines.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 4.5 and section 5.4.2.
     """
     import polars as pl
 

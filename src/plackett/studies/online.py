@@ -11,7 +11,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.datasets.generate import make_ranking
 from plackett.online.comparisons import Comparisons, simulate_comparisons
@@ -23,6 +22,8 @@ from plackett.online.simulate import simulate_online
 from plackett.online.users import USERS
 from plackett.plot.chart import line_chart
 from plackett.studies.base import Study, named_folds_of, per_query
+
+__all__ = ["online"]
 
 #: Pages after which the agreement is shown.
 _SHOWN = (100, 1_000, 10_000, 100_000)
@@ -39,7 +40,6 @@ def _learners(n_features: int) -> dict[str, OnlineLearner]:
     }
 
 
-@fulfils()
 def online(
     data: Any = None,
     *,

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.studies.base import Study, per_query
 
+__all__ = ["optimise_and_test"]
 
-@fulfils(
-    "exercise.5.1–5.5",
-    paper="Yilmaz, Robertson 2010, On the choice of effectiveness measures for learning to rank; exercise 5.5",
-)
+
 def optimise_and_test(
     *,
     optimised: Sequence[str] = ("nDCG@1", "nDCG@10"),
@@ -37,6 +34,11 @@ def optimise_and_test(
     Study
         The tested measure on training and test data, as means over samples, and the difference on test data from the
         first of the measures, with its standard error, paired by sample.
+
+    References
+    ----------
+    Yilmaz, Robertson: On the choice of effectiveness measures for learning to rank. Information Retrieval 2010.
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 5.5.
     """
     import polars as pl
 

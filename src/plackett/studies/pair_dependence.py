@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.studies.base import Study
 
+__all__ = ["pair_dependence"]
 
-@fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.4")
+
 def pair_dependence(
     *, sizes: Sequence[int] = (5, 10, 20, 40, 80), separation: float = 1.0, n_lists: int = 2000, random_state: int = 0
 ) -> Study:
@@ -21,6 +21,10 @@ def pair_dependence(
     independent; two pairs that share one are not, and there are of the order of m³ such pairs of pairs. So the variance
     of the mean over the m² pairs of a list falls like 1/m, as if there were only m pairs, and not like 1/m²: bounds for
     independent pairs promise too much.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 3.4.
     """
     import polars as pl
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.studies._tilted import tilted_queries
 from plackett.studies.base import Study, per_query
 
+__all__ = ["pair_gap"]
 
-@fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.9")
+
 def pair_gap(*, n_queries: int = 40, n_docs: int = 20, random_state: int = 0) -> Study:
     """Does a good pair classifier make a good ranking?
 
@@ -21,6 +21,10 @@ def pair_gap(*, n_queries: int = 40, n_docs: int = 20, random_state: int = 0) ->
     no scores. Its preferences contain cycles (the study shows the share of cyclic triples), no order agrees with all of
     them, and sorting by the number of wins changes the error. What both share is a gap between the pair error and
     position-based measures: two rankings with the same pair error can have different 1 − nDCG@5.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 3.9.
     """
     import polars as pl
     from sklearn.tree import DecisionTreeClassifier

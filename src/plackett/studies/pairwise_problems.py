@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.studies._tilted import bottom_heavy_queries, tilted_queries
 from plackett.studies.base import Study, of_queries, per_query
 
+__all__ = ["pairwise_problems"]
 
-@fulfils("exp.pairwise_problems", paper="Liu 2011, Learning to rank for information retrieval, section 3.3")
+
 def pairwise_problems(*, random_state: int = 0) -> Study:
     r"""When do pair losses go wrong, and do their remedies help?
 
@@ -37,6 +37,10 @@ def pairwise_problems(*, random_state: int = 0) -> Study:
     -------
     Study
         One row for each weakness, knob and method, with the measure on similar data without noise or the odd query.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 3.3.
     """
     import polars as pl
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.studies._tilted import tilted_queries
 from plackett.studies.base import Study, named_folds_of, of_queries, per_query
 
+__all__ = ["pointwise_problems"]
 
-@fulfils("exp.pointwise_problems", paper="Liu 2011, Learning to rank for information retrieval, section 2.5.2")
+
 def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100), random_state: int = 0) -> Study:
     r"""How far does one query with many documents pull the model towards itself?
 
@@ -31,6 +31,10 @@ def pointwise_problems(data: Any = None, *, factors: Sequence[int] = (1, 10, 100
         other, except one.
     factors
         How often the documents are repeated.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 2.5.2.
     """
     import polars as pl
 

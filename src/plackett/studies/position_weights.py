@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.experiments.experiment import experiment
 from plackett.studies.base import Study
 
+__all__ = ["position_weights"]
 
-@fulfils("exercise.4.1–4.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 4.7")
+
 def position_weights(
     data: Any = None,
     *,
@@ -29,6 +29,10 @@ def position_weights(
     ----------
     data
         One or several datasets, in any form that `plackett.experiment` accepts; None generates one.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 4.7.
     """
     import polars as pl
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.studies.base import Study, of_queries, per_query
 
+__all__ = ["push_and_owa"]
 
-@fulfils("exercise.3.1–3.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 3.8")
+
 def push_and_owa(rankings: tuple[str, ...] = ("dABCef", "AdBeCf", "ABCdef", "defABC")) -> Study:
     r"""How do P-norm push and OWA distinguish rankings with the same number of wrong pairs?
 
@@ -17,6 +17,10 @@ def push_and_owa(rankings: tuple[str, ...] = ("dABCef", "AdBeCf", "ABCdef", "def
     relevant u, with the losses of u sorted in decreasing order. The first two rankings have three wrong pairs each. The
     larger p is, the more the push penalises the one irrelevant document at the very top; OWA with decreasing weights
     penalises relevant documents that have any irrelevant one before them.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 3.8.
     """
     import polars as pl
 

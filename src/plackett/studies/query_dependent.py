@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.data import folds_by_dataset
 from plackett.studies._gains import Gains
 from plackett.studies.base import Study
 
+__all__ = ["query_dependent"]
 
-@fulfils("qdep.knn.online", paper="Liu 2011, Learning to rank for information retrieval, chapter 7")
+
 def query_dependent(
     data: Any = None, *, n_queries: int = 100, measure: str = "nDCG@10", random_state: int = 0, n_jobs: int | None = 1
 ) -> Study:
@@ -23,6 +23,10 @@ def query_dependent(
     query-dependent ranker is compared with the global one (a ranking SVM, also the base of the others) on new queries.
     With ``data``, the query features are computed from the lists (mean and spread of each feature), the share of the
     global ranker is chosen on the validation part of each fold, and the figures are those of the test parts.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 7.
     """
     import polars as pl
 

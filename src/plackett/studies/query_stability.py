@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import split_queries
 from plackett.losses.associates import ASSOCIATES
@@ -18,12 +17,13 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.studies.base import Study, named_folds_of, of_queries, per_query
 from plackett.theory.retraining.stability import Stability, stability
 
+__all__ = ["query_stability"]
+
 #: λ of planted data.
 _PLANTED = 0.02
 _MEASURES = ("AP", "nDCG@1", "nDCG@3", "nDCG@5", "P@1", "P@3", "P@5")
 
 
-@fulfils("S-18", "S-19", paper="Lan, Liu, Qin, Ma, Li 2008, section 6")
 def query_stability(
     data: Any = None,
     *,
@@ -52,6 +52,10 @@ def query_stability(
         Values of λ to choose from; for planted data 0.02.
     n
         Number of queries to leave out, one at a time.
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008, section 6.
     """
     import polars as pl
 

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.studies.base import Study, of_queries, per_query
 
+__all__ = ["regulariser"]
 
-@fulfils(
-    "exercise.2.1–2.6", paper="Liu 2011, Learning to rank for information retrieval, exercise 2.2; Hoerl, Kennard 1970"
-)
+
 def regulariser(
     *,
     alphas: Sequence[float] = (1e-4, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0),
@@ -30,6 +28,11 @@ def regulariser(
     samples (without the noise of the labels, which no model can avoid). The study also reports the length of the
     weights, and nDCG@10 on the sample and on new queries. Along a direction of the data with singular value σ, the
     penalty shrinks the solution by :math:`\sigma^2 / (\sigma^2 + \rho)`: directions with little data shrink first.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 2.2.
+    Hoerl, Kennard: Ridge regression: biased estimation for nonorthogonal problems. Technometrics 1970.
     """
     import polars as pl
 

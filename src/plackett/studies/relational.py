@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.hyperedges import hyperedges
 from plackett.data.relations import Relation
@@ -20,6 +19,8 @@ from plackett.rankers.relational.relational_rank_svm import RelationalRankSVM
 from plackett.rankers.relational.score_propagation import ScorePropagation
 from plackett.rankers.relational.topic_distillation import TopicDistillation
 from plackett.studies.base import Study, per_query
+
+__all__ = ["relational"]
 
 MEASURE = "nDCG@10"
 
@@ -102,7 +103,6 @@ def _contestants(n_jobs: int | None) -> dict[str, dict[str, Any]]:
     }
 
 
-@fulfils("relational.framework", paper="Qin, Liu, Zhang, Wang, Xiong, Li 2008")
 def relational(*, n_queries: int = 60, random_state: int = 0, n_jobs: int | None = None) -> Study:
     """When do the relations between documents help, and when not?
 
@@ -113,6 +113,10 @@ def relational(*, n_queries: int = 60, random_state: int = 0, n_jobs: int | None
     ----------
     n_queries
         Queries to train on, and as many to test on.
+
+    References
+    ----------
+    Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
     import polars as pl
 

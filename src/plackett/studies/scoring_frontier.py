@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.splits import Fold
 from plackett.datasets.generate import make_ranking
@@ -22,10 +21,11 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.studies.base import Study, named_folds_of, per_query
 from plackett.studies.what_to_label import difference
 
+__all__ = ["scoring_frontier"]
+
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5)
 
 
-@fulfils("efficient.earlyexit", "efficient.cascade", paper="Cambazoglu et al. 2010; Wang, Lin, Metzler 2011")
 def scoring_frontier(
     data: Any = None,
     *,
@@ -57,6 +57,12 @@ def scoring_frontier(
         Size of the generated data; half of the queries are for training, a quarter each for validation and test.
     repeats
         Each time is the minimum over this many runs.
+
+    References
+    ----------
+    Cambazoglu, Zaragoza, Chapelle, Chen, Liao, Zheng, Degenhardt: Early exit optimizations for additive machine learned
+    ranking systems. WSDM 2010.
+    Wang, Lin, Metzler: A cascade ranking model for efficient ranked retrieval. SIGIR 2011.
     """
     import polars as pl
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.studies.base import Study
 
+__all__ = ["soft_ranks"]
 
-@fulfils("exercise.4.1–4.9", paper="Liu 2011, Learning to rank for information retrieval, exercise 4.2")
+
 def soft_ranks(
     scores: Sequence[float] = (2.0, 1.2, 1.0, 0.1, -1.0),
     *,
@@ -26,6 +26,10 @@ def soft_ranks(
     The table also shows the mean rank over draws of the noise, and the discount 1/log2(1 + rank), both for the mean
     rank (as in ApproxNDCG) and as a mean over the draws (as in SoftNDCG). The discount is convex, so the second is
     never smaller (Jensen's inequality).
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 4.2.
     """
     import polars as pl
     from scipy.special import erf, expit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.losses.pairwise.exponential import Exponential
@@ -15,14 +14,20 @@ from plackett.measures.ranking import Scored
 from plackett.plot.chart import line_chart
 from plackett.studies.base import Study
 
+__all__ = ["surrogate_bounds"]
 
-@fulfils("summary.bounds", paper="Chen, Liu, Lan, Ma, Li 2009; Liu 2011, chapters 5 and 19")
+
 def surrogate_bounds(*, n_lists: int = 20_000, n_docs: int = 8, random_state: int = 0) -> Study:
     """Which losses bound which measures, how often are they violated, and how tight are they?
 
     Random lists are ranked by their labels (the gains, for the square loss) plus noise of random strength. For some
     losses, every bound of `plackett.theory.known_bounds` is compared with the error that it bounds. The chart shows the
     median bound of 1 − nDCG against the error.
+
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
+    Liu: Learning to rank for information retrieval. Springer 2011, chapters 5 and 19.
     """
     import polars as pl
 

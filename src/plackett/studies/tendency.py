@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
@@ -20,8 +19,9 @@ from plackett.studies.base import Study, per_query
 from plackett.theory.surrogates.svm_disagreement import svm_disagreement
 from plackett.theory.surrogates.tendency import tendency_correlation
 
+__all__ = ["tendency"]
 
-@fulfils("theory.tendency_correlation", "theory.thm5_6", paper="He, Liu 2010; Liu 2011, section 5.4.2")
+
 def tendency(
     *,
     strengths: Sequence[float] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
@@ -35,6 +35,12 @@ def tendency(
     uninformative surrogate has the range of nDCG over the models. The first table is for ApproxNDCG with steepness α
     and SoftNDCG with noise 1/α, which come arbitrarily close; the second is for losses that do not. SVM-MAP is tested
     on a list designed to show the largest disagreement.
+
+    References
+    ----------
+    He, Liu: Tendency correlation analysis for direct optimization of evaluation measures in information retrieval.
+    Information Retrieval 2010.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 5.4.2.
     """
     import polars as pl
 

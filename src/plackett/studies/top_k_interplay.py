@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.studies.base import Study
 from plackett.theory.consistency.minimiser import expected_minimiser
@@ -12,14 +11,20 @@ from plackett.theory.consistency.permutation_space import PermutationSpace
 from plackett.theory.consistency.true_risks import true_risks
 from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 
+__all__ = ["top_k_interplay"]
 
-@fulfils("E-10", paper="Xia, Liu, Li 2009; Liu 2011, section 18.3.3")
+
 def top_k_interplay(*, n_documents: int = 4, n_spaces: int = 60, random_state: int = 0) -> Study:
     """If only the first k documents count, how many positions should the loss look at?
 
     For each k, the study draws distributions over orders that are order preserving for the first k documents, and
     computes the exact minimiser of the expected ListMLE loss of the first l positions. It has the smallest possible
     top-k loss whenever l ≤ k. A loss that looks further (l > k) is misled by the order of documents that do not count.
+
+    References
+    ----------
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 18.3.3.
     """
     import polars as pl
 

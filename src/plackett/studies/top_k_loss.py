@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.studies.base import Study
 from plackett.theory.consistency.minimiser import expected_minimiser
@@ -14,13 +13,14 @@ from plackett.theory.consistency.permutation_space import PermutationSpace
 from plackett.theory.consistency.true_risks import true_risks
 from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 
+__all__ = ["top_k_loss"]
+
 Order = tuple[int, ...]
 
 #: A distribution over orders of three documents whose most probable first document ListMLE does not find.
 MIXED: Mapping[Order, float] = {(0, 2, 1): 0.52, (1, 2, 0): 0.33, (2, 0, 1): 0.10, (2, 1, 0): 0.05}
 
 
-@fulfils("exercise.4.1–4.9", paper="Xia, Liu, Li 2009, Statistical consistency of top-k ranking; exercises 4.8 and 4.9")
 def top_k_loss() -> Study:
     """Does the minimiser of the expected ListMLE loss rank best?
 
@@ -29,6 +29,11 @@ def top_k_loss() -> Study:
     minimiser gives the most probable order, so the expected permutation-level 0–1 loss is also minimal. The second
     distribution is a mixture designed so that the full loss puts document 2 first, which is first with probability only
     .15; the loss of the first position puts document 0 first, which is right if only the top counts.
+
+    References
+    ----------
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
+    Liu: Learning to rank for information retrieval. Springer 2011, exercises 4.8 and 4.9.
     """
     import polars as pl
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.datasets.generate import make_ranking
 from plackett.studies.base import Study
 
+__all__ = ["training_time"]
 
-@fulfils("LR-17", paper="Liu 2011, Learning to rank for information retrieval, exercise 11.4")
+
 def training_time(
     rankers: Mapping[str, Any] | None = None,
     *,
@@ -35,6 +35,10 @@ def training_time(
         Estimators by name; None uses one of each kind.
     lengths, n_queries, n_features
         Size of the data.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 11.4.
     """
     import polars as pl
 

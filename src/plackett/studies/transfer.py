@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.data import folds_by_dataset
 from plackett.studies._gains import Gains
 from plackett.studies.base import Study
 
+__all__ = ["transfer"]
 
-@fulfils("transfer.data", paper="Liu 2011, Learning to rank for information retrieval, chapter 9")
+
 def transfer(
     data: Any = None,
     *,
@@ -31,6 +31,10 @@ def transfer(
     queries are used with all training queries of the others, and its test queries decide. A third as many target
     queries, at least three, are the validation data by which negative transfer is detected (last two rows). The
     baseline is the target alone; the base of all is a ranking SVM.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 9.
     """
     import polars as pl
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.datasets.generate import make_ranking
@@ -23,6 +22,8 @@ from plackett.selection.pools.base import find_pool
 from plackett.selection.simulate import judge_in_rounds, system_values
 from plackett.studies.base import Study, named_folds_of, per_query
 
+__all__ = ["what_to_label"]
+
 #: Strategy, the measure that belongs to it, and rounds of judging.
 _POOLS = (
     ("uniform", "statAP", 1),
@@ -35,7 +36,6 @@ _POOLS = (
 )
 
 
-@fulfils("select.pool.study")
 def what_to_label(
     runs: Sequence[Any] | None = None,
     qrels: Any = None,

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.datasets.generate import make_ranking
 from plackett.rankers.pairwise.rank_svm import RankSVM
@@ -18,8 +17,9 @@ from plackett.selection.training.saturation import saturation
 from plackett.studies.base import Study, named_folds_of, per_query
 from plackett.studies.what_to_label import difference
 
+__all__ = ["what_to_train_on"]
 
-@fulfils("select.ppc", "scale.saturation", "bias.apply", paper="Geng, Qin, Liu, Cheng and Li 2011")
+
 def what_to_train_on(data: Any = None, *, wrong: float = 0.3, n_repeats: int = 10, random_state: int = 0) -> Study:
     """Is less training data better than all of it, if it is well chosen?
 
@@ -34,6 +34,11 @@ def what_to_train_on(data: Any = None, *, wrong: float = 0.3, n_repeats: int = 1
         A dataset, or folds (the first is used); None generates data.
     wrong
         Share of the training queries with reversed labels.
+
+    References
+    ----------
+    Geng, Qin, Liu, Cheng, Li: Selecting optimal training data for learning to rank. Information Processing and
+    Management 47, 2011.
     """
     import polars as pl
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.studies.base import Study, named_folds_of, of_queries, per_query
 
+__all__ = ["which_features"]
 
-@fulfils(paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
+
 def which_features(
     data: Any = None,
     *,
@@ -37,6 +37,10 @@ def which_features(
     ----------
     data
         A dataset, or folds (the first is used); each seed draws half of its training queries. None generates data.
+
+    References
+    ----------
+    Geng, Liu, Qin, Li: Feature selection for ranking. SIGIR 2007.
     """
     import polars as pl
 

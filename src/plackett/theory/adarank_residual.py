@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.scorers._products import table_times
 from plackett.solvers.measure_objective import MeasureObjective
+
+__all__ = ["adarank_residual"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,6 @@ class AdaRankResidual:
         return np.abs(self.residual).max(axis=1, initial=0.0)
 
 
-@fulfils("theory.adarank_residual", paper="Xu, Li 2007")
 def adarank_residual(data: RankingDataset, weak: Any, alphas: Any, measure: Any = "AP") -> AdaRankResidual:
     r"""Residuals of AdaRank's linearity condition, and the training bound that depends on them.
 

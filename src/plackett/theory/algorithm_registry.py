@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plackett._names.provenance import fulfils
-
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["algorithm_registry"]
 
 
 class AlgorithmEntry(NamedTuple):
@@ -75,12 +75,15 @@ ALGORITHMS: tuple[AlgorithmEntry, ...] = tuple(
 )
 
 
-@fulfils("summary.registry", paper="Liu 2011, Learning to rank for information retrieval, figure 19.1")
 def algorithm_registry() -> pl.DataFrame:
     """The 39 methods of the book's summary, with their approach and the ranker that implements each.
 
     >>> algorithm_registry().filter(approach="pairwise")["ranker"].to_list()[:3]
     ['LambdaRank', 'RankNet', 'IRSVM']
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, figure 19.1.
     """
     import polars as pl
 

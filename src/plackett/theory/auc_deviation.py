@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import choice, number, probability
+
+__all__ = ["auc_deviation"]
 
 #: ε² per log(2 / δ), from m positives and n negatives.
 _METHODS = {
@@ -14,7 +15,6 @@ _METHODS = {
 }
 
 
-@fulfils("M-43", paper="Agarwal, Graepel, Herbrich, Har-Peled, Roth 2005")
 def auc_deviation(m: int, n: int, delta: float = 0.05, method: str = "hoeffding") -> float:
     r"""Largest distance ε of the AUC of m positive and n negative documents from its mean, with probability 1 − δ.
 
@@ -23,6 +23,10 @@ def auc_deviation(m: int, n: int, delta: float = 0.05, method: str = "hoeffding"
 
     >>> round(auc_deviation(100, 400), 7), round(auc_deviation(100, 400, method="mcdiarmid"), 7)
     (0.1358102, 0.1518404)
+
+    References
+    ----------
+    Agarwal, Graepel, Herbrich, Har-Peled, Roth: Generalization bounds for the area under the ROC curve. JMLR 2005.
     """
     number("m", m, least=1)
     number("n", n, least=1)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, choice, number
+
+__all__ = ["bipartite_rankboost", "exponential_sums"]
 
 
 class BipartiteBoosting(NamedTuple):
@@ -27,7 +28,6 @@ _STEPS: dict[str, Callable[[float, float], float]] = {
 }
 
 
-@fulfils("M-20", paper="Freund, Iyer, Schapire, Singer 2003")
 def bipartite_rankboost(positives: Any, negatives: Any, n_rounds: int, step: str = "exact") -> BipartiteBoosting:
     r"""RankBoost for positive and negative documents in O(m + n) per round and ranker.
 
@@ -99,7 +99,6 @@ class ExponentialSums(NamedTuple):
         return self.positive * self.negative
 
 
-@fulfils("M-21", paper="Rudin, Schapire 2009")
 def exponential_sums(positives: Any, negatives: Any) -> ExponentialSums:
     r"""The two sums that make up both AdaBoost's and RankBoost's losses on two-grade data.
 
@@ -114,6 +113,10 @@ def exponential_sums(positives: Any, negatives: Any) -> ExponentialSums:
     ----------
     positives, negatives
         Scores of the positive and of the negative documents.
+
+    References
+    ----------
+    Rudin, Schapire: Margin-based ranking and an equivalence between AdaBoost and RankBoost. JMLR 2009.
 
     Examples
     --------

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import whole
 
+__all__ = ["capture_recapture"]
 
-@fulfils("exercise.1.1–1.10", paper="Lawrence, Giles 1998")
+
 def capture_recapture(n_one: int, n_other: int, n_both: int) -> float:
     r"""Estimated number of documents of a collection, from two independent samples: :math:`n_1 n_2 / n_{12}`.
 

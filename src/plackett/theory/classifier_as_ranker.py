@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 from plackett.theory.risks.conventions import tie_cost
 
+__all__ = ["classification_error", "ranking_error_of_classifier"]
 
-@fulfils("M-41", paper="Mohri, Rostamizadeh, Talwalkar 2018")
+
 def ranking_error_of_classifier(fnr: float, fpr: float, tie: str = "none") -> float:
     r"""Pairwise error of ranking by the 0/1 output of a classifier.
 
@@ -23,6 +23,10 @@ def ranking_error_of_classifier(fnr: float, fpr: float, tie: str = "none") -> fl
     tie
         What a pair of equal scores counts as: ``"none"`` 0, ``"half"`` ½, ``"loss"`` 1.
 
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
+
     Examples
     --------
     >>> round(ranking_error_of_classifier(0.3, 0.2), 6), round(ranking_error_of_classifier(0.3, 0.2, "half"), 6)
@@ -35,12 +39,15 @@ def ranking_error_of_classifier(fnr: float, fpr: float, tie: str = "none") -> fl
     return fnr * fpr + cost * tied
 
 
-@fulfils("M-41", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def classification_error(fnr: float, fpr: float, prior: float) -> float:
     """Error of a classifier where the share ``prior`` of the documents is positive.
 
     >>> round(classification_error(0.3, 0.2, 0.4), 6)
     0.24
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
     """
     _check_share("fnr", fnr)
     _check_share("fpr", fpr)

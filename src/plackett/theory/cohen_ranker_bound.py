@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.aggregation.orderings.preference import agreement
 from plackett.data.arguments import array
 from plackett.theory.preference_losses import preference_of, whole_order
+
+__all__ = ["cohen_ranker_bound"]
 
 
 class CohenRankerBound(NamedTuple):
@@ -20,7 +21,6 @@ class CohenRankerBound(NamedTuple):
     bound: float
 
 
-@fulfils("theory.cohen_ranker_bound", paper="Cohen, Schapire, Singer 1999")
 def cohen_ranker_bound(order: Any, preference: Any, pairs: Any, tight: bool = True) -> CohenRankerBound:
     r"""Both sides of the bound (3.3) on the share of true pairs S that an order violates,
 

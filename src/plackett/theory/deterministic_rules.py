@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.theory.preference_losses import preference_loss, ranking_loss
+
+__all__ = ["worst_case_of_rule"]
 
 #: 1 is preferred to 0, 2 to 1, and 0 to 2.
 _CYCLE = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
@@ -23,7 +24,6 @@ class WorstCase(NamedTuple):
     ranking: float
 
 
-@fulfils("M-28", paper="Ailon, Mohri 2010")
 def worst_case_of_rule(rule: Callable[[np.ndarray], Any]) -> WorstCase:
     """Labels for which a deterministic rule loses twice what the preferences lose.
 
@@ -34,6 +34,10 @@ def worst_case_of_rule(rule: Callable[[np.ndarray], Any]) -> WorstCase:
     ----------
     rule
         From a table of preferences to row numbers, best first.
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
 
     Examples
     --------

@@ -7,23 +7,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 from plackett.theory.preference_losses import Emphasis
 
+__all__ = ["emphasis_axioms", "partite_emphasis", "top_k_emphasis"]
 
-@fulfils("M-31", paper="Ailon, Mohri 2010")
+
 def top_k_emphasis(k: int) -> Emphasis:
     """Weight 1 for pairs with a document that is truly among the first k, 0 for the others.
 
     >>> top_k_emphasis(2)(np.array([1, 3]), np.array([5, 4])).tolist()
     [1.0, 0.0]
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
     """
     number("k", k, least=1)
     return lambda i, j: (((i <= k) | (j <= k)) & (i != j)).astype(np.float64)
 
 
-@fulfils("M-31", "M-44", paper="Ailon, Mohri 2010")
 def partite_emphasis(labels: Any) -> Emphasis:
     r"""Weight of pairs from different classes of a list,
 
@@ -36,6 +39,10 @@ def partite_emphasis(labels: Any) -> Emphasis:
     ----------
     labels
         Labels of the list; equal ones are a class.
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
 
     Examples
     --------
@@ -61,7 +68,6 @@ class EmphasisAxioms(NamedTuple):
     triangle: bool
 
 
-@fulfils("M-31", paper="Ailon, Mohri 2010")
 def emphasis_axioms(emphasis: Emphasis, n: int) -> EmphasisAxioms:
     """Check a weight of pairs of positions on lists of n documents.
 
@@ -72,6 +78,10 @@ def emphasis_axioms(emphasis: Emphasis, n: int) -> EmphasisAxioms:
     EmphasisAxioms(symmetric=True, monotone=True, triangle=True)
     >>> emphasis_axioms(lambda i, j: (i - j) ** 2, 5)  # two short ways are less than a long one
     EmphasisAxioms(symmetric=True, monotone=True, triangle=False)
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
     """
     number("n", n, least=1)
     i, j = np.indices((n, n)) + 1

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number, probability
 from plackett.theory.rankboost_bounds import empirical_margin_loss
 from plackett.theory.ranking_margin import ensemble_margins
+
+__all__ = ["ensemble_margin_bound"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,6 @@ class EnsembleMarginBound:
         return self.margin_loss + self.complexity + self.confidence
 
 
-@fulfils("M-18", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def ensemble_margin_bound(
     differences: Any,
     alphas: Any,
@@ -77,6 +77,10 @@ def ensemble_margin_bound(
         Probability that the bound fails.
     empirical
         Whether the complexities are those of the sample; the last term is then :math:`3\sqrt{\log(2/\delta)/(2m)}`.
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
 
     Examples
     --------

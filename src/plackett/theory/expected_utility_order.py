@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 from plackett.measures.gains import check_discount, discount_table
+
+__all__ = ["expected_utility_order"]
 
 
 class UtilityOrder(NamedTuple):
@@ -20,7 +21,6 @@ class UtilityOrder(NamedTuple):
     value: float
 
 
-@fulfils("summary.implicit_dt", paper="Zoeter, Taylor, Snelson, Guiver, Craswell, Szummer 2008")
 def expected_utility_order(outcomes: Any, utilities: Any, discount: Any = "log2") -> UtilityOrder:
     r"""The ranking that maximises the expected utility :math:`\sum_r \eta(r)\, E[u(\text{outcome at rank } r)]`.
 
@@ -36,6 +36,11 @@ def expected_utility_order(outcomes: Any, utilities: Any, discount: Any = "log2"
         Worth of each outcome.
     discount
         η, as in nDCG.
+
+    References
+    ----------
+    Zoeter, Taylor, Snelson, Guiver, Craswell, Szummer: A decision theoretic framework for ranking using implicit
+    feedback. SIGIR Workshop on Learning to Rank 2008.
 
     Examples
     --------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plackett._names.provenance import fulfils
-
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["known_results"]
 
 FRAMEWORKS = ("document", "subset", "two-layer")
 APPROACHES = ("pointwise", "pairwise", "listwise")
@@ -15,7 +15,6 @@ APPROACHES = ("pointwise", "pairwise", "listwise")
 _COLUMNS = {"uniform": "uniform bounds", "margin": "uniform bounds", "algorithm": "algorithm-dependent bounds"}
 
 
-@fulfils("A-13", paper="Liu 2011, Learning to rank for information retrieval, tables 17.2, 17.3 and 18.1")
 def known_results() -> pl.DataFrame:
     """Table of the results: a row per framework and approach, the names of bounds and of consistent algorithms.
 
@@ -23,6 +22,10 @@ def known_results() -> pl.DataFrame:
 
     >>> known_results().filter(framework="two-layer", approach="pairwise")["uniform bounds"].to_list()
     ['TwoLayerBound']
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, tables 17.2, 17.3 and 18.1.
     """
     import polars as pl
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching, number
 
+__all__ = ["misranking_error", "pair_margin_loss"]
 
-@fulfils("M-02", paper="Mohri, Rostamizadeh, Talwalkar 2018")
+
 def misranking_error(first: Any, second: Any, sign: Any) -> float:
     r"""Pairwise misranking error :math:`\frac1m \sum_i [y_i \ne 0 \wedge y_i (h(x'_i) - h(x_i)) \le 0]`.
 
@@ -24,6 +24,10 @@ def misranking_error(first: Any, second: Any, sign: Any) -> float:
     sign
         +1 where x′ is the better one, −1 where x is, 0 where neither is.
 
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
+
     Examples
     --------
     >>> misranking_error([0.0, 1.0, 2.0, 0.0], [1.0, 1.0, 1.0, 5.0], [1, 1, 1, 0])
@@ -33,7 +37,6 @@ def misranking_error(first: Any, second: Any, sign: Any) -> float:
     return float(((y != 0) & (y * gap <= 0)).mean())
 
 
-@fulfils("M-03", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def pair_margin_loss(first: Any, second: Any, sign: Any, rho: float) -> float:
     r"""Empirical margin loss :math:`\frac1m \sum_{y_i \ne 0} \Phi_\rho(y_i (h(x'_i) - h(x_i)))`,
     :math:`\Phi_\rho(t) = \min(1, \max(0, 1 - t / \rho))`.
@@ -42,6 +45,10 @@ def pair_margin_loss(first: Any, second: Any, sign: Any, rho: float) -> float:
 
     >>> pair_margin_loss([0.0, 0.0], [1.0, 3.0], [1, 1], rho=2.0)
     0.25
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
     """
     number("rho", rho, above=0.0)
     y, gap = _pairs(first, second, sign)

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
+
+__all__ = ["pair_loss_curve", "pair_loss_shape"]
 
 
 class PairLossShape(NamedTuple):
@@ -19,13 +20,16 @@ class PairLossShape(NamedTuple):
     convex: bool
 
 
-@fulfils("theory.pairwise_01", paper="Liu 2011, Learning to rank for information retrieval, section 3.2.3")
 def pair_loss_curve(loss: Loss, gaps: np.ndarray) -> np.ndarray:
     r"""Value of a pair loss at differences :math:`\Delta = s_u - s_v` of the scores of a better and a worse document.
 
     >>> from plackett.losses.pairwise.hinge import Hinge
     >>> pair_loss_curve(Hinge(), np.array([-1.0, 0.0, 2.0])).tolist()
     [2.0, 1.0, 0.0]
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 3.2.3.
     """
     gaps = array("gaps", gaps)
     data = RankingDataset.from_arrays(None, np.tile([1.0, 0.0], gaps.size), np.repeat(np.arange(gaps.size), 2))
@@ -34,12 +38,15 @@ def pair_loss_curve(loss: Loss, gaps: np.ndarray) -> np.ndarray:
     return bound.evaluate(bound.check(scores))[0]
 
 
-@fulfils("theory.pairwise_01", paper="Liu 2011, Learning to rank for information retrieval, section 3.2.3")
 def pair_loss_shape(loss: Loss, scale: float = 1.0) -> PairLossShape:
     r"""Whether a pair loss, times ``scale``, bounds :math:`[\Delta < 0]` from above and is convex, on a grid.
 
     The hinge and exponential losses are bounds. The logistic loss is a bound if divided by log 2, but not in natural
     logarithms. The fidelity and sigmoid losses are not.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 3.2.3.
 
     Examples
     --------

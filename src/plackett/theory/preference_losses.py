@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.aggregation.orderings.preference import Preference, as_preference, pair_blocks
 from plackett.data.arguments import array
+
+__all__ = ["preference_loss", "ranking_loss"]
 
 #: Weight ω(i, j) of a pair, from the two true positions, 1 is the top; takes arrays.
 Emphasis = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-@fulfils("M-25", "M-31", paper="Ailon, Mohri 2010")
 def ranking_loss(order: Any, labels: Any, emphasis: Emphasis | None = None) -> float:
     r"""Ranking loss of an order: the weighted number of pairs that it reverses,
 
@@ -50,7 +50,6 @@ def ranking_loss(order: Any, labels: Any, emphasis: Emphasis | None = None) -> f
     return _loss(lambda u, v: (position[u] < position[v]).astype(np.float64), labels, emphasis)
 
 
-@fulfils("M-25", "M-31", paper="Ailon, Mohri 2010")
 def preference_loss(preference: Any, labels: Any, emphasis: Emphasis | None = None) -> float:
     r"""Preference loss: how strongly a preference function favours the wrong document of each pair,
 
@@ -63,6 +62,10 @@ def preference_loss(preference: Any, labels: Any, emphasis: Emphasis | None = No
         Table or function h(u, v), the probability that u belongs before v.
     labels, emphasis
         As in `ranking_loss`.
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
 
     Examples
     --------

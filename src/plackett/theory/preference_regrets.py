@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, choice, matching, number
 from plackett.theory.preference_losses import preference_loss, ranking_loss
+
+__all__ = ["independent_preferences", "regrets", "two_stage_bound"]
 
 
 class Case(NamedTuple):
@@ -35,7 +36,6 @@ class Regrets(NamedTuple):
 _FACTORS = {"degree": (2.0, np.inf), "quicksort": (1.0, 2.0)}
 
 
-@fulfils("M-24", "M-27", "M-29", paper="Ailon, Mohri 2010")
 def two_stage_bound(preference_loss: float, order: str = "quicksort", bipartite: bool = True) -> float:
     """Bound on the expected loss (or regret) of a ranking, from the loss (or regret) of the preferences.
 
@@ -51,6 +51,10 @@ def two_stage_bound(preference_loss: float, order: str = "quicksort", bipartite:
     bipartite
         Whether labels are binary. Without this, there is no bound for ``"degree"``.
 
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
+
     Examples
     --------
     >>> two_stage_bound(0.25, "degree"), two_stage_bound(0.25)
@@ -62,7 +66,6 @@ def two_stage_bound(preference_loss: float, order: str = "quicksort", bipartite:
     return loss * factor if factor < np.inf else np.inf
 
 
-@fulfils("M-26", paper="Ailon, Mohri 2010")
 def regrets(cases: Iterable[Any], preference: Any, rule: Callable[[np.ndarray], Any]) -> Regrets:
     r"""Regret of a ranking rule and of a preference function, on a few documents, by enumeration.
 
@@ -82,6 +85,10 @@ def regrets(cases: Iterable[Any], preference: Any, rule: Callable[[np.ndarray], 
     rule
         From the table of the documents of a set to their order (best first), or to a list of pairs (probability,
         order) where it draws.
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
 
     Examples
     --------
@@ -160,7 +167,6 @@ def _best_preference(cases: list[Case]) -> float:
     return sum(min(lost[u, v], lost[v, u]) for u, v in lost if u < v)
 
 
-@fulfils("M-26", paper="Ailon, Mohri 2010")
 def independent_preferences(cases: Iterable[Any], tolerance: float = 1e-9) -> bool:
     """Whether the true preference between two documents does not depend on what else is in the list.
 
@@ -169,6 +175,10 @@ def independent_preferences(cases: Iterable[Any], tolerance: float = 1e-9) -> bo
 
     >>> independent_preferences([(0.5, (0, 1), (1, 0)), (0.5, (0, 1, 2), (0, 1, 0))])
     False
+
+    References
+    ----------
+    Ailon, Mohri: Preference-based learning to rank. Machine Learning 2010.
     """
     total: dict[tuple[int, ...], float] = {}
     above: dict[tuple[int, int], dict[tuple[int, ...], float]] = {}

@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 from plackett.theory.ranking_margin import ensemble_margins
+
+__all__ = [
+    "boosted_distribution",
+    "empirical_margin_loss",
+    "normalised_edge",
+    "rankboost_error_bounds",
+    "rankboost_margin_bound",
+]
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,6 @@ class ErrorBounds:
     edges: np.ndarray
 
 
-@fulfils("M-12", paper="Freund, Iyer, Schapire, Singer 2003")
 def boosted_distribution(differences: Any, alphas: Any) -> tuple[np.ndarray, float]:
     r"""RankBoost's distribution over m pairs, and the product of its normalisers, from the ensemble alone.
 
@@ -47,6 +53,10 @@ def boosted_distribution(differences: Any, alphas: Any) -> tuple[np.ndarray, flo
     alphas
         Weight of each round.
 
+    References
+    ----------
+    Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for combining preferences. JMLR 2003.
+
     Examples
     --------
     >>> distribution, product = boosted_distribution([[1], [-1]], [np.log(2)])
@@ -59,7 +69,6 @@ def boosted_distribution(differences: Any, alphas: Any) -> tuple[np.ndarray, flo
     return powers / powers.sum(), float(powers.mean() * np.exp(-lowest))
 
 
-@fulfils("M-13", paper="Freund, Iyer, Schapire, Singer 2003")
 def rankboost_error_bounds(plus: Any, minus: Any) -> ErrorBounds:
     r"""Bounds on RankBoost's training error after each round: Theorem 10.3 of Mohri et al. with its steps.
 
@@ -73,6 +82,10 @@ def rankboost_error_bounds(plus: Any, minus: Any) -> ErrorBounds:
     plus, minus
         Shares ε⁺, ε⁻ of the pairs that each round's weak ranker orders rightly and wrongly under that round's
         distribution (``ranker.rounds_["plus"]``, ``["minus"]`` of a fitted `RankBoost`).
+
+    References
+    ----------
+    Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for combining preferences. JMLR 2003.
 
     Examples
     --------
@@ -88,7 +101,6 @@ def rankboost_error_bounds(plus: Any, minus: Any) -> ErrorBounds:
     )
 
 
-@fulfils("M-14", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def normalised_edge(plus: Any, minus: Any) -> np.ndarray:
     r"""The edge of a weak ranker in relation to the pairs it does not tie,
 
@@ -99,13 +111,16 @@ def normalised_edge(plus: Any, minus: Any) -> np.ndarray:
 
     >>> normalised_edge([0.25], [0.0]).tolist()
     [0.25]
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
     """
     right, wrong = _shares(plus, minus)
     untied = right + wrong
     return np.divide(right - wrong, 2.0 * np.sqrt(untied), out=np.zeros_like(untied), where=untied > 0)
 
 
-@fulfils("M-37", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def rankboost_margin_bound(plus: Any, minus: Any, rho: float) -> float:
     r"""Bound on the share of pairs whose margin :math:`(f(u) - f(v)) / \lVert\alpha\rVert_1` is at most ρ:
 
@@ -116,6 +131,10 @@ def rankboost_margin_bound(plus: Any, minus: Any, rho: float) -> float:
 
     >>> round(rankboost_margin_bound([0.8], [0.2], 0.0), 6), round(rankboost_margin_bound([0.8], [0.2], 0.5), 6)
     (0.8, 1.131371)
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
     """
     right, wrong = _shares(plus, minus)
     number("rho", rho, least=0.0)
@@ -125,12 +144,15 @@ def rankboost_margin_bound(plus: Any, minus: Any, rho: float) -> float:
     return float(np.prod(factor * (1.0 - right - wrong + 2.0 * np.sqrt(right * wrong))))
 
 
-@fulfils("M-37", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def empirical_margin_loss(margins: Any, rho: float) -> float:
     """Share of pairs whose margin is at most ρ; ρ = 0 counts the misordered pairs, with ties.
 
     >>> empirical_margin_loss([-0.5, 0.0, 0.25, 0.75], 0.25)
     0.75
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
     """
     return float(np.mean(array("margins", margins, None) <= number("rho", rho)))
 

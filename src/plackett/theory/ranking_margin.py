@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 
+__all__ = ["ranking_margin", "smooth_ranking_margin"]
 
-@fulfils("M-38", paper="Rudin, Schapire 2009")
+
 def ranking_margin(differences: Any, alphas: Any) -> float:
     r"""Smallest margin of a pair, :math:`\min_i \sum_j \alpha_j d_{ij} / \lVert\alpha\rVert_1`.
 
@@ -25,6 +25,10 @@ def ranking_margin(differences: Any, alphas: Any) -> float:
     alphas
         Weight of each weak ranker, not all 0.
 
+    References
+    ----------
+    Rudin, Schapire: Margin-based ranking and an equivalence between AdaBoost and RankBoost. JMLR 2009.
+
     Examples
     --------
     >>> ranking_margin([[1, 0], [1, -1]], [3.0, 1.0])
@@ -34,7 +38,6 @@ def ranking_margin(differences: Any, alphas: Any) -> float:
     return float(margins.min() / norm)
 
 
-@fulfils("M-34", paper="Rudin, Schapire 2009")
 def smooth_ranking_margin(differences: Any, alphas: Any) -> float:
     r"""Smooth margin :math:`G = -\log \sum_i e^{-\sum_j \alpha_j d_{ij}} / \lVert\alpha\rVert_1`.
 
@@ -42,6 +45,10 @@ def smooth_ranking_margin(differences: Any, alphas: Any) -> float:
 
     >>> round(smooth_ranking_margin([[1.0], [1.0]], [2 * np.log(2.0)]), 6)
     0.5
+
+    References
+    ----------
+    Rudin, Schapire: Margin-based ranking and an equivalence between AdaBoost and RankBoost. JMLR 2009.
     """
     margins, norm = _margins(differences, alphas)
     lowest = margins.min()

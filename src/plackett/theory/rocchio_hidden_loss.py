@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
+
+__all__ = ["rocchio_hidden_loss"]
 
 
 class RocchioLoss(NamedTuple):
@@ -18,7 +19,6 @@ class RocchioLoss(NamedTuple):
     gradient: np.ndarray
 
 
-@fulfils("theory.rocchio_hidden_loss", paper="Liu 2011, Learning to rank for information retrieval, section 2.5.1")
 def rocchio_hidden_loss(
     weights: Any, relevant: Any, others: Any, *, alpha: float = 1.0, beta: float = 0.75, gamma: float = 0.15
 ) -> RocchioLoss:
@@ -34,6 +34,10 @@ def rocchio_hidden_loss(
         w, a vector of terms.
     relevant, others
         Vectors of the documents with positive and with negative feedback, a row each.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 2.5.1.
 
     Examples
     --------

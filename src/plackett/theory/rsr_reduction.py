@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 from plackett.measures.gains import check_gain, gains_of
+
+__all__ = ["rsr_reduction"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,6 @@ class RSRReduction:
     transitive: bool
 
 
-@fulfils("theory.rsr_reduction", paper="Sun, Qin, Tao, Wang 2009")
 def rsr_reduction(classifier: Any, labels: Any, gain: Any = "exp2") -> RSRReduction:
     r"""Both sides of the reduction from nDCG to weighted pairs, for one list.
 
@@ -55,6 +55,10 @@ def rsr_reduction(classifier: Any, labels: Any, gain: Any = "exp2") -> RSRReduct
         Labels, larger is better; below 0 is unjudged and counts as 0 here, because it still occupies a position.
     gain
         As in nDCG.
+
+    References
+    ----------
+    Sun, Qin, Tao, Wang: Robust sparse rank learning for non-smooth ranking measures. SIGIR 2009.
 
     Examples
     --------

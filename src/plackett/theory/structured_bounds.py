@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, MeasureError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
+
+__all__ = ["structured_bounds"]
 
 #: 8! rankings are 40 320.
 _MOST_DOCUMENTS = 8
@@ -41,7 +42,6 @@ class StructuredBounds:
     slack: float
 
 
-@fulfils("theory.structured_bounds", paper="Xu, Liu, Lu, Li, Ma 2008")
 def structured_bounds(scores: Any, labels: Any, measure: str = "nDCG") -> StructuredBounds:
     r"""Error of a short list and the three losses that bound it, by trying all rankings.
 
@@ -62,6 +62,10 @@ def structured_bounds(scores: Any, labels: Any, measure: str = "nDCG") -> Struct
     measure
         A measure between 0 and 1, larger is better, that is 1 for rankings by label, such as ``"nDCG"``, ``"AP"`` or
         ``"RR"``. Only pairs that the measure tells apart should differ in label: for AP and RR labels are 0 and 1.
+
+    References
+    ----------
+    Xu, Liu, Lu, Li, Ma: Directly optimizing evaluation measures in learning to rank. SIGIR 2008.
 
     Examples
     --------

@@ -15,8 +15,10 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def bounds_table() -> str:
     """All generalisation bounds: what they bound, in which framework, how fast they fall, what they assume."""
+    from plackett._names.catalogue import items
     from plackett.theory.bounds.base import bounds
 
+    papers = {item.symbol: item.paper for item in items("theory")}
     order = ("document", "subset", "two-layer")
     in_order = sorted(bounds().values(), key=lambda b: (order.index(b.framework), b.approach, b.kind, b.__name__))
     rows = [
@@ -27,7 +29,7 @@ def bounds_table() -> str:
             b.bounded,
             b.rate,
             "; ".join(b.assumptions),
-            (inspect.getdoc(b) or "").partition(":")[0] + f" ({b.paper})",
+            (inspect.getdoc(b) or "").partition(":")[0] + f" ({papers[b.__name__]})",
         )
         for b in in_order
     ]

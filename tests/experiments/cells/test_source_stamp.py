@@ -16,7 +16,7 @@ def test_what_stands_behind_a_ranker():
                  "_kernels.kernel",
                  "experiments.cells.run", "experiments.search.random", "data.canonical"):  # fmt: skip
         assert f"plackett.{name}" in found
-    for name in ("rankers.listwise.listnet", "_names.index", "_names.catalogue", "cli.app"):
+    for name in ("rankers.listwise.listnet", "_names.catalogue", "cli.app"):
         assert f"plackett.{name}" not in found
     assert "plackett.losses.listwise.listmle" in modules_behind(_modules(GradientRanker(loss="ListMLE"), AP))
     assert modules_behind(["numpy", "__main__"]) == set()

@@ -9,7 +9,6 @@ from plackett import LossError, RankingDataset, evaluate
 from plackett.losses import ApproxAPLoss, ApproxERRLoss, ApproxRRLoss
 
 
-@pytest.mark.spec("listwise.approxmap")
 @pytest.mark.parametrize(
     ("loss", "measure"),
     [(ApproxAPLoss, "AP"), (ApproxRRLoss, "RR"), (ApproxERRLoss, "nERR(max_label=3)")],

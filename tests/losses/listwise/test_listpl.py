@@ -11,7 +11,6 @@ from plackett.losses.listwise.listnet_top_k import ListNetTopKLoss
 from plackett.losses.listwise.listpl import ListPLLoss
 
 
-@pytest.mark.spec("peers.shoelace")
 def test_its_mean_is_the_gradient_of_listnet_on_whole_orders():
     data = pk.RankingDataset.from_arrays(None, [2, 0, 1, 1, 0])
     scores = np.array([0.3, -0.5, 0.0, 1.0, 0.2])
@@ -21,7 +20,6 @@ def test_its_mean_is_the_gradient_of_listnet_on_whole_orders():
         np.testing.assert_allclose(found, expected, atol=0.02)  # about four standard errors
 
 
-@pytest.mark.spec("peers.shoelace")
 def test_labels_without_doubt_make_it_listmle():
     rng = np.random.default_rng(0)
     labels = np.concatenate([rng.permutation(7), rng.permutation(9)])
@@ -43,7 +41,6 @@ def test_orders_are_drawn_anew_when_the_ranking_changes():
     assert len(seeds) > 7
 
 
-@pytest.mark.spec("peers.shoelace")
 def test_networks_learn_with_it():
     pytest.importorskip("torch", reason="networks need the extra 'neural'")
     rng = np.random.default_rng(0)

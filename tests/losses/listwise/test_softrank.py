@@ -24,7 +24,6 @@ def distribution(chances):
     )
 
 
-@pytest.mark.spec("listwise.softrank")
 def test_rank_distribution():
     rng = np.random.default_rng(0)
     chances = np.append(rng.random(6), [0.0, 1.0])
@@ -39,7 +38,6 @@ def test_rank_distribution():
     np.testing.assert_allclose(found @ np.arange(9), chances.sum())
 
 
-@pytest.mark.spec("listwise.softrank")
 def test_two_documents():
     for gap, sigma in ((0.0, 1.0), (0.7, 0.5), (-2.0, 1.5)):
         p = norm.cdf(gap / (np.sqrt(2) * sigma))  # the relevant document is ahead
@@ -47,7 +45,6 @@ def test_two_documents():
         assert found == pytest.approx((1 - p) * (1 - 1 / np.log2(3)))
 
 
-@pytest.mark.spec("listwise.softrank")
 def test_expected_rank_is_that_of_noisy_scores():
     """Contests are not independent, but the mean of the number ahead does not mind: 1 + Σ ½(1 + erf)."""
     scores, sigma = np.array([0.3, -0.2, 1.0, 0.8]), 0.6
@@ -58,7 +55,6 @@ def test_expected_rank_is_that_of_noisy_scores():
     np.testing.assert_allclose(ranks.mean(axis=0), 0.5 + p.sum(axis=0), atol=0.01)
 
 
-@pytest.mark.spec("listwise.softrank", "listwise.softap", "listwise.softpc")
 @pytest.mark.parametrize("max_exact", [0, 100])
 def test_without_noise_it_is_the_measure(max_exact):
     rng = np.random.default_rng(2)
@@ -75,7 +71,6 @@ def test_without_noise_it_is_the_measure(max_exact):
     assert found == pytest.approx(4 - 4 * evaluate(data, scores, ["P@3"]).mean["P@3"], abs=1e-5)
 
 
-@pytest.mark.spec("listwise.softrank", "listwise.softap", "listwise.softpc")
 @pytest.mark.parametrize("sigma", [0.1, 1.0])
 def test_long_lists(sigma):
     """The approximation is near what it stands for, in value and gradient, and its gradient is its own."""

@@ -9,9 +9,6 @@ from plackett.rankers.listwise.permurank import PermuRank, ap_search, ndcg_searc
 from plackett.theory.structured_bounds import structured_bounds
 from rankers.listwise.structural_checks import all_rankings, lists_of, quadratic_program, short_lists, tiny_task
 
-pytestmark = pytest.mark.spec("listwise.permurank")
-
-
 SEARCHES = {
     "AP": lambda lists: ap_search(lists, 1.0, 1),
     "nDCG": lambda lists: ndcg_search(lists, None, "exp2", 1),

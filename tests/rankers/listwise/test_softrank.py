@@ -12,7 +12,6 @@ from plackett.rankers.listwise.softrank import SoftRank
 from plackett.rankers.listwise.softrank_gp import SoftRankGP
 
 
-@pytest.mark.spec("listwise.softrank", "listwise.softap", "listwise.softpc")
 def test_losses():
     assert SoftRank(sigma=0.5).make_loss() == SoftNDCGLoss(sigma=0.5)
     assert SoftRank(measure="AP", rel=2.0).make_loss() == SoftAPLoss(rel=2.0)
@@ -21,7 +20,6 @@ def test_losses():
         SoftRank(measure="RR").make_loss()
 
 
-@pytest.mark.spec("listwise.softrank_gp")
 def test_constant_variance_is_softrank():
     rng = np.random.default_rng(0)
     data = RankingDataset.from_arrays(rng.normal(size=(30, 2)), rng.integers(0, 3, 30), np.repeat([0, 1, 2], 10))
@@ -32,7 +30,6 @@ def test_constant_variance_is_softrank():
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.spec("listwise.softrank_gp")
 def test_learns_what_is_not_linear():
     rng = np.random.default_rng(1)
     X = rng.uniform(-2, 2, size=(400, 2))
@@ -44,7 +41,6 @@ def test_learns_what_is_not_linear():
     assert process > 0.95 > straight + 0.1
 
 
-@pytest.mark.spec("listwise.softrank_gp")
 def test_predictive_mean_and_variance():
     """The formula of a Gaussian process with targets, solved directly; far documents stay at the prior's mean."""
     X = np.array([[0.0], [1.0], [2.0], [3.0]])

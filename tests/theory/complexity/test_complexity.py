@@ -17,7 +17,6 @@ from plackett.theory.complexity.rademacher import (
 from plackett.theory.complexity.rank_shatter import rank_shatter, rank_shatter_bound
 
 
-@pytest.mark.spec("B-01")
 def test_rademacher_averages_of_finite_classes():
     rng = np.random.default_rng(0)
     G = rng.standard_normal((5, 6))
@@ -31,7 +30,6 @@ def test_rademacher_averages_of_finite_classes():
     assert drawn == pytest.approx(value, rel=0.03)
 
 
-@pytest.mark.spec("B-01")
 def test_rademacher_averages_of_balls_are_suprema_below_their_bounds():
     X = np.random.default_rng(1).standard_normal((8, 2))
     angles = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
@@ -53,7 +51,6 @@ def tables(positives, negatives, weights):
     return len({tuple(row) for row in np.sign(scores)})
 
 
-@pytest.mark.spec("B-02")
 def test_rank_shatter_coefficients_are_counted_exactly():
     rng = np.random.default_rng(0)
     assert rank_shatter(rng.random((4, 1)), rng.random((3, 1))) == 3
@@ -79,7 +76,6 @@ def test_rank_shatter_coefficients_are_counted_exactly():
         assert tables(P, N, np.concatenate([*(s.reshape(-1, 3) for s in sums), np.zeros((1, 3))])) == count
 
 
-@pytest.mark.spec("B-02")
 def test_rank_shatter_of_degenerate_and_of_larger_samples():
     same = np.ones((2, 3))
     assert rank_shatter(same, same) == 1  # nothing to tell apart
@@ -90,14 +86,12 @@ def test_rank_shatter_of_degenerate_and_of_larger_samples():
         rank_shatter(rng.random((3, 4)), rng.random((3, 4)))
 
 
-@pytest.mark.spec("B-03")
 def test_boosted_vc():
     assert boosted_vc(2, 5) == pytest.approx(144.995671, abs=1e-6)
     assert boosted_vc(1, 10) == pytest.approx(215.693573, abs=1e-6)
     assert boosted_vc(3, 5) > boosted_vc(2, 5) < boosted_vc(2, 6)
 
 
-@pytest.mark.spec("B-04")
 def test_margin_loss_lies_between_the_indicators():
     u = np.linspace(-2, 2, 4001)
     last = None

@@ -19,7 +19,6 @@ from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 MIXED = PermutationSpace({(0, 1, 2): 0.20, (0, 2, 1): 0.20, (1, 2, 0): 0.35, (2, 1, 0): 0.25})
 
 
-@pytest.mark.spec("E-05", "E-16")
 @pytest.mark.parametrize("loss", [ListMLELoss(), ListNetLoss()], ids=lambda l: l.name)
 @pytest.mark.parametrize("true", ["permutation 0-1", "pairwise 0-1"])
 def test_listwise_losses_are_consistent_on_order_preserving_spaces(loss, true):
@@ -27,12 +26,10 @@ def test_listwise_losses_are_consistent_on_order_preserving_spaces(loss, true):
     assert found.verdict == "consistent" and found.tested == 25 and "Theorem 18.3" in found.reason
 
 
-@pytest.mark.spec("E-16")
 def test_regression_on_labels_is_consistent_on_order_preserving_spaces():
     assert check_consistency(Square(), n_spaces=15).verdict == "consistent"
 
 
-@pytest.mark.spec("E-08", "E-16")
 def test_top_one_counterexample_of_the_full_loss():
     found = check_consistency(ListMLELoss(), TopKZeroOne(1), spaces=[MIXED], n_spaces=0)
     assert found.verdict == "inconsistent"
@@ -43,7 +40,6 @@ def test_top_one_counterexample_of_the_full_loss():
     assert check_consistency(ListMLELoss(), TopKZeroOne(1)).verdict == "inconsistent"  # found without help
 
 
-@pytest.mark.spec("E-08", "E-10", "E-16")
 def test_top_k_losses_are_consistent_where_the_full_one_is_not():
     for k in (1, 2):
         for level in range(1, k + 1):  # a top-l loss serves every k ≥ l
@@ -62,14 +58,12 @@ def test_top_k_losses_are_consistent_where_the_full_one_is_not():
     assert check_consistency(mapped, TopKZeroOne(1), spaces=[MIXED], n_spaces=5).verdict == "consistent"
 
 
-@pytest.mark.spec("E-14", "E-16")
 @pytest.mark.parametrize("loss", [Logistic(), Exponential()], ids=lambda l: l.name)
 def test_decreasing_pair_losses_are_consistent_with_kendall(loss):
     found = check_consistency(loss, "pairwise 0-1", n_spaces=20)
     assert found.verdict == "consistent" and found.conditions["decreasing pair loss"]
 
 
-@pytest.mark.spec("E-16")
 def test_hinge_pairs_can_tie_what_kendall_separates():
     found = check_consistency(Hinge(), "pairwise 0-1", n_spaces=40)
     assert found.verdict == "inconsistent" and "ties" in found.reason
@@ -82,7 +76,6 @@ def test_hinge_pairs_can_tie_what_kendall_separates():
         assert space.probabilities @ evaluate(found.counterexample.scores + step * towards)[0] >= here - 1e-9
 
 
-@pytest.mark.spec("E-16")
 def test_a_users_own_loss_gets_a_verdict_with_an_example():
     @pk.loss(name="top heavy", convex=True)
     def top_heavy(scores, labels, gradient):
@@ -104,7 +97,6 @@ def test_a_users_own_loss_gets_a_verdict_with_an_example():
     assert check_consistency(top_heavy, TopKZeroOne(1), n_spaces=10).verdict == "consistent"
 
 
-@pytest.mark.spec("E-16")
 def test_every_entry_of_the_registry_is_supported_by_a_test_that_exists():
     here = Path(__file__).parent
     functions = {
@@ -120,7 +112,6 @@ def test_every_entry_of_the_registry_is_supported_by_a_test_that_exists():
     assert consistency_table("RankNet", "weighted Kendall's τ")["verdict"].to_list() == ["inconsistent"]
 
 
-@pytest.mark.spec("E-16")
 def test_theorems_are_silent_on_losses_with_kinks():
     found = check_consistency(pk.losses.ListMLEBestLoss(), n_spaces=3)
     assert found.verdict == "unknown" and not found.conditions["differentiable"] and "no theorem" in found.reason

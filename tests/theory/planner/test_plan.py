@@ -29,7 +29,6 @@ def test_splits_spend_the_budget_inside_the_limits():
         splits_of(1000, max_queries=10, max_documents=20)
 
 
-@pytest.mark.spec("D-07")
 def test_both_ends_are_worse_than_the_middle():
     found = simulate_labelling(
         600, world=PlantedWorld(n_features=20, query_noise=1.0), queries=[1, 20, 60, 300], n_repeats=6
@@ -43,14 +42,12 @@ def test_both_ends_are_worse_than_the_middle():
 
 
 @pytest.mark.full
-@pytest.mark.spec("D-07")
 def test_the_best_number_of_queries_falls_with_the_number_of_features():
     study = labelling_tradeoff(n_features=(3, 30))
     best = [study.frame.filter(features=str(d)).sort("pair error")["queries"][0] for d in (3, 30)]
     assert best[0] > best[1]
 
 
-@pytest.mark.spec("D-07")
 def test_the_study_has_a_row_for_every_split_and_a_chart():
     study = labelling_tradeoff(budget=40, n_features=(2, 3), n_repeats=2)
     assert study.frame.height == 2 * splits_of(40)[0].size and len(study.notes) == 2
@@ -80,7 +77,6 @@ def test_a_curve_that_follows_the_law_is_carried_on_rightly():
     assert curve.predict(1000, 30).value > curve.predict(100, 30).value
 
 
-@pytest.mark.spec("C-07", "D-07")
 def test_the_plan_is_good_where_the_truth_is_known():
     """A pilot of 80 queries; the split that it recommends is nearly the best of all splits, tried out."""
     world = PlantedWorld(n_features=6, query_noise=1.0, seed=3)

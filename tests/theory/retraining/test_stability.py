@@ -27,7 +27,6 @@ def uneven(seed=0):
     return pk.RankingDataset.from_arrays(X, (X[:, 0] + 0.3 * rng.standard_normal(qid.size) > 0).astype(float), qid)
 
 
-@pytest.mark.spec("D-06", "S-05", "S-09", "S-14")
 @pytest.mark.parametrize("ranker", [svm(), svm(pk.IRSVM, 0.3)], ids=["RankSVM", "IRSVM"])
 def test_leaving_queries_out_changes_losses_by_less_than_is_proved(ranker):
     data = uneven()
@@ -44,7 +43,6 @@ def test_leaving_queries_out_changes_losses_by_less_than_is_proved(ranker):
     assert "at most" in str(found)
 
 
-@pytest.mark.spec("D-06")
 def test_a_change_is_the_largest_over_the_pairs_of_the_probe():
     data = uneven()
     found = stability(svm(), data, n=1, random_state=3, n_jobs=1)
@@ -62,7 +60,6 @@ def test_a_change_is_the_largest_over_the_pairs_of_the_probe():
     assert found.max == pytest.approx(largest, rel=1e-5)
 
 
-@pytest.mark.spec("S-06")
 def test_query_level_losses_change_by_no_more_than_those_of_pairs():
     """Lemma 1."""
     data = uneven()
@@ -76,7 +73,6 @@ def test_query_level_losses_change_by_no_more_than_those_of_pairs():
     assert abs(np.nanmean(losses[0]) - np.nanmean(losses[1])) <= change + 1e-12
 
 
-@pytest.mark.spec("D-02", "D-06")
 def test_replacing_a_document_changes_losses_by_less_than_is_proved():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 2))
@@ -100,7 +96,6 @@ def lists(r, seed=0, m=5):
     )
 
 
-@pytest.mark.spec("D-06")
 @pytest.mark.parametrize("kind", [pk.ListMLE, pk.ListNet])
 def test_listwise_methods_keep_to_their_coefficients_and_get_more_stable(kind):
     ranker = kind(alpha=0.1, standardize=False, tol=1e-10, max_iter=2000)  # λ = 0.05
@@ -113,7 +108,6 @@ def test_listwise_methods_keep_to_their_coefficients_and_get_more_stable(kind):
     assert many.max < 0.5 * few.max
 
 
-@pytest.mark.spec("D-06")
 def test_the_largest_change_falls_with_the_number_of_queries():
     found = stability(svm(pk.IRSVM, 0.05), lists(160), n=15, sizes=(0.125, 0.25, 0.5, 1.0), n_jobs=1)
     assert found.sizes.tolist() == [20, 40, 80, 160]
@@ -121,7 +115,6 @@ def test_the_largest_change_falls_with_the_number_of_queries():
     assert "to the power" in str(found)
 
 
-@pytest.mark.spec("D-06")
 @pytest.mark.parametrize(("unit", "mode"), CHANGES)
 def test_every_unit_can_be_removed_and_replaced(unit, mode):
     data = lists(12)
@@ -133,7 +126,6 @@ def test_every_unit_can_be_removed_and_replaced(unit, mode):
     assert counts[unit](changed) == counts[unit](start) - (mode == "remove")
 
 
-@pytest.mark.spec("D-06")
 def test_trees_have_a_measured_stability_and_no_proved_one():
     found = stability(pk.MART(n_estimators=3, num_leaves=3, min_child_samples=2), lists(15), n=3, loss=Hinge())
     assert found.max > 0 and found.proved is None and np.isnan(found.slope)

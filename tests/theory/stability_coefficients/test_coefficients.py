@@ -18,7 +18,6 @@ from plackett.theory.stability_coefficients.rank_svm import (
 )
 
 
-@pytest.mark.spec("S-09", "D-04", "S-14", "D-05")
 def test_query_level_coefficients():
     kappa, penalty = 1.5, 0.2
     equal = rank_svm_query_stability(np.full(30, 7), penalty, kappa)
@@ -32,13 +31,11 @@ def test_query_level_coefficients():
     assert rank_svm_query_stability([5, 5, 0], 1.0) == rank_svm_query_stability([5, 5], 1.0)
 
 
-@pytest.mark.spec("D-02")
 def test_document_level_coefficient():
     assert rank_svm_document_stability(10**4, 0.1) == pytest.approx(0.016)
     assert rank_svm_document_stability(10, 1.0, 2.0, 3.0) == pytest.approx(16 * 9 * 4 / 10)
 
 
-@pytest.mark.spec("S-10")
 @pytest.mark.parametrize("delta", [0.1, 0.5])
 def test_share_of_the_largest_query_is_covered(delta):
     """Numbers of pairs with a long tail, of known mean and deviation."""
@@ -55,7 +52,6 @@ def test_share_of_the_largest_query_is_covered(delta):
     assert ratio.max() > 0.4 * bound  # it is not far off
 
 
-@pytest.mark.spec("S-20")
 @pytest.mark.parametrize("penalty", [0.02, 0.5])
 def test_trained_norms_keep_to_the_bound_of_the_loss(penalty):
     data = pk.theory.PlantedWorld(n_features=3).sample(30, 6, random_state=0)
@@ -68,7 +64,6 @@ def test_trained_norms_keep_to_the_bound_of_the_loss(penalty):
     assert largest <= hinge_loss_bound(penalty, kappa)
 
 
-@pytest.mark.spec("D-06")
 def test_listwise_slopes_are_those_of_the_losses():
     """Σ|∂L/∂s| of lists comes close to G and does not pass it."""
     rng = np.random.default_rng(0)

@@ -59,7 +59,6 @@ def error(measure, s, data):
 CASES = [(loss, m) for loss, m in itertools.product(LOSSES, MEASURES) if known_bounds(loss, m)]
 
 
-@pytest.mark.spec("summary.bounds", "theory.thm5_2", "theory.thm5_3", "theory.regression_bound")
 @pytest.mark.parametrize(("loss", "measure"), CASES, ids=lambda v: str(v))
 def test_known_bounds_hold(loss, measure):
     for bound in loss.bounds(measure):
@@ -81,7 +80,6 @@ def test_pairs_of_loss_and_measure_that_have_a_bound():
     assert not known_bounds(Hinge(), 'nDCG(short="zero")@5')
 
 
-@pytest.mark.spec("theory.thm5_2")
 def test_logistic_loss_needs_the_logarithm_of_two():
     data = pk.RankingDataset.from_arrays(None, [1, 0])
     s = np.array([0.0, 0.001])
@@ -90,7 +88,6 @@ def test_logistic_loss_needs_the_logarithm_of_two():
     assert Logistic().bounds("AP")[0](s, data)[0] >= 1.0
 
 
-@pytest.mark.spec("theory.essential_loss")
 def test_essential_loss_is_the_least_over_all_orders_by_label():
     rng = np.random.default_rng(0)
     for _ in range(150):
@@ -110,7 +107,6 @@ def test_essential_loss_is_the_least_over_all_orders_by_label():
         essential_loss([2.0, 3.0, 1.0, 9.0], figure, [0.8])
 
 
-@pytest.mark.spec("theory.thm5_1")
 def test_essential_losses_bound_ndcg_and_ap_and_vanish_with_them():
     for seed in range(2):
         s, data = lists(seed=seed)
@@ -134,7 +130,6 @@ def test_essential_losses_bound_ndcg_and_ap_and_vanish_with_them():
     assert (zero == (error("AP", apart, data) < 1e-12))[some].all() and 0.1 < zero.mean() < 0.9
 
 
-@pytest.mark.spec("theory.regression_bound")
 def test_regression_bound_needs_the_gains_and_has_no_converse():
     data = pk.RankingDataset.from_arrays(None, [4, 3])
     s = np.array([3.49, 3.51])
@@ -147,7 +142,6 @@ def test_regression_bound_needs_the_gains_and_has_no_converse():
     assert error("nDCG", far, data)[0] == 0 and regression_bound(far, data)[0] > 50
 
 
-@pytest.mark.spec("exercise.5.1–5.5")
 def test_a_small_square_loss_of_binary_labels_means_perfect_ap():
     rng = np.random.default_rng(0)
     s, data = lists(binary=True)
@@ -157,7 +151,6 @@ def test_a_small_square_loss_of_binary_labels_means_perfect_ap():
     assert (wrong <= limit + 1e-9)[relevant].all() and (limit[relevant] == 0).any() and (limit == 1).any()
 
 
-@pytest.mark.spec("theory.multiclass_bound")
 def test_multiclass_bound():
     data = pk.RankingDataset.from_arrays(None, [4, 3, 2, 1])
     assert multiclass_bound([3, 2, 1, 0], data)[0] == pytest.approx(25.43 / 21.347, abs=2e-4)
@@ -170,7 +163,6 @@ def test_multiclass_bound():
     assert multiclass_bound(data.y, data)[0] == 0
 
 
-@pytest.mark.spec("theory.joachims_map_bound")
 def test_joachims_bound_by_inversions_and_its_slack():
     assert joachims_map_bound([0.0], [1])[0] == 0 < joachims_map_bound([0.0], [3])[0]
     s, data = lists(binary=True)

@@ -13,7 +13,6 @@ from plackett.theory.surrogates.svm_disagreement import structural_map_loss, svm
 from plackett.theory.surrogates.tendency import approx_ndcg_tendency, soft_ndcg_tendency, tendency_correlation
 
 
-@pytest.mark.spec("theory.tendency_correlation")
 def test_tendency_correlation_is_the_least_worst_disagreement():
     rng = np.random.default_rng(0)
     m, a = rng.random(40), rng.random(40)
@@ -38,7 +37,6 @@ def gapped(n, m, gap, seed=0):
     return s.ravel(), pk.RankingDataset.from_arrays(None, y.ravel(), np.repeat(np.arange(n), m))
 
 
-@pytest.mark.spec("theory.thm5_4")
 @pytest.mark.parametrize("sigma", [0.05, 0.1, 0.15])
 def test_soft_ndcg_is_within_half_the_bound_of_ndcg(sigma):
     m, gap = 6, 0.5
@@ -54,7 +52,6 @@ def test_soft_ndcg_is_within_half_the_bound_of_ndcg(sigma):
     assert soft_ndcg_tendency(5.0, gap, m, top_label=2, ideal=3.0) == math.inf
 
 
-@pytest.mark.spec("theory.thm5_5")
 @pytest.mark.parametrize("alpha", [6.0, 10.0, 20.0])
 def test_approx_ndcg_is_within_half_the_bound_of_ndcg(alpha):
     m, gap = 6, 0.5
@@ -72,7 +69,6 @@ def test_approx_ndcg_is_within_half_the_bound_of_ndcg(alpha):
     assert tendency_correlation(near, pk.evaluate(data, s, ["nDCG"]).values["nDCG"]).epsilon <= bound
 
 
-@pytest.mark.spec("theory.thm5_6")
 def test_svm_map_prefers_the_worse_model_on_a_list_made_for_it():
     found = svm_disagreement()
     assert found.precision == pytest.approx((0.005, 0.998), abs=6e-4)
@@ -82,7 +78,6 @@ def test_svm_map_prefers_the_worse_model_on_a_list_made_for_it():
         assert svm_disagreement(n, 100 * n).disagreement > 1 - 1.0 / n
 
 
-@pytest.mark.spec("theory.thm5_6")
 def test_structural_map_loss_is_the_one_by_enumeration():
     rng = np.random.default_rng(0)
     for _ in range(15):

@@ -16,6 +16,8 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["ExposureSoftmax"]
+
 #: Examinations after which a document has half of its full weight.
 SATURATION = 5.0
 #: What to do about missing features.
@@ -72,7 +74,6 @@ class ExposureSoftmax(Ranker):
     (240,)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {

@@ -14,6 +14,8 @@ from plackett.data.letor.tokens import MAX_QID
 from plackett.data.letor.words import PADDING
 from plackett.data.strings import Strings
 
+__all__ = ["letor_comment_fields"]
+
 
 class LetorFields(NamedTuple):
     """Fields of LETOR's comments, one entry per row: see `letor_comment_fields`."""

@@ -37,7 +37,7 @@ from plackett.solvers.monitor import Monitor
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["AutoRanker"]
+__all__ = ["AutoRanker"]
 
 #: Share of the time by which the members of the blend may be late.
 LATE = 0.1
@@ -122,7 +122,6 @@ class AutoRanker(Ranker):
     Jamieson and Talwalkar: Non-stochastic best arm identification and hyperparameter optimization. AISTATS 2016.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     # a search over two small rankers, one of which takes missing values
     _test_settings: ClassVar[dict[str, Any]] = {
         "candidates": ("ListNet(alpha=1.0)", "MART(n_estimators=8, num_leaves=5, min_child_samples=1)"),
@@ -132,7 +131,6 @@ class AutoRanker(Ranker):
     }
     # an interrupt ends a trial, not a round; copies of a query are one query in the folds, and weights are not
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
-    paper: ClassVar[str] = "Caruana et al. 2004"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"max_members": (1, 5), "n_seeds": (1, 3)}

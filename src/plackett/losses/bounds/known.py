@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import log
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.losses.associates import ASSOCIATES
@@ -30,6 +29,8 @@ from plackett.measures.ndcg import NDCG
 from plackett.measures.rc import RankCorrelation
 from plackett.measures.rr import ReciprocalRank
 
+__all__ = ["KnownBound", "known_bounds"]
+
 __home__ = "theory"
 
 Values = Callable[[np.ndarray, RankingDataset], np.ndarray]
@@ -46,10 +47,11 @@ class KnownBound:
     ----------
     labels
         ``"graded"`` or ``"binary"``: what labels it holds for.
-    """
 
-    _ids: ClassVar[tuple[str, ...]] = ("summary.bounds",)
-    paper: ClassVar[str] = "Chen, Liu, Lan, Ma, Li 2009"
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
+    """
 
     loss: Loss
     measure: Measure
@@ -67,7 +69,6 @@ class KnownBound:
         return f"{self.statement}  ({self.source}{limits})"
 
 
-@fulfils("summary.bounds", "theory.thm5_2", "theory.thm5_3", paper="Chen, Liu, Lan, Ma, Li 2009")
 def known_bounds(loss: Loss, measure: Any = None) -> list[KnownBound]:
     r"""The bounds of a measure by a loss that are known: also ``loss.bounds(measure)``.
 
@@ -80,6 +81,10 @@ def known_bounds(loss: Loss, measure: Any = None) -> list[KnownBound]:
     ----------
     measure
         A measure or its name; None gives the bounds for every measure that has one.
+
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
 
     Examples
     --------

@@ -15,6 +15,8 @@ from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.approx_err import check_steepness
 from plackett.losses.listwise.softrank import check_relevant
 
+__all__ = ["ApproxAPLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ApproxAPLoss(Loss):
@@ -49,8 +51,6 @@ class ApproxAPLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxAP"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0}, {"rel": 0.5})

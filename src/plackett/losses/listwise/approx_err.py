@@ -15,6 +15,8 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.softrank import check_relevant
 
+__all__ = ["ApproxERRLoss", "ApproxRRLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ApproxERRLoss(Loss):
@@ -48,8 +50,6 @@ class ApproxERRLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxERR"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0},)
@@ -108,8 +108,6 @@ class ApproxRRLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxRR"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0, "rel": 0.5},)

@@ -16,6 +16,8 @@ from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise._smooth_ranks import next_ranks, pull, smooth_rank_far
 from plackett.measures.gains import check_gain, ideal_dcg
 
+__all__ = ["ApproxNDCGLoss"]
+
 #: Up to this spread of αs within a query a product of two e^(αs) neither overflows nor vanishes.
 _FAR = 600.0
 _LN2 = 0.6931471805599453
@@ -46,8 +48,6 @@ class ApproxNDCGLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxNDCG"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 10.0}, {"gain": "linear", "alpha": 0.1})

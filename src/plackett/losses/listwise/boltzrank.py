@@ -15,6 +15,8 @@ from plackett.losses.listwise._boltzmann import boltzmann
 from plackett.losses.listwise._draws import sampled_orders
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
+__all__ = ["BoltzRankLoss"]
+
 #: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 18
 
@@ -72,8 +74,6 @@ class BoltzRankLoss(Loss):
     """
 
     name: ClassVar[str] = "BoltzRank"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
-    paper: ClassVar[str] = "Volkovs, Zemel 2009"
     curvature: ClassVar[str] = "none"
     _test_variants = (
         {"mix": 0.0, "alpha": 3.0},

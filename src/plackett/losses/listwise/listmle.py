@@ -15,6 +15,8 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 from plackett.measures.gains import check_discount, discount_table
 
+__all__ = ["ListMLELoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ListMLELoss(Loss):
@@ -42,8 +44,6 @@ class ListMLELoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLE"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise", "listwise.position_weighted", "E-08")
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     convex: ClassVar[bool] = True
     _test_variants = ({"k": 1}, {"k": 3}, {"discount": "log2"}, {"discount": (1.0, 0.0, 3.0), "k": 5})
 

@@ -12,6 +12,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise.listmle import ListMLELoss
 
+__all__ = ["ListMLEGammaLoss"]
+
 #: Scores above this count as this in the prior, whose exponential would overflow.
 _LARGEST = 700.0
 
@@ -47,8 +49,6 @@ class ListMLEGammaLoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLEGamma"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_gamma",)
-    paper: ClassVar[str] = "Guiver, Snelson 2009"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     _test_variants = ({"shape": 1.0, "rate": 0.0}, {"shape": 1.5, "rate": 3.0, "k": 2})

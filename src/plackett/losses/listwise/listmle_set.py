@@ -16,6 +16,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
+__all__ = ["ListMLEBestLoss", "ListMLESetLoss"]
+
 #: Latest start of the integral over the logarithm of time, and how far below its peak the integrand is negligible.
 _LEFT = -40.0
 _NOTHING = 42.0
@@ -49,8 +51,6 @@ class ListMLESetLoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLESet"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
 
@@ -82,8 +82,6 @@ class ListMLEBestLoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLEBest"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
 

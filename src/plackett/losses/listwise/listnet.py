@@ -15,6 +15,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm, Loss, finite_gains
 from plackett.measures.gains import check_gain
 
+__all__ = ["ListNetLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ListNetLoss(Loss):
@@ -38,8 +40,6 @@ class ListNetLoss(Loss):
     """
 
     name: ClassVar[str] = "ListNet"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise",)
-    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     convex: ClassVar[bool] = True
     _test_variants = ({"target": "exp2", "temperature": 3.0}, {"target": {0: 0, 1: 5, 2: 1}})
 

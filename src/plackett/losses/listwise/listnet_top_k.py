@@ -16,6 +16,8 @@ from plackett.losses.listwise._draws import sampled_orders
 from plackett.losses.listwise._mallows_choice import exact_choice, label_blocks, mallows_orders, sampled_choice
 from plackett.measures.gains import check_discount, check_gain, discount_table
 
+__all__ = ["ListNetTopKLoss"]
+
 #: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 20
 #: Targets, with what they make of θ; NaN is Plackett–Luce.
@@ -79,8 +81,6 @@ class ListNetTopKLoss(Loss):
     """
 
     name: ClassVar[str] = "ListNetTopK"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
-    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
     _test_variants = (

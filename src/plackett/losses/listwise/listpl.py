@@ -18,6 +18,8 @@ from plackett.losses.listwise._draws import label_key, unit
 from plackett.measures.gains import check_gain
 from plackett.measures.ranking import Scored
 
+__all__ = ["ListPLLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ListPLLoss(Loss):
@@ -57,8 +59,6 @@ class ListPLLoss(Loss):
     """
 
     name: ClassVar[str] = "ListPL"
-    _ids: ClassVar[tuple[str, ...]] = ("peers.shoelace",)
-    paper: ClassVar[str] = "Jagerman, Kiseleva, de Rijke 2017"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"

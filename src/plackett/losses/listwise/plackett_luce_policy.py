@@ -18,6 +18,8 @@ from plackett.losses.listwise._draws import label_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
+__all__ = ["PlackettLucePolicy"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PlackettLucePolicy(Loss):
@@ -59,8 +61,6 @@ class PlackettLucePolicy(Loss):
     """
 
     name: ClassVar[str] = "PlackettLucePolicy"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Oosterhuis 2021"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"

@@ -13,6 +13,8 @@ from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise.listnet import CrossEntropy
 from plackett.measures.gains import check_gain
 
+__all__ = ["QuerySoftmaxLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class QuerySoftmaxLoss(Loss):
@@ -45,9 +47,7 @@ class QuerySoftmaxLoss(Loss):
     """
 
     name: ClassVar[str] = "QuerySoftmax"
-    _ids: ClassVar[tuple[str, ...]] = ()
     _test_variants = ({"target": "exp2", "beta": 0.5},)
-    paper: ClassVar[str] = "Bruch, Wang, Bendersky, Najork 2019"
     convex: ClassVar[bool] = True
 
     target: Any = "linear"

@@ -12,6 +12,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain
 
+__all__ = ["QuerySquare"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class QuerySquare(Loss):
@@ -43,9 +45,7 @@ class QuerySquare(Loss):
 
     name: ClassVar[str] = "QuerySquare"
     aliases: ClassVar[tuple[str, ...]] = ("QueryRMSE",)
-    _ids: ClassVar[tuple[str, ...]] = ()
     _test_variants = ({"target": "exp2"},)
-    paper: ClassVar[str] = "Cossock, Zhang 2006"
     convex: ClassVar[bool] = True
 
     target: Any = "linear"

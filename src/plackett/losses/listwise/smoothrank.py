@@ -16,6 +16,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
+__all__ = ["SmoothRankLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SmoothRankLoss(Loss):
@@ -52,8 +54,6 @@ class SmoothRankLoss(Loss):
     """
 
     name: ClassVar[str] = "SmoothRank"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.smoothrank",)
-    paper: ClassVar[str] = "Chapelle, Wu 2010"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"

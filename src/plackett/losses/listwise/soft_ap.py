@@ -14,6 +14,8 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, pair_chances
 from plackett.losses.listwise.softrank import check_relevant, check_sigma
 
+__all__ = ["SoftAPLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SoftAPLoss(Loss):
@@ -50,8 +52,6 @@ class SoftAPLoss(Loss):
     """
 
     name: ClassVar[str] = "SoftAP"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softap",)
-    paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"sigma": 0.2, "rel": 0.5},)

@@ -15,6 +15,8 @@ from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, normal_expectation, pair_chances
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
+__all__ = ["SoftNDCGLoss", "SoftPCLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SoftNDCGLoss(Loss):
@@ -52,8 +54,6 @@ class SoftNDCGLoss(Loss):
     """
 
     name: ClassVar[str] = "SoftNDCG"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank",)
-    paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"sigma": 0.1}, {"gain": "linear", "sigma": 3.0})
@@ -107,8 +107,6 @@ class SoftPCLoss(Loss):
     """
 
     name: ClassVar[str] = "SoftPC"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softpc",)
-    paper: ClassVar[str] = "Yilmaz, Robertson 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"k": 2, "sigma": 0.3}, {"rel": 0.5})

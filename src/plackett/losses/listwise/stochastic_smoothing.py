@@ -19,6 +19,8 @@ from plackett.losses.listwise._draws import score_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
+__all__ = ["StochasticSmoothing"]
+
 #: Densities of scores farther away than this many deviations are left out; they are below 1e-8.
 _FARTHEST = 6.0
 
@@ -72,11 +74,9 @@ class StochasticSmoothing(Loss):
 
     name: ClassVar[str] = "StochasticSmoothing"
     aliases: ClassVar[tuple[str, ...]] = ("StochasticRankLoss",)
-    _ids: ClassVar[tuple[str, ...]] = ()
     learns_from: ClassVar[str] = "relevant documents"
     drawn: ClassVar[bool] = True
     _test_variants = ({"measure": "nDCG@3", "sigma": 0.3, "mu": 1.0}, {"measure": "DCG", "n_samples": 1})
-    paper: ClassVar[str] = "Ustimenko, Prokhorenkova 2020"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"

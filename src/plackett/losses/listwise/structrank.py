@@ -17,6 +17,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
+__all__ = ["StructRankLoss"]
+
 #: Up to this margin of a lower document e^(θΔ) does not overflow.
 _FAR = 600.0
 
@@ -70,8 +72,6 @@ class StructRankLoss(Loss):
     """
 
     name: ClassVar[str] = "StructRank"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
-    paper: ClassVar[str] = "Huang, Frey 2008"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"
     _test_variants = (

@@ -12,6 +12,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.listwise.listnet import CrossEntropy
 
+__all__ = ["XENDCGLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class XENDCGLoss(Loss):
@@ -43,8 +45,6 @@ class XENDCGLoss(Loss):
     """
 
     name: ClassVar[str] = "XENDCG"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Bruch 2021"
     convex: ClassVar[bool] = True
     _test_variants = ({"gamma": 0.0},)
 

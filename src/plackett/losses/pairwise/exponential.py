@@ -10,6 +10,8 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["Exponential"]
+
 #: Scores further than this from the middle of their query are moved to it, so that no exponential overflows.
 CLIP = 300.0
 
@@ -79,8 +81,6 @@ class Exponential(PairLoss):
     """
 
     name: ClassVar[str] = "Exponential"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Freund, Iyer, Schapire, Singer 2003"
     convex: ClassVar[bool] = True
     clipped: ClassVar[bool] = True
     _test_variants = ({"margin": 0.7}, {"normalize": True})

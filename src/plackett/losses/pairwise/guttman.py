@@ -13,6 +13,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
+__all__ = ["Guttman"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Guttman(Loss):
@@ -47,8 +49,6 @@ class Guttman(Loss):
     """
 
     name: ClassVar[str] = "Guttman"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
-    paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
     approach: ClassVar[str] = "pairwise"
     takes_preferences: ClassVar[bool] = True
     curvature: ClassVar[str] = "none"

@@ -9,6 +9,8 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["Hinge"]
+
 
 @kernel
 def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
@@ -37,8 +39,6 @@ class Hinge(PairLoss):
     """
 
     name: ClassVar[str] = "Hinge"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"

@@ -16,6 +16,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.measures.gains import check_gain, ideal_dcg
 
+__all__ = ["LambdaLoss"]
+
 
 class _Scheme(NamedTuple):
     """Weight of a pair: by the better document alone, or by |A_u − A_v| (level + δ + ρ), the last two optionally.
@@ -194,8 +196,6 @@ class LambdaLoss(Loss):
     """
 
     name: ClassVar[str] = "LambdaLoss"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
-    paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
     approach: ClassVar[str] = "pairwise"
     smooth: ClassVar[bool] = False
     _test_variants = (

@@ -19,6 +19,8 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swaps_below
 
+__all__ = ["Lambda"]
+
 #: Documents further below the best one than this are moved to this distance, to stay in the range of float32.
 _FARTHEST = -1e30
 
@@ -56,8 +58,6 @@ class Lambda(Loss):
     """
 
     name: ClassVar[str] = "Lambda"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdarank",)
-    paper: ClassVar[str] = "Burges, Ragno, Le 2006"
     approach: ClassVar[str] = "pairwise"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False

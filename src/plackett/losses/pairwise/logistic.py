@@ -16,6 +16,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm, _ones
 from plackett.losses.pairwise.base import AllPairs, PairLoss, label_order, sweep_pairs
 
+__all__ = ["Logistic"]
+
 #: Up to this spread of the scores of a query a product of two e^s neither overflows nor vanishes.
 _FAR = 600.0
 #: A product of twice as many factors of ½ or more does not vanish.
@@ -233,8 +235,6 @@ class Logistic(PairLoss):
     """
 
     name: ClassVar[str] = "Logistic"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Burges et al. 2005"
     convex: ClassVar[bool] = True
     _test_variants = ({"margin": 0.7}, {"normalize": True}, {"graded": True}, {"graded": True, "normalize": True})
     sweep = staticmethod(_sweep)

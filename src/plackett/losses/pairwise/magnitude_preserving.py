@@ -9,6 +9,8 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss
 from plackett.losses.pairwise.pair_svr import PairSVR
 
+__all__ = ["MagnitudePreserving"]
+
 
 @kernel
 def _squares(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
@@ -55,8 +57,6 @@ class MagnitudePreserving(MagnitudeLoss):
     """
 
     name: ClassVar[str] = "MagnitudePreserving"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
-    paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     learns_from: ClassVar[str] = "documents"
     _test_variants = ({"beta": 1.5}, {"beta": 1.0}, {"beta": 3.0}, {"normalize": True})
     phi = staticmethod(PairSVR.phi)

@@ -16,6 +16,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
+__all__ = ["OWA"]
+
 #: Weights by name: functions from n to n unnormalised weights.
 SCHEMES: dict[str, Callable[[int], np.ndarray]] = {
     "harmonic": lambda n: 1.0 / np.arange(1.0, n + 1.0),
@@ -137,8 +139,6 @@ class OWA(Loss):
     """
 
     name: ClassVar[str] = "OWA"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
-    paper: ClassVar[str] = "Usunier, Buffoni, Gallinari 2009"
     approach: ClassVar[str] = "pairwise"
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True

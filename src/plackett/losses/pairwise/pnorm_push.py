@@ -15,6 +15,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import label_order
 
+__all__ = ["PNormPushLoss"]
+
 #: Powers stop growing at e to this, so that no sum of them overflows.
 CLIP = 600.0
 
@@ -115,8 +117,6 @@ class PNormPushLoss(Loss):
     """
 
     name: ClassVar[str] = "PNormPush"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
-    paper: ClassVar[str] = "Rudin 2009"
     approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
     _test_variants = ({"p": 1.0}, {"p": 2.5, "normalize": True})

@@ -12,6 +12,8 @@ from plackett.losses.base import BoundLoss
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
 
+__all__ = ["QuadraticBound"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class QuadraticBound(PairLoss):
@@ -32,8 +34,6 @@ class QuadraticBound(PairLoss):
     """
 
     name: ClassVar[str] = "QuadraticBound"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.qbrank",)
-    paper: ClassVar[str] = "Zheng, Zha, Zhang, Chapelle, Chen, Sun 2007"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"margin": 0.3, "normalize": True},)

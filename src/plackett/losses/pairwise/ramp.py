@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["Ramp"]
+
 
 @kernel
 def _phi(z, value, slope, curvature, height):  # type: ignore[no-untyped-def]
@@ -65,8 +67,6 @@ class Ramp(PairLoss):
     """
 
     name: ClassVar[str] = "Ramp"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
-    paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"margin": 0.3, "height": 0.9}, {"normalize": True})

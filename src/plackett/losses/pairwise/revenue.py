@@ -12,6 +12,8 @@ from plackett._kernels.vector_math import exp, log1p
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
+__all__ = ["RevenueLoss"]
+
 
 @kernel
 def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
@@ -61,8 +63,6 @@ class RevenueLoss(Loss):
     """
 
     name: ClassVar[str] = "Revenue"
-    _ids: ClassVar[tuple[str, ...]] = ("apps.ads.revenue",)
-    paper: ClassVar[str] = "Zhu, Wang, Yang, Wang, Yan, Hu, Chen 2009"
     approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
     learns_from: ClassVar[str] = "relevant documents"

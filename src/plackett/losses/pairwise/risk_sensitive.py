@@ -17,6 +17,8 @@ from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swap
 
+__all__ = ["RiskSensitive"]
+
 #: Whether the additional weight depends on how far a query is from the baseline, and whether a swap is weighed by the
 #: change of the utility or by that weight alone.
 RISKS = {"urisk": (False, True), "saro": (True, True), "faro": (True, False)}
@@ -65,8 +67,6 @@ class RiskSensitive(Lambda):
     """
 
     name: ClassVar[str] = "RiskSensitive"
-    _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
-    paper: ClassVar[str] = "Dinçer, Macdonald, Ounis 2014"
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
         {"normalize": False, "truncation": None, "alpha": 5.0},
         {"measure": "AP", "risk": "saro", "alpha": 3.0, "sigma": 2.0},

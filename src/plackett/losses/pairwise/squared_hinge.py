@@ -9,6 +9,8 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["SquaredHinge"]
+
 
 @kernel
 def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
@@ -36,8 +38,6 @@ class SquaredHinge(PairLoss):
     """
 
     name: ClassVar[str] = "SquaredHinge"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Chapelle and Keerthi 2010"
     convex: ClassVar[bool] = True
     _test_variants = ({"margin": 0.3}, {"margin": 2.0, "normalize": True})
     sweep = staticmethod(_sweep)

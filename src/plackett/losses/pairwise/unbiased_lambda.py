@@ -14,6 +14,8 @@ from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.measures.swaps import swap
 
+__all__ = ["UnbiasedLambda"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class UnbiasedLambda(Lambda):
@@ -41,8 +43,6 @@ class UnbiasedLambda(Lambda):
     """
 
     name: ClassVar[str] = "UnbiasedLambda"
-    _ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
-    paper: ClassVar[str] = "Hu, Wang, Peng, Li 2019"
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
         {"normalize": False, "truncation": 2, "sigma": 2.0},
         {"measure": "AP", "normalize": False, "truncation": None},

@@ -17,6 +17,8 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Ranking, Scored
 from plackett.measures.swaps import new_state, swap
 
+__all__ = ["YetiRankLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class YetiRankLoss(Loss):
@@ -67,7 +69,6 @@ class YetiRankLoss(Loss):
     """
 
     name: ClassVar[str] = "YetiRank"
-    _ids: ClassVar[tuple[str, ...]] = ()
     approach: ClassVar[str] = "pairwise"
     drawn: ClassVar[bool] = True
     _test_variants = (
@@ -75,7 +76,6 @@ class YetiRankLoss(Loss):
         {"measure": "nDCG"},
         {"measure": "AP", "n_neighbors": 3, "noise": 0.3, "n_permutations": 2},
     )
-    paper: ClassVar[str] = "Gulin, Kuralenok, Pavlov 2011"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"

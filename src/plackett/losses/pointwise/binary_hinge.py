@@ -11,6 +11,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise._binary import signs_and_weights, sum_by_query
 
+__all__ = ["BinaryHinge"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BinaryHinge(Loss):
@@ -37,8 +39,6 @@ class BinaryHinge(Loss):
     """
 
     name: ClassVar[str] = "BinaryHinge"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
-    paper: ClassVar[str] = "Nallapati 2004"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False

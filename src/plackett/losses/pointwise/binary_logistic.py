@@ -11,6 +11,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise._binary import signs_and_weights, sum_by_query
 
+__all__ = ["BinaryLogistic"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BinaryLogistic(Loss):
@@ -37,8 +39,6 @@ class BinaryLogistic(Loss):
     """
 
     name: ClassVar[str] = "BinaryLogistic"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic",)
-    paper: ClassVar[str] = "Gey 1994"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

@@ -12,6 +12,8 @@ from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
+__all__ = ["Cosine"]
+
 Top = Callable[[np.ndarray], np.ndarray]
 
 
@@ -64,8 +66,6 @@ class Cosine(Loss):
     """
 
     name: ClassVar[str] = "Cosine"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
-    paper: ClassVar[str] = "Qin et al. 2008"
     approach: ClassVar[str] = "pointwise"
     shift_invariant: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"

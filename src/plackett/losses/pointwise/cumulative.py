@@ -12,6 +12,8 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise._classes import check_n_classes, class_gains, classes_of
 from plackett.measures.gains import check_gain
 
+__all__ = ["Cumulative"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Cumulative(Loss):
@@ -43,8 +45,6 @@ class Cumulative(Loss):
     """
 
     name: ClassVar[str] = "Cumulative"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
-    paper: ClassVar[str] = "Li, Burges, Wu 2007"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

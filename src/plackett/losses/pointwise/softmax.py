@@ -13,6 +13,8 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise._classes import check_n_classes, class_gains, classes_of
 from plackett.measures.gains import check_gain
 
+__all__ = ["Softmax"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Softmax(Loss):
@@ -35,8 +37,6 @@ class Softmax(Loss):
     """
 
     name: ClassVar[str] = "Softmax"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pointwise",)
-    paper: ClassVar[str] = "Li, Burges, Wu 2007"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

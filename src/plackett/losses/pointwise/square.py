@@ -11,6 +11,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm, Loss, finite_gains
 from plackett.measures.gains import check_gain
 
+__all__ = ["Square"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Square(Loss):
@@ -28,8 +30,6 @@ class Square(Loss):
     """
 
     name: ClassVar[str] = "Square"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression", "lecture.pointwise")
-    paper: ClassVar[str] = "Cossock and Zhang 2006"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False

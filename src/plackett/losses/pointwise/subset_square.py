@@ -12,6 +12,8 @@ from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.measures.gains import check_gain
 
+__all__ = ["SubsetSquare"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SubsetSquare(Loss):
@@ -47,8 +49,6 @@ class SubsetSquare(Loss):
     """
 
     name: ClassVar[str] = "SubsetSquare"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
-    paper: ClassVar[str] = "Cossock and Zhang 2006"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False

@@ -20,6 +20,8 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees, new_head
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["Oblivious"]
+
 _MOST_LEVELS = 12
 
 
@@ -65,8 +67,6 @@ class Oblivious:
     learning-to-rank models. Information Processing & Management 2016.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
-    paper: ClassVar[str] = "Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {

@@ -13,6 +13,8 @@ from plackett.losses.listwise.softrank import SoftNDCGLoss, SoftPCLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["SoftRank"]
+
 #: Loss of each measure, from the parameters of the ranker.
 _LOSSES = {
     "nDCG": lambda r: SoftNDCGLoss(sigma=r.sigma, gain=r.gain, max_exact=r.max_exact),
@@ -55,8 +57,6 @@ class SoftRank(GradientTrained, Linear):
     Taylor, Guiver, Robertson, Minka: SoftRank: optimizing non-smooth rank metrics. WSDM 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank", "listwise.softap", "listwise.softpc")
-    paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "sigma": Real(0.1, 3.0, log=True)}
 
     measure: str = "nDCG"

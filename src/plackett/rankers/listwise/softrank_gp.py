@@ -17,6 +17,8 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_process import GaussianProcessScorer, spread_points
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["SoftRankGP"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SoftRankGP(Ranker):
@@ -63,8 +65,6 @@ class SoftRankGP(Ranker):
     Guiver, Snelson: Learning to rank with SoftRank and Gaussian processes. SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank_gp",)
-    paper: ClassVar[str] = "Guiver, Snelson 2008"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"noise": Real(0.01, 1.0, log=True), "alpha": Real(1e-4, 1.0, log=True)}

@@ -30,6 +30,8 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import rows_of
 
+__all__ = ["StochasticRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StochasticRank(Ranker):
@@ -110,8 +112,6 @@ class StochasticRank(Ranker):
     Li, Long: The relaxed online maximum margin algorithm. Machine Learning 2002.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("peers.sofia",)
-    paper: ClassVar[str] = "Sculley 2009"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_steps"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import e, log2
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 
+__all__ = ["boosted_vc"]
 
-@fulfils("B-03", paper="Freund, Iyer, Schapire, Singer 2003")
+
 def boosted_vc(vc: float, rounds: int) -> float:
     r"""Substitute for the VC dimension of an ensemble of T weak rankers of VC dimension V,
 
@@ -16,6 +16,10 @@ def boosted_vc(vc: float, rounds: int) -> float:
 
     >>> round(boosted_vc(2, 5), 6), round(boosted_vc(1, 10), 6)
     (144.995671, 215.693573)
+
+    References
+    ----------
+    Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for combining preferences. JMLR 2003.
     """
     number("vc", vc, least=0.0)
     number("rounds", rounds, least=0.0)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 
+__all__ = ["margin_loss"]
 
-@fulfils("B-04", paper="Mohri, Rostamizadeh, Talwalkar 2018")
+
 def margin_loss(margins: Any, rho: float) -> np.ndarray:
     r"""Margin loss :math:`\Phi_\rho(u) = \min(1, \max(0, 1 - u / \rho))`: 1 up to 0, then falling to 0 at ρ.
 
@@ -19,5 +19,9 @@ def margin_loss(margins: Any, rho: float) -> np.ndarray:
 
     >>> margin_loss([-1.0, 0.0, 0.5, 2.0], rho=1.0).tolist()
     [1.0, 1.0, 0.5, 0.0]
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
     """
     return np.clip(1.0 - array("margins", margins, None) / number("rho", rho, above=0.0), 0.0, 1.0)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, choice, number
+
+__all__ = ["kernel_rademacher", "linear_rademacher", "linear_rademacher_bound", "rademacher_average"]
 
 #: Up to this many points, all signs are tried.
 _EXACT = 16
@@ -39,7 +40,6 @@ def _points(table: Any, radius: float, factor: float, name: str = "X") -> np.nda
     return array(name, table, 2)
 
 
-@fulfils("B-01", paper="Bartlett, Mendelson 2002")
 def rademacher_average(
     outputs: Any, *, n_draws: int | None = None, random_state: Any = 0, factor: float = 1.0
 ) -> float:
@@ -53,6 +53,10 @@ def rademacher_average(
         How many signs to draw, in opposite pairs; None tries all of them for up to 16 points and draws 2000 beyond.
     factor
         2 for the definition with 2/n.
+
+    References
+    ----------
+    Bartlett, Mendelson: Rademacher and Gaussian complexities: risk bounds and structural results. JMLR 2002.
 
     Examples
     --------
@@ -69,7 +73,6 @@ def rademacher_average(
     return float(factor * (signs @ table.T).max(axis=1).mean() / table.shape[1])
 
 
-@fulfils("B-01", paper="Bartlett, Mendelson 2002")
 def linear_rademacher(
     X: Any,
     radius: float = 1.0,
@@ -89,6 +92,10 @@ def linear_rademacher(
     ball
         ``"l2"`` or ``"l1"``: the norm of the weights.
 
+    References
+    ----------
+    Bartlett, Mendelson: Rademacher and Gaussian complexities: risk bounds and structural results. JMLR 2002.
+
     Examples
     --------
     >>> linear_rademacher([[3.0, 4.0]], radius=2.0)
@@ -100,7 +107,6 @@ def linear_rademacher(
     return float(factor * radius * _DUAL[ball](signs @ table).mean() / table.shape[0])
 
 
-@fulfils("B-01", paper="Bartlett, Mendelson 2002")
 def linear_rademacher_bound(X: Any, radius: float = 1.0, *, factor: float = 1.0) -> float:
     r"""Bound :math:`\frac Bn (\sum_i \lVert x_i \rVert^2)^{1/2}` of the average of linear functions of length B.
 
@@ -108,12 +114,15 @@ def linear_rademacher_bound(X: Any, radius: float = 1.0, *, factor: float = 1.0)
 
     >>> linear_rademacher_bound([[3.0, 4.0], [0.0, 0.0]])
     2.5
+
+    References
+    ----------
+    Bartlett, Mendelson: Rademacher and Gaussian complexities: risk bounds and structural results. JMLR 2002.
     """
     table = _points(X, radius, factor)
     return float(factor * radius * np.sqrt(np.square(table).sum()) / table.shape[0])
 
 
-@fulfils("B-01", paper="Bartlett, Mendelson 2002")
 def kernel_rademacher(
     K: Any, radius: float = 1.0, *, n_draws: int | None = None, random_state: Any = 0, factor: float = 1.0
 ) -> tuple[float, float]:
@@ -123,6 +132,10 @@ def kernel_rademacher(
     >>> average, bound = kernel_rademacher([[1.0, 1.0], [1.0, 1.0]])
     >>> average, round(bound, 4)
     (0.5, 0.7071)
+
+    References
+    ----------
+    Bartlett, Mendelson: Rademacher and Gaussian complexities: risk bounds and structural results. JMLR 2002.
     """
     table = _points(K, radius, factor, "K")
     n = table.shape[0]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
+
+__all__ = ["rank_shatter", "rank_shatter_bound"]
 
 #: Beyond this logarithm a number is infinite.
 _LARGEST_LOG = 709.0
 
 
-@fulfils("B-02", paper="Agarwal, Graepel, Herbrich, Har-Peled, Roth 2005")
 def rank_shatter(positives: Any, negatives: Any) -> int:
     r"""Number of distinct tables :math:`1[f(x^+) > f(x^-)] + \frac12 1[=]` of linear scoring functions on a sample.
 
@@ -29,6 +29,10 @@ def rank_shatter(positives: Any, negatives: Any) -> int:
     ----------
     positives, negatives
         Tables of features.
+
+    References
+    ----------
+    Agarwal, Graepel, Herbrich, Har-Peled, Roth: Generalization bounds for the area under the ROC curve. JMLR 2005.
 
     Examples
     --------
@@ -52,7 +56,6 @@ def rank_shatter(positives: Any, negatives: Any) -> int:
     return _FACES[rank](_directions(lines @ axes[:rank].T))
 
 
-@fulfils("B-02", paper="Agarwal, Graepel, Herbrich, Har-Peled, Roth 2005")
 def rank_shatter_bound(n_positives: int, n_negatives: int, n_features: int) -> float:
     r"""Bound :math:`(2 e\, m^+ m^- / d)^d` of the coefficient of linear functions of d features; 3 for one.
 
@@ -60,6 +63,10 @@ def rank_shatter_bound(n_positives: int, n_negatives: int, n_features: int) -> f
 
     >>> rank_shatter_bound(1000, 5000, 1), round(rank_shatter_bound(2, 2, 3), 2)
     (3.0, 81.0)
+
+    References
+    ----------
+    Agarwal, Graepel, Herbrich, Har-Peled, Roth: Generalization bounds for the area under the ROC curve. JMLR 2005.
     """
     for name, value in (("n_positives", n_positives), ("n_negatives", n_negatives), ("n_features", n_features)):
         number(name, value, least=1)

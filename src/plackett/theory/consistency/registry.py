@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from plackett._names.provenance import fulfils
-
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["consistency_table"]
 
 
 class ConsistencyEntry(NamedTuple):
@@ -108,12 +108,15 @@ CONSISTENCY: tuple[ConsistencyEntry, ...] = (
 )  # fmt: skip
 
 
-@fulfils("E-16", paper="Liu 2011, Learning to rank for information retrieval, chapter 18")
 def consistency_table(algorithm: str | None = None, true_loss: str | None = None) -> pl.DataFrame:
     """What is known about consistency: algorithm, true loss, framework, condition, verdict, source, supporting test.
 
     >>> consistency_table("ListMLE")["verdict"].to_list()
     ['consistent', 'inconsistent', 'consistent']
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 18.
     """
     import polars as pl
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import n_threads
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import whole
 from plackett.data.dataset import RankingDataset
 from plackett.theory.retraining.changes import Change, change_of, prepared, units
 from plackett.theory.retraining.coefficients import Proved, proved_stability, same_penalty
 from plackett.theory.retraining.probe import Probe, loss_of
+
+__all__ = ["stability"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,6 @@ class Stability:
         return "\n".join(lines)
 
 
-@fulfils("D-06", "S-05", "S-06", paper="Lan, Liu, Qin, Ma, Li 2008; Liu 2011, exercises 17.2 and 17.3")
 def stability(
     ranker: Any,
     data: RankingDataset,
@@ -124,6 +124,11 @@ def stability(
         Number of parallel trainings; None means all cores.
     verbose
         Show a progress bar.
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
+    Liu: Learning to rank for information retrieval. Springer 2011, exercises 17.2 and 17.3.
 
     Examples
     --------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import positive
 
+__all__ = ["ir_svm_query_stability"]
 
-@fulfils("D-05", "S-14", paper="Lan, Liu, Qin, Ma, Li 2008")
+
 def ir_svm_query_stability(queries: float, penalty: float, kappa: float = 1.0) -> float:
     r"""Query-level stability :math:`\tau = 4\kappa^2 / (\lambda r)` of IR-SVM, whatever the numbers of pairs.
 
@@ -17,6 +17,10 @@ def ir_svm_query_stability(queries: float, penalty: float, kappa: float = 1.0) -
     penalty, kappa
         λ of (mean over queries of the mean hinge) + λ‖f‖², which is ``IRSVM(C=1 / (2 λ r), loss="hinge")``; κ with
         κ² ≥ K(x, x).
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
 
     Examples
     --------

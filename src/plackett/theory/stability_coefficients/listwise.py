@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, positive
+
+__all__ = ["listwise_query_stability"]
 
 #: The largest sum of the absolute slopes of a loss by the scores of a list of m documents.
 _SLOPES: dict[str, Callable[[int], float]] = {"ListMLE": lambda m: 2.0 * (m - 1), "ListNet": lambda m: 2.0}
 
 
-@fulfils("D-06", paper="Lan, Liu, Qin, Ma, Li 2008; Bousquet, Elisseeff 2002")
 def listwise_query_stability(
     queries: float, documents: int, penalty: float, kappa: float = 1.0, loss: str | float = "ListMLE"
 ) -> float:
@@ -25,6 +25,11 @@ def listwise_query_stability(
         Largest number of documents of a query, m.
     loss
         ``"ListMLE"`` (G = 2(m − 1)), ``"ListNet"`` (G = 2), or G.
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
+    Bousquet, Elisseeff: Stability and generalization. JMLR 2002.
 
     Examples
     --------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, probability
 
+__all__ = ["pair_share_bound"]
 
-@fulfils("S-10", paper="Lan, Liu, Qin, Ma, Li 2008")
+
 def pair_share_bound(queries: int, mean: float, deviation: float, *, delta: float = 0.05, slack: float = 0.0) -> float:
     r"""Bound of max n / mean n over r queries whose numbers of pairs have mean μ and deviation σ,
 
@@ -19,6 +19,10 @@ def pair_share_bound(queries: int, mean: float, deviation: float, *, delta: floa
 
     >>> round(pair_share_bound(200, 100.0, 80.0), 4)
     51.5964
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
     """
     number("queries", queries, least=1)
     number("mean", mean, above=0.0)

@@ -6,11 +6,11 @@ from math import sqrt
 from typing import Any
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, positive
 
+__all__ = ["hinge_loss_bound", "rank_svm_document_stability", "rank_svm_query_stability"]
 
-@fulfils("D-02", paper="Agarwal, Niyogi 2005")
+
 def rank_svm_document_stability(documents: float, penalty: float, kappa: float = 1.0, slope: float = 1.0) -> float:
     r"""Document-level stability :math:`\beta = 16 \sigma^2 \kappa^2 / (\lambda m)` of a convex pair loss of slope σ.
 
@@ -24,6 +24,10 @@ def rank_svm_document_stability(documents: float, penalty: float, kappa: float =
     penalty, kappa
         λ of mean loss + λ‖f‖², and κ with κ² ≥ K(x, x): the length of the longest feature vector.
 
+    References
+    ----------
+    Agarwal, Niyogi: Stability and generalization of bipartite ranking algorithms. COLT 2005.
+
     Examples
     --------
     >>> rank_svm_document_stability(10_000, 0.1)
@@ -33,7 +37,6 @@ def rank_svm_document_stability(documents: float, penalty: float, kappa: float =
     return 16.0 * slope**2 * kappa**2 / (penalty * documents)
 
 
-@fulfils("D-04", "S-09", paper="Lan, Liu, Qin, Ma, Li 2008")
 def rank_svm_query_stability(n_pairs: Any, penalty: float, kappa: float = 1.0) -> float:
     r"""Query-level stability :math:`\tau = \frac{4\kappa^2}{\lambda r} \frac{\max_i n_i}{\frac1r \sum_i n_i}`.
 
@@ -46,6 +49,10 @@ def rank_svm_query_stability(n_pairs: Any, penalty: float, kappa: float = 1.0) -
         Number of pairs of each query; queries without pairs do not count.
     penalty, kappa
         λ of (mean hinge over all pairs) + λ‖f‖², which is ``RankSVM(C=1 / (2 λ N), loss="hinge")`` for N pairs; κ.
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
 
     Examples
     --------
@@ -60,7 +67,6 @@ def rank_svm_query_stability(n_pairs: Any, penalty: float, kappa: float = 1.0) -
     return float(4.0 * kappa**2 / (penalty * n.size) * n.max() / n.mean())
 
 
-@fulfils("S-20", paper="Lan, Liu, Qin, Ma, Li 2008")
 def hinge_loss_bound(penalty: float, kappa: float = 1.0) -> float:
     r"""Largest hinge loss of a pair, :math:`1 + 2 \kappa / \sqrt\lambda`.
 
@@ -68,6 +74,10 @@ def hinge_loss_bound(penalty: float, kappa: float = 1.0) -> float:
 
     >>> round(hinge_loss_bound(0.1), 7)
     7.3245553
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
     """
     positive(penalty=penalty, kappa=kappa)
     return 1.0 + 2.0 * kappa / sqrt(penalty)

@@ -8,13 +8,13 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
 
+__all__ = ["essential_ap_bound", "essential_loss", "essential_ndcg_bound"]
 
-@fulfils("theory.essential_loss", paper="Chen, Liu, Lan, Ma, Li 2009")
+
 def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.ndarray:
     r"""Essential loss of each query: ranking as a sequence of classifications,
 
@@ -28,6 +28,10 @@ def essential_loss(scores: Any, data: RankingDataset, beta: Any = None) -> np.nd
     beta
         Weight of each rank: None for 1, one number for each rank of a list, none larger than the one before, or one
         for each judged document in the order by query, label and score.
+
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
 
     Examples
     --------
@@ -64,7 +68,6 @@ def _along(scores: Any, data: RankingDataset) -> tuple[np.ndarray, np.ndarray, n
     return s, order, rank, judged
 
 
-@fulfils("theory.thm5_1", paper="Chen, Liu, Lan, Ma, Li 2009")
 def essential_ndcg_bound(
     scores: Any, data: RankingDataset, *, gain: Any = "exp2", discount: Any = "log2", k: int | None = None
 ) -> np.ndarray:
@@ -75,6 +78,10 @@ def essential_ndcg_bound(
     >>> data = RankingDataset.from_arrays(None, [1, 0])
     >>> essential_ndcg_bound([0.0, 1.0], data).tolist()  # 1 − nDCG is 0.369
     [1.0]
+
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
     """
     _, order, rank, _ = _along(scores, data)
     eta = discount_table(discount, int(data.group.max(initial=1)))
@@ -84,7 +91,6 @@ def essential_ndcg_bound(
     return np.divide(essential_loss(scores, data, beta), best, out=np.zeros(best.size), where=best > 0)
 
 
-@fulfils("theory.thm5_1", paper="Chen, Liu, Lan, Ma, Li 2009")
 def essential_ap_bound(scores: Any, data: RankingDataset, *, rel: float = 1.0) -> np.ndarray:
     r"""Bound :math:`1 - \text{AP} \le L_{1} / m_1` for each query with :math:`m_1` documents of label ``rel`` or more.
 
@@ -94,6 +100,10 @@ def essential_ap_bound(scores: Any, data: RankingDataset, *, rel: float = 1.0) -
     >>> data = RankingDataset.from_arrays(None, [1, 0, 1])
     >>> essential_ap_bound([1.0, 2.0, 0.0], data).tolist()  # 1 − AP is 0.4167
     [1.0]
+
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
     """
     relevant = np.bincount(data.query_of_row, data.labels >= rel, data.n_queries)
     return np.divide(essential_loss(scores, data), relevant, out=np.zeros(relevant.size), where=relevant > 0)

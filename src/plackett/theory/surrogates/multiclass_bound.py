@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import ideal_dcg
 
+__all__ = ["multiclass_bound"]
 
-@fulfils("theory.multiclass_bound", paper="Li, Burges, Wu 2007")
+
 def multiclass_bound(predicted: Any, data: RankingDataset, *, n_classes: int | None = None) -> np.ndarray:
     r"""Bound of 1 − nDCG of each query that is ranked by predicted grades, by the number of wrong ones,
 
@@ -28,6 +28,10 @@ def multiclass_bound(predicted: Any, data: RankingDataset, *, n_classes: int | N
         Predicted grade of each document.
     n_classes
         K; by default one more than the largest grade.
+
+    References
+    ----------
+    Li, Burges, Wu: McRank: learning to rank using multiple classification and gradient boosting. NIPS 2007.
 
     Examples
     --------

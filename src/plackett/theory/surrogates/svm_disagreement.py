@@ -6,18 +6,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["structural_map_loss", "svm_disagreement"]
 
-@fulfils("theory.thm5_6", paper="Yue, Finley, Radlinski, Joachims 2007; He, Liu 2010")
+
 def structural_map_loss(scores: np.ndarray, data: RankingDataset) -> np.ndarray:
     """Loss of SVM-MAP for each list: the largest 1 − AP plus violation of any ranking.
 
     >>> data = RankingDataset.from_arrays(None, [0, 1, 1])
     >>> structural_map_loss(np.array([3.0, 2.0, 1.0]), data).round(4).tolist()
     [3.4167]
+
+    References
+    ----------
+    Yue, Finley, Radlinski, Joachims: A support vector method for optimizing average precision. SIGIR 2007.
+    He, Liu: Tendency correlation analysis for direct optimization of evaluation measures in information retrieval.
+    Information Retrieval 2010.
     """
     from plackett.rankers.listwise._structural import Lists
     from plackett.rankers.listwise.svm_map import ap_violations
@@ -40,7 +46,6 @@ class SVMDisagreement(NamedTuple):
         return self.precision[1] - self.precision[0]
 
 
-@fulfils("theory.thm5_6", paper="He, Liu 2010")
 def svm_disagreement(n_relevant: int = 20, n_others: int = 2000) -> SVMDisagreement:
     """Theorem 5.6, by construction: for any Δ < 1 a list on which SVM-MAP prefers a model that is Δ worse in AP.
 
@@ -51,6 +56,11 @@ def svm_disagreement(n_relevant: int = 20, n_others: int = 2000) -> SVMDisagreem
     >>> example = svm_disagreement()
     >>> [round(v, 3) for v in example.precision], example.loss[0] < 1 < example.loss[1]
     ([0.005, 0.998], True)
+
+    References
+    ----------
+    He, Liu: Tendency correlation analysis for direct optimization of evaluation measures in information retrieval.
+    Information Retrieval 2010.
     """
     number("n_relevant", n_relevant, least=2)
     number("n_others", n_others, least=2)

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching, number, positive
+
+__all__ = ["approx_ndcg_tendency", "soft_ndcg_tendency", "tendency_correlation"]
 
 
 class Tendency(NamedTuple):
@@ -18,7 +19,6 @@ class Tendency(NamedTuple):
     beta: float
 
 
-@fulfils("theory.tendency_correlation", paper="He, Liu 2010")
 def tendency_correlation(surrogate: Any, measure: Any) -> Tendency:
     r"""Tendency correlation of a surrogate measure with a measure, over a set of models:
 
@@ -32,6 +32,11 @@ def tendency_correlation(surrogate: Any, measure: Any) -> Tendency:
     ----------
     surrogate, measure
         Values of the models, larger is better for both.
+
+    References
+    ----------
+    He, Liu: Tendency correlation analysis for direct optimization of evaluation measures in information retrieval.
+    Information Retrieval 2010.
 
     Examples
     --------
@@ -61,7 +66,6 @@ def tendency_correlation(surrogate: Any, measure: Any) -> Tendency:
     return Tendency(float(solution.x[2]), float(solution.x[0] / spread))
 
 
-@fulfils("theory.thm5_4", paper="He, Liu 2010")
 def soft_ndcg_tendency(sigma: float, gap: float, documents: int, *, top_label: int, ideal: float) -> float:
     r"""Theorem 5.4: bound of the tendency correlation of SoftNDCG with nDCG, where scores are at least δ apart,
 
@@ -79,6 +83,11 @@ def soft_ndcg_tendency(sigma: float, gap: float, documents: int, *, top_label: i
     top_label, ideal
         L, and Z, the least ideal DCG.
 
+    References
+    ----------
+    He, Liu: Tendency correlation analysis for direct optimization of evaluation measures in information retrieval.
+    Information Retrieval 2010.
+
     Examples
     --------
     >>> soft_ndcg_tendency(0.1, 1.0, 10, top_label=2, ideal=3.0) < 1e-4
@@ -95,7 +104,6 @@ def soft_ndcg_tendency(sigma: float, gap: float, documents: int, *, top_label: i
     return 2.0**top_label / ideal * (first + second)
 
 
-@fulfils("theory.thm5_5", paper="He, Liu 2010")
 def approx_ndcg_tendency(alpha: float, gap: float, documents: int) -> float:
     r"""Theorem 5.5: bound of the tendency correlation of ApproxNDCG with nDCG, where scores are at least δ apart,
 
@@ -106,6 +114,11 @@ def approx_ndcg_tendency(alpha: float, gap: float, documents: int) -> float:
 
     >>> round(approx_ndcg_tendency(10.0, 1.0, 10), 6)
     0.000589
+
+    References
+    ----------
+    He, Liu: Tendency correlation analysis for direct optimization of evaluation measures in information retrieval.
+    Information Retrieval 2010.
     """
     positive(alpha=alpha, gap=gap)
     number("documents", documents, least=2)
