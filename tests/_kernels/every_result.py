@@ -34,17 +34,27 @@ def of_losses() -> Iterator[tuple[Any, Iterable[np.ndarray]]]:
             yield loss, losses.evaluate(loss, data, losses.random_scores(loss, data, rng))
 
 
-def of_rankers() -> Iterator[tuple[Any, Iterable[np.ndarray]]]:
-    """Scores of the documents that it was trained with and of others."""
+#: Rankers whose own solvers reorder sums; those of the others are in their losses.
+OWN_SOLVERS = ("FRank", "OnlineRankSVM", "PRank", "PermuRank", "RankBoost", "RankSVM", "RankingPerceptron", "SVMNDCG")
+
+
+def of_own_solvers() -> Iterator[tuple[Any, Iterable[np.ndarray]]]:
+    """As `of_rankers`, of a few."""
+    return of_rankers(OWN_SOLVERS)
+
+
+def of_rankers(names: Iterable[str] = ()) -> Iterator[tuple[Any, Iterable[np.ndarray]]]:
+    """Scores of the documents that a ranker was trained with and of others; of all rankers if none is named."""
     X, y, qid = rankers.easy_task(n_features=6)
     more = rankers.easy_task(1, n_features=6)
-    for cls in plackett.rankers().values():
+    every = plackett.rankers()
+    for cls in [every[name] for name in names or every]:
         for make in rankers.variants(cls):
             fitted = make().fit(X, y, qid=qid)
             yield make, (fitted.predict(X, qid=qid), fitted.predict(more[0], qid=more[2]))
 
 
-PARTS = {"measures": of_measures, "losses": of_losses, "rankers": of_rankers}
+PARTS = {"measures": of_measures, "losses": of_losses, "own_solvers": of_own_solvers, "rankers": of_rankers}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

@@ -77,7 +77,7 @@ class KernelCache:
                 path.unlink()
 
     def _key(self, sig: Any, codegen: Any) -> str:
-        """What decides the machine code: the kernel and its sources, the types of arguments, the processor, versions."""
+        """What decides the machine code: kernel, sources, types of arguments, processor, versions."""
         # the name of a named tuple's type leaves out its fields, whose order decides what a kernel reads
         fields = [getattr(argument, "fields", ()) for argument in sig]
         versions = numba.__version__, llvmlite.__version__, sys.version_info[:2]

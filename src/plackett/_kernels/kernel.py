@@ -125,6 +125,11 @@ class Kernel:
         return self.dispatcher.stats
 
 
+def template(function: F) -> F:
+    """Mark text that becomes part of kernels: a loop for `kernel_from`, or what stands in it for a formula."""
+    return function
+
+
 def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers: Any) -> Any:
     """A kernel with the text of a template, which calls other kernels by the names given here.
 

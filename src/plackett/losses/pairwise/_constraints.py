@@ -96,7 +96,14 @@ class Constraints:
         return cls._assembled(data, weight, member, np.empty(0, np.int64), arcs)
 
     @classmethod
-    def _assembled(cls, data, weight, member, bounds, arcs) -> Constraints:  # type: ignore[no-untyped-def]
+    def _assembled(
+        cls,
+        data: RankingDataset,
+        weight: np.ndarray,
+        member: np.ndarray,
+        bounds: np.ndarray,
+        arcs: list[tuple[np.ndarray, ...]],
+    ) -> Constraints:
         """Number the nodes by query. Arcs name rows, or from ``n_rows`` on the bounds, which know their query."""
         n = data.n_rows
         rows = np.flatnonzero(member >= 0)

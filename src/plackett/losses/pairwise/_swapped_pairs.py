@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel_from, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel_from, over_queries, template
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Derivatives, first_swaps
 from plackett.losses.pairwise.base import label_order
@@ -54,6 +54,7 @@ class SwappedPairs(BoundLoss):
         return out
 
 
+@template
 def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
     """Stands for the formula of a loss: how hard a pair pushes, and how much its order is in doubt.
 

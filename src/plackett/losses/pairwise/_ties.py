@@ -9,22 +9,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
+from plackett._kernels.kernel import template
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise._rows import add, gaps, sweep_of
 from plackett.losses.pairwise.base import all_pairs, label_order, sweep_pairs
 
 
+@template
 def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
     """Stands for the formula of pairs of unequal labels."""
     raise NotImplementedError
 
 
+@template
 def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-untyped-def]
     """Stands for the formula of pairs of equal labels."""
     raise NotImplementedError
 
 
+@template
 def _of_other_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     """Pairs of a document with those of lower labels, and with those of the same label that come after it."""
     width, tie_weight = shape
