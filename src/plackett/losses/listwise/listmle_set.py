@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import REASSOC, Kernel, kernel, over_queries
+from plackett._kernels.kernel import REASSOC, kernel, over_queries
 from plackett._kernels.scratch import most
 from plackett._kernels.sort import argsort_descending
 from plackett._kernels.vector_math import exp
@@ -91,7 +92,7 @@ class ListMLEBestLoss(Loss):
 
 
 class _Bound(BoundLoss):
-    def __init__(self, data: RankingDataset, kernel: Kernel, n_jobs: int | None) -> None:
+    def __init__(self, data: RankingDataset, kernel: Callable[..., Any], n_jobs: int | None) -> None:
         super().__init__(data, n_jobs=n_jobs)
         if data.y is None:
             raise LossError("a loss over the orders that labels allow needs labels")

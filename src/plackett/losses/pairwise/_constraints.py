@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -102,7 +103,7 @@ class Constraints:
         weight: np.ndarray,
         member: np.ndarray,
         bounds: np.ndarray,
-        arcs: list[tuple[np.ndarray, ...]],
+        arcs: Sequence[tuple[np.ndarray, ...]],
     ) -> Constraints:
         """Number the nodes by query. Arcs name rows, or from ``n_rows`` on the bounds, which know their query."""
         n = data.n_rows
