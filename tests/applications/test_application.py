@@ -23,7 +23,8 @@ from plackett.applications import (
     WhyFeatures,
     consensus_intervals,
 )
-from plackett.serve.models import Models, sources
+from plackett.serve.sources import sources
+from plackett.serve.store import ModelStore
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.opening import open_source
 
@@ -114,7 +115,7 @@ def test_folds_are_fitted_anew_on_the_other_lists():
 def test_served_and_shown(saved):
     application, folder = saved
     assert [(each.name, each.path.name) for each in sources([str(folder)])] == [("answers", "ranker.plackett")]
-    models = Models([f"qa={folder}"])
+    models = ModelStore([f"qa={folder}"])
     models.refresh()
     lists = _judged(4, seed=1)
     scores = models.get("qa").score(np.ascontiguousarray(application.features.transform(lists).X[:3]))

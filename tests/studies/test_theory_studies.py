@@ -12,7 +12,7 @@ from plackett.studies.query_stability import planted_queries, query_stability
 from plackett.studies.surrogate_bounds import surrogate_bounds
 from plackett.studies.tendency import tendency
 from plackett.studies.top_k_interplay import top_k_interplay
-from plackett.theory.retraining.stability import Stability
+from plackett.theory.stability.measured import Stability
 
 #: Table 1 of the paper: Ranking SVM and IR-SVM, 30 queries left out.
 PUBLISHED = (
