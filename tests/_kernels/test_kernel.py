@@ -28,7 +28,7 @@ def _sums(lo, hi, offsets, values, out):
 
 #: A process that has Numba and its compiler ready, and no kernel.
 READY = """
-import numba, plackett._kernels.kernel, plackett._kernels.cache
+import numba, plackett._kernels.kernel, plackett._kernels.cache, plackett._kernels.quiet_compiler
 numba.njit(lambda x: x * 2.0 + 1.0)(1.0)
 """
 

@@ -153,7 +153,7 @@ def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path
     import numba
 
     from plackett._kernels.cache import KernelCache
-    from plackett._kernels.compiler import QuietCompiler
+    from plackett._kernels.quiet_compiler import QuietCompiler
 
     compiled = numba.njit(**options, pipeline_class=QuietCompiler)(function)
     if folder is not None:
