@@ -198,7 +198,7 @@ def _rank_queries(  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
-        n = 0
+        n = np.int64(0)  # not 0: each kernel that takes n would be compiled for 0, too
         last = b
         for i in range(a, b):
             if retrieved[i]:

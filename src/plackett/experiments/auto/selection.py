@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.splits import TWICE
@@ -265,6 +266,6 @@ class _Table:
         scores = sum(weights[i] * self.trials.scores(self.finished[i], stages[i])[rows] for i in used.tolist())
         return per_query(self.trials.measure, data, np.asarray(scores), self.trials.n_jobs)
 
-    def _part(self, queries: np.ndarray):  # type: ignore[no-untyped-def]
+    def _part(self, queries: np.ndarray) -> tuple[RankingDataset, np.ndarray]:
         judged = self.trials.splits.judged
         return judged.select(queries), np.repeat(queries, judged.group)
