@@ -45,7 +45,7 @@ letor: $(VENV)/test
 
 docs: $(VENV)/core
 	$(BIN)/python tools/catalogue.py
-	$(BIN)/python -m plackett.theory.tables
+	$(BIN)/python tools/theory_tables.py
 
 # The documentation site, in out/site. Open out/site/index.html; the search needs a server: $(BIN)/mkdocs serve.
 site: $(VENV)/docs

@@ -45,7 +45,6 @@ KINDS = {
     "evaluation": "evaluation",
     "experiments": "experiment",
     "experiments/auto": "ranker",
-    "studies": "study",
     "aggregation": "aggregation",
     "aggregation/orderings": "ordering",
     "permutation_models": "permutation model",

@@ -9,18 +9,18 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.losses import ListMLELoss, Logistic, SoftNDCGLoss
-from plackett.studies.convex_losses import convex_losses
-from plackett.studies.essential_loss import essential_loss
-from plackett.studies.measure_relations import measure_relations
-from plackett.studies.measure_surfaces import measure_surfaces
-from plackett.studies.optimise_and_test import optimise_and_test
-from plackett.studies.pair_dependence import pair_dependence
-from plackett.studies.pair_gap import pair_gap
-from plackett.studies.push_and_owa import push_and_owa
-from plackett.studies.regulariser import regulariser
-from plackett.studies.soft_ranks import soft_ranks
-from plackett.studies.top_k_loss import MIXED, top_k_loss
+from plackett.losses import ListMLELoss, Logistic, SoftNDCG
+from studies.convex_losses import convex_losses
+from studies.essential_loss import essential_loss
+from studies.measure_relations import measure_relations
+from studies.measure_surfaces import measure_surfaces
+from studies.optimise_and_test import optimise_and_test
+from studies.pair_dependence import pair_dependence
+from studies.pair_gap import pair_gap
+from studies.push_and_owa import push_and_owa
+from studies.regulariser import regulariser
+from studies.soft_ranks import soft_ranks
+from studies.top_k_loss import MIXED, top_k_loss
 
 # ------------------------------------------------------------------------------------------------------- chapter 1
 
@@ -163,7 +163,7 @@ def test_softranks_sigmoid_is_the_error_function():
 
     pair = pk.RankingDataset.from_arrays(None, [1, 0], qid=[1, 1])
     first = 0.5 * (1 + erf(0.7 / (2 * 0.5)))  # the relevant one is first
-    loss = SoftNDCGLoss(sigma=0.5)(np.array([0.7, 0.0]), pair)
+    loss = SoftNDCG(sigma=0.5)(np.array([0.7, 0.0]), pair)
     assert 1 - loss == pytest.approx(first + (1 - first) / np.log2(3))
 
 
@@ -181,9 +181,9 @@ def test_ndcg_knows_no_length_of_the_weights():
     data = pk.RankingDataset.from_arrays(X, np.arange(10) % 3, qid=[1] * 10)
     scores = X @ [0.3, -0.8]
     values = [pk.evaluate(data, c * scores, ["nDCG"]).mean["nDCG"] for c in (0.1, 1, 10)]
-    smooth = [SoftNDCGLoss()(c * scores, data) for c in (0.1, 1, 10)]
+    smooth = [SoftNDCG()(c * scores, data) for c in (0.1, 1, 10)]
     assert len(set(values)) == 1 and len(set(smooth)) == 3
-    assert smooth == pytest.approx([SoftNDCGLoss(sigma=1 / c)(scores, data) for c in (0.1, 1, 10)])
+    assert smooth == pytest.approx([SoftNDCG(sigma=1 / c)(scores, data) for c in (0.1, 1, 10)])
 
 
 def test_permutation_models_sum_to_one():

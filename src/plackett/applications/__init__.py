@@ -1,4 +1,4 @@
-"""What learning to rank is used for: recipes made of the public pieces. One recipe per file.
+"""What learning to rank is used for: the frame of an application, recommendation, advertising, pages of several blocks.
 
 >>> from plackett.applications import Ratings
 >>> Ratings.from_arrays(["ann", "ann", "bob"], ["tea", "rye", "tea"], [5, 2, 4])

@@ -229,10 +229,6 @@ class AdFeatures(Features):
             "history": self._history,
         }
 
-    def item(self, plain: Any) -> Ad:
-        """An ad from the list that JSON makes of it."""
-        return Ad(*plain)
-
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
         """Trained features from their state."""

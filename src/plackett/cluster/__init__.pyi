@@ -3,7 +3,7 @@ from typing import Any
 
 from plackett.cluster.dask import DaskShards as DaskShards
 from plackett.cluster.local import LocalShards as LocalShards
-from plackett.cluster.shards import SerialShards as SerialShards
+from plackett.cluster.serial import SerialShards as SerialShards
 from plackett.cluster.shards import Shards as Shards
 from plackett.cluster.evaluation import evaluate as evaluate
 from plackett.cluster.statistics import feature_statistics as feature_statistics

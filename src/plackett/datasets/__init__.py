@@ -1,4 +1,4 @@
-"""Public and synthetic datasets: `load`, `available`, `make_ranking`."""
+"""Public and synthetic datasets: `load`, `available`, `make_ranking`, `clustered_lists`, `site_lists`."""
 
 from __future__ import annotations
 

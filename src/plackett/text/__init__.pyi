@@ -61,5 +61,6 @@ from plackett.text.retrieval.binary_independence import probability_order as pro
 from plackett.text.query_types import query_type_signals as query_type_signals
 from plackett.text.documents.reading import read_documents as read_documents
 from plackett.text.features.letor_meta import read_letor_meta as read_letor_meta
+from plackett.text.documents.html import read_page as read_page
 from plackett.text.retrieval.reading import read_queries as read_queries
 from plackett.text.search.searching import search as search

@@ -12,13 +12,56 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise._draws import label_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
 __all__ = ["PlackettLucePolicy"]
+
+
+@kernel
+def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
+    """Scores with Gumbel noise, whose order is a draw from the Plackett–Luce model."""
+    for q in range(lo, hi):
+        state = label_key(labels[offsets[q] : offsets[q + 1]], seed)
+        for t in range(out.shape[0]):
+            for i in range(offsets[q], offsets[q + 1]):
+                state = mix(state)
+                out[t, rows[i]] = scores[rows[i]] - np.log(-np.log(unit(state)))
+
+
+@kernel
+def _score_function(lo, hi, offsets, scores, noisy, worth, k, gradient):  # type: ignore[no-untyped-def]
+    """Add worth · gradient of the log-likelihood of the first k ranks of each drawn order."""
+    n_max = longest(lo, hi, offsets)
+    keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
+    rows = np.empty(n_max, np.int64)
+    spare_rows = np.empty(n_max, np.int64)
+    for q in range(lo, hi):
+        a = offsets[q]
+        n = offsets[q + 1] - a
+        for t in range(noisy.shape[0]):
+            if worth[t, q] == 0.0:
+                continue
+            for i in range(n):
+                keys[i] = noisy[t, a + i]
+            argsort_descending(keys, rows, spare_keys, spare_rows, n)
+            largest = -np.inf
+            total = 0.0
+            for i in range(n - 1, -1, -1):
+                s = scores[a + rows[i]]
+                if s <= largest:
+                    total += np.exp(s - largest)
+                else:
+                    total = total * np.exp(largest - s) + 1.0
+                    largest = s
+                rest[i] = largest + np.log(total)
+            pull = 0.0
+            for i in range(n):
+                counted = 1.0 if i < k else 0.0
+                pull = counted + (pull * np.exp(rest[i] - rest[i - 1]) if i > 0 else 0.0)
+                gradient[a + rows[i]] += worth[t, q] * (counted - pull * np.exp(scores[a + rows[i]] - rest[i]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -78,79 +121,24 @@ class PlackettLucePolicy(Loss):
         if self.n_samples < 2:
             raise LossError(f"{self.name}: n_samples={self.n_samples}; give 2 or more")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The gradient on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The measure, the data without documents of weight 0, and how many ranks count."""
+        data, measure = bound.data, parse(self.measure)
+        judged = data.replace(y=np.where(bound.sample_weight > 0, data.labels, -1.0))
+        cutoff = getattr(measure, "k", None) if measure.cutoff == "k" else None
+        return measure, judged, cutoff or max(int(data.group.max(initial=1)), 1)
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: PlackettLucePolicy, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.measure = parse(loss.measure)
-        self.judged = data.replace(y=np.where(self.sample_weight > 0, data.labels, -1.0))
-        cutoff = getattr(self.measure, "k", None) if self.measure.cutoff == "k" else None
-        self.k = cutoff or max(int(data.group.max(initial=1)), 1)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gradient per score; zeros for the value and the curvature, as there are none."""
-        out = self._buffers()
-        data, measure = self.judged, self.measure
-        ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")
-        noisy = np.empty((self.loss.n_samples, data.n_rows))
-        seed = np.uint64(self.loss.random_state)
-        over_queries(_perturb, data.offsets, scores, ranked.labels, ranked.rows, seed, noisy, n_jobs=self.n_jobs)
-        draw_values = np.stack([measure.per_query(Scored(data, draw, n_jobs=self.n_jobs)) for draw in noisy])
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """The gradient, over orders drawn anew for the ranking by these scores."""
+        measure, data, k = bound.constants
+        ranked = Scored(data, scores, n_jobs=bound.n_jobs).ranking("optimistic")
+        noisy = np.empty((self.n_samples, data.n_rows))
+        seed = np.uint64(self.random_state)
+        over_queries(_perturb, data.offsets, scores, ranked.labels, ranked.rows, seed, noisy, n_jobs=bound.n_jobs)
+        draw_values = np.stack([measure.per_query(Scored(data, draw, n_jobs=bound.n_jobs)) for draw in noisy])
         draw_values = np.nan_to_num(draw_values - draw_values[0])  # a query with nothing to measure becomes 0
         total = np.zeros(data.n_queries)
         for draw in draw_values:  # one by one: the last bits of a mean must not depend on the number of queries
             total += draw
-        worth = (
-            -measure.worth(draw_values - total / self.loss.n_samples) / (self.loss.n_samples - 1) * self.query_weight
-        )
-        over_queries(_score_function, data.offsets, scores, noisy, worth, self.k, out[1], n_jobs=self.n_jobs)
-        return out
-
-
-@kernel
-def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
-    """Scores with Gumbel noise, whose order is a draw from the Plackett–Luce model."""
-    for q in range(lo, hi):
-        state = label_key(labels[offsets[q] : offsets[q + 1]], seed)
-        for t in range(out.shape[0]):
-            for i in range(offsets[q], offsets[q + 1]):
-                state = mix(state)
-                out[t, rows[i]] = scores[rows[i]] - np.log(-np.log(unit(state)))
-
-
-@kernel
-def _score_function(lo, hi, offsets, scores, noisy, worth, k, gradient):  # type: ignore[no-untyped-def]
-    """Add worth · gradient of the log-likelihood of the first k ranks of each drawn order."""
-    n_max = longest(lo, hi, offsets)
-    keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    rows = np.empty(n_max, np.int64)
-    spare_rows = np.empty(n_max, np.int64)
-    for q in range(lo, hi):
-        a = offsets[q]
-        n = offsets[q + 1] - a
-        for t in range(noisy.shape[0]):
-            if worth[t, q] == 0.0:
-                continue
-            for i in range(n):
-                keys[i] = noisy[t, a + i]
-            argsort_descending(keys, rows, spare_keys, spare_rows, n)
-            largest = -np.inf
-            total = 0.0
-            for i in range(n - 1, -1, -1):
-                s = scores[a + rows[i]]
-                if s <= largest:
-                    total += np.exp(s - largest)
-                else:
-                    total = total * np.exp(largest - s) + 1.0
-                    largest = s
-                rest[i] = largest + np.log(total)
-            pull = 0.0
-            for i in range(n):
-                counted = 1.0 if i < k else 0.0
-                pull = counted + (pull * np.exp(rest[i] - rest[i - 1]) if i > 0 else 0.0)
-                gradient[a + rows[i]] += worth[t, q] * (counted - pull * np.exp(scores[a + rows[i]] - rest[i]))
+        worth = -measure.worth(draw_values - total / self.n_samples) / (self.n_samples - 1) * bound.query_weight
+        return bound.run(_score_function, scores, noisy, worth, k)

@@ -11,9 +11,9 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.losses.base import BoundLoss
-from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
-from plackett.losses.pairwise.lambdas import Lambda
+from plackett.losses.base import BoundLoss, LossOnData
+from plackett.losses.pairwise._swapped_pairs import SwappedLambda, swap_sweep
+from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swap
 
@@ -24,8 +24,47 @@ __all__ = ["RiskSensitive"]
 RISKS = {"urisk": (False, True), "saro": (True, True), "faro": (True, False)}
 
 
+def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.ndarray:
+    if baseline is None:
+        return np.zeros(data.n_rows)
+    if baseline == "positions":
+        if data.positions is None:
+            raise LossError("baseline='positions', and the dataset has none; give a feature, or positions=…")
+        return -data.positions.astype(np.float64)
+    if isinstance(baseline, str):
+        if data.feature_names is None or baseline not in list(data.feature_names):
+            raise LossError(f"baseline={baseline!r} is not a feature of the data; give its index, or name the features")
+        baseline = list(data.feature_names).index(baseline)
+    if not 0 <= baseline < data.n_features:
+        raise LossError(f"baseline={baseline}; the data have the features 0 to {data.n_features - 1}")
+    column = data.X[:, [int(baseline)]]
+    values = dense(column)[:, 0].astype(np.float64)
+    return np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1.0, values)  # unknown comes last
+
+
+@kernel(inline=True)
+def _utility(gap, extra):  # type: ignore[no-untyped-def]
+    return gap if gap >= 0.0 else (1.0 + extra) * gap
+
+
+@kernel(inline=True)
+def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
+    """The change of the utility if two documents swap, or of the measure with the weight of the query."""
+    gap, extra, by_utility = own
+    change = swap(state, i, j)
+    if by_utility:
+        now = _utility(gap[q], extra[q])
+        size = abs(_utility(gap[q] - change if right else gap[q] + change, extra[q]) - now)
+    else:
+        size = (1.0 + extra[q]) * change
+    size *= factor
+    size /= near
+    doubt = 1.0 / (1.0 + np.exp(sigma * (apart if right else -apart)))
+    return sigma * size * doubt, doubt
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RiskSensitive(Lambda):
+class RiskSensitive(SwappedLambda):
     r"""Lambda gradient of a utility that penalises losses against a baseline.
 
     .. math:: U = \sum_q u(M_q - B_q), \qquad u(d) = d \text{ if } d \ge 0 \text{ else } (1 + \alpha)\,d
@@ -73,6 +112,7 @@ class RiskSensitive(Lambda):
         {"measure": "RR", "risk": "faro", "normalize": False},
         {"measure": "ARP", "normalize": False, "truncation": 2},
     )
+    kernel = staticmethod(swap_sweep(_pair))
 
     baseline: int | str | None = None
     alpha: float = 1.0
@@ -90,79 +130,35 @@ class RiskSensitive(Lambda):
         """The loss with the standard deviation of these data, for the forms that need it."""
         if self.deviation is not None or not RISKS[self.risk][0]:
             return self
-        gap = _Bound(self.replace(deviation=0.0), data, None).gap(np.zeros(data.n_rows))
+        bound = LossOnData(self, data, None)
+        gap = self._gap(bound, np.zeros(data.n_rows))
         utility = np.where(gap < 0.0, (1.0 + self.alpha) * gap, gap)
         return self.replace(deviation=float(utility.std(ddof=1)) if utility.size > 1 else 0.0)
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The gradient on one dataset."""
-        return _Bound(self.settle(data), data, n_jobs)
+        return LossOnData(self.settle(data), data, n_jobs)
 
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """As for the other lambdas, and the measure of each query's baseline."""
+        return *super().constants(bound), self._good(bound, _baseline_scores(self.baseline, bound.data))
 
-def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.ndarray:
-    if baseline is None:
-        return np.zeros(data.n_rows)
-    if baseline == "positions":
-        if data.positions is None:
-            raise LossError("baseline='positions', and the dataset has none; give a feature, or positions=…")
-        return -data.positions.astype(np.float64)
-    if isinstance(baseline, str):
-        if data.feature_names is None or baseline not in list(data.feature_names):
-            raise LossError(f"baseline={baseline!r} is not a feature of the data; give its index, or name the features")
-        baseline = list(data.feature_names).index(baseline)
-    if not 0 <= baseline < data.n_features:
-        raise LossError(f"baseline={baseline}; the data have the features 0 to {data.n_features - 1}")
-    column = data.X[:, [int(baseline)]]
-    values = dense(column)[:, 0].astype(np.float64)
-    return np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1.0, values)  # unknown comes last
-
-
-@kernel(inline=True)
-def _utility(gap, extra):  # type: ignore[no-untyped-def]
-    return gap if gap >= 0.0 else (1.0 + extra) * gap
-
-
-@kernel(inline=True)
-def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
-    """The change of the utility if two documents swap, or of the measure with the weight of the query."""
-    gap, extra, by_utility = own
-    change = swap(state, i, j)
-    if by_utility:
-        now = _utility(gap[q], extra[q])
-        size = abs(_utility(gap[q] - change if right else gap[q] + change, extra[q]) - now)
-    else:
-        size = (1.0 + extra[q]) * change
-    size *= factor
-    size /= near
-    doubt = 1.0 / (1.0 + np.exp(sigma * (apart if right else -apart)))
-    return sigma * size * doubt, doubt
-
-
-class _Bound(SwappedPairs):
-    sweep = staticmethod(swap_sweep(_pair))
-
-    def __init__(self, loss: RiskSensitive, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(loss, data, n_jobs)
-        self.loss = loss
-        self.baseline = self._good(_baseline_scores(loss.baseline, data))
-
-    def _good(self, scores: np.ndarray) -> np.ndarray:
+    def _good(self, bound: LossOnData, scores: np.ndarray) -> np.ndarray:
         """The measure of each query, larger is better."""
-        values = self.measure.per_query(Scored(self.data, scores, n_jobs=self.n_jobs))
-        return self.measure.worth(values)
+        measure = parse(self.measure)
+        return measure.worth(measure.per_query(Scored(bound.data, scores, n_jobs=bound.n_jobs)))
 
-    def gap(self, scores: np.ndarray) -> np.ndarray:
+    def _gap(self, bound: LossOnData, scores: np.ndarray) -> np.ndarray:
         """By how much each query is above the baseline; 0 where there is nothing to measure."""
-        return np.nan_to_num(self._good(scores) - self.baseline)
+        return np.nan_to_num(self._good(bound, scores) - bound.constants[-1])
 
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Gradient and curvature per score; zeros for the value, as there is none."""
         from scipy.special import ndtr
 
-        loss = self.loss
-        gap = self.gap(scores)
-        adaptive, by_utility = RISKS[loss.risk]
-        extra = np.full(gap.size, float(loss.alpha))
+        gap = self._gap(bound, scores)
+        adaptive, by_utility = RISKS[self.risk]
+        extra = np.full(gap.size, float(self.alpha))
         if adaptive:
-            extra *= 1.0 - ndtr(gap / loss.deviation if loss.deviation else np.zeros_like(gap))
-        return self.lambdas(scores, (gap, extra, by_utility))
+            extra *= 1.0 - ndtr(gap / self.deviation if self.deviation else np.zeros_like(gap))
+        return self.lambdas(bound, scores, (gap, extra, by_utility))
