@@ -23,6 +23,10 @@ def open_package(
     ``plackett.measures`` is a package and, as the interface promises, ``plackett.measures()`` returns every measure by
     name.
 
+    Python's way to do so is a class of its own for the module (*Customizing module attribute access* in its reference):
+    a module's functions ``__getattr__`` and ``__dir__`` would make its names lazy, but it could not be called, and a
+    file named like its function, such as ``evaluation/evaluate.py``, would hide it.
+
     Parameters
     ----------
     kind
