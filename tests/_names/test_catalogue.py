@@ -114,6 +114,11 @@ def test_every_item_is_documented():
     assert [item.name for item in catalogue.items() if not item.summary] == []
 
 
+def test_names_at_the_top_are_those_of_items(tool):
+    known = {f"{item.package}.{item.symbol}" for item in catalogue.items()}
+    assert set(tool.TOP) <= known and sorted(tool.TOP) == tool.TOP
+
+
 def test_packages_are_the_folders():
     folders = {path.parent.name for path in PACKAGE.glob("[!_]*/__init__.py")}
     assert set(PACKAGES) == folders - {"cli"}
