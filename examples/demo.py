@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 import plackett as pk
+from plackett._base.process import own_process
 from plackett.cli.first_use import rehearse_experiment
-from plackett.cli.lean import own_process
 from plackett.text import BM25, Index, SearchPipeline, extract
 
 #: The baselines are columns of the data: what they compute is a feature.

@@ -7,8 +7,8 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.losses.bounds.regression import regression_ap_bound
 from plackett.losses.pairwise.logistic import Logistic
-from plackett.theory.surrogates.essential_loss import essential_ap_bound, essential_ndcg_bound
-from plackett.theory.surrogates.essential_loss import essential_loss as essential
+from plackett.theory.bounds.essential_loss import essential_ap_bound, essential_ndcg_bound
+from plackett.theory.bounds.essential_loss import essential_loss as essential
 from studies.base import Study, of_queries, per_query
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
-from plackett.losses.listwise.softrank import SoftNDCGLoss
+from plackett.losses.listwise.softrank import SoftNDCG
 from studies._tilted import tilted_queries
 from studies.base import Study, per_query
 
@@ -50,7 +50,7 @@ def measure_surfaces(
     grid = (np.array([0.5, 1.0, 2.0])[:, None, None] * _circle(48)).reshape(-1, 2)
     exact = np.array([per_query(data, data.X @ w, "nDCG").mean() for w in grid])
     losses = [("ApproxNDCG", "α", a, ApproxNDCGLoss(alpha=a)) for a in alphas]
-    losses += [("SoftNDCG", "σ", s, SoftNDCGLoss(sigma=s)) for s in sigmas]  # type: ignore[misc]
+    losses += [("SoftNDCG", "σ", s, SoftNDCG(sigma=s)) for s in sigmas]  # type: ignore[misc]
     rows = []
     for name, letter, value, loss in losses:
         surface = _surface(loss, data)

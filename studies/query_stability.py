@@ -14,7 +14,7 @@ from plackett.losses.pairwise.hinge import Hinge
 from plackett.plot.chart import line_chart
 from plackett.rankers.pairwise.ir_svm import IRSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
-from plackett.theory.retraining.stability import Stability, stability
+from plackett.theory.stability.measured import Stability, stability
 from studies.base import Study, named_folds_of, of_queries, per_query
 
 #: λ of planted data.

@@ -14,7 +14,7 @@ import typer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder with this package, wherever it is started
 
-from plackett.cli import main
+from plackett.cli import run
 from plackett.cli.arguments import Force, TableColumns, check_out, declared_value, option, reads_tables
 from plackett.cli.experiment import data_of
 from plackett.cli.messages import interruptible, waiting
@@ -120,4 +120,4 @@ def _first_line(function: Any) -> str:
 
 
 if __name__ == "__main__":
-    main(app)
+    run(app)

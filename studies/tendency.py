@@ -10,12 +10,12 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
 from plackett.losses.listwise.listmle import ListMLELoss
-from plackett.losses.listwise.softrank import SoftNDCGLoss
+from plackett.losses.listwise.softrank import SoftNDCG
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.plot.chart import line_chart
-from plackett.theory.surrogates.svm_disagreement import svm_disagreement
-from plackett.theory.surrogates.tendency import tendency_correlation
+from plackett.theory.consistency.svm_disagreement import svm_disagreement
+from plackett.theory.consistency.tendency import tendency_correlation
 from studies._tilted import tilted_queries
 from studies.base import Study, per_query
 
@@ -51,7 +51,7 @@ def tendency(
     epsilons: dict[str, list[float]] = {"ApproxNDCG": [], "SoftNDCG": []}
     for value in strengths:
         row: dict[str, float] = {"α, 1/σ": value}
-        for name, loss in (("ApproxNDCG", ApproxNDCGLoss(alpha=value)), ("SoftNDCG", SoftNDCGLoss(sigma=1.0 / value))):
+        for name, loss in (("ApproxNDCG", ApproxNDCGLoss(alpha=value)), ("SoftNDCG", SoftNDCG(sigma=1.0 / value))):
             correlation = tendency_correlation(_surrogate(loss, data, scores), exact)
             row[f"ε, {name}"] = correlation.epsilon
             epsilons[name].append(correlation.epsilon)

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import plackett as pk
+from plackett import cli
 from plackett._names.catalogue import public_names
-from plackett.cli import main
 
 N_QUERIES, N_DOCS = 6, 5
 N_ROWS = N_QUERIES * N_DOCS
@@ -348,7 +348,7 @@ def run(monkeypatch, capsys):
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            main()
+            cli.run()
         out, err = capsys.readouterr()
         assert not ended.value.code, (arguments, out, err)
         return out

@@ -324,7 +324,9 @@ def paper_of(doc: str) -> str:
         return ""
     text = " ".join(section[1].split())
     first = _REFERENCE.match(text)
-    return f"{first['authors']} {first['year']}{first['where'] or ''}" if first else text
+    if first is None:
+        return text
+    return f"{first['authors'].replace(' and ', ', ')} {first['year']}{first['where'] or ''}"
 
 
 def scan_formats(package: Path) -> list[Format]:

@@ -34,6 +34,8 @@ SOURCES = ROOT / "out" / "site-sources"  #: what mkdocstrings reads (see mkdocs.
 PROJECT_PAGES = {"Changelog": "CHANGELOG.md", "Contributing": "CONTRIBUTING.md", "Security": "SECURITY.md"}
 #: Sub-packages with a page of their own; other items are on the page of their package.
 SPLIT = {"rankers", "losses"}
+#: Classes in layers: what they inherit is shown with them, since their bases have no entry.
+LAYERED = {"plackett.experiments.result.Experiment"}
 
 
 class Entry(NamedTuple):
@@ -147,6 +149,7 @@ def reference_page(page: str) -> str:
     )
     for entry in pages()[page]:
         options = [f"heading: {entry.access}", f"toc_label: {entry.label}"]
+        options += ["inherited_members: true"] if entry.path in LAYERED else []
         lines += [f"::: {entry.path}", "    options:", *(f"      {option}" for option in options), ""]
     return "\n".join(lines)
 

@@ -39,21 +39,21 @@ def bounds_table() -> str:
 
 def results_table() -> str:
     """Which combinations of framework and approach have results."""
-    from plackett.theory.known_results import known_results
+    from plackett.theory.bounds.known_results import known_results
 
     frame = known_results()
     return _markdown(frame.columns, [[cell or "–" for cell in row] for row in frame.iter_rows()])
 
 
 def consistency_rows() -> str:
-    """What is known about consistency, each with its test."""
-    from plackett.theory.consistency.registry import CONSISTENCY
+    """What is known about consistency."""
+    from plackett.theory.consistency.registry import consistency_table
 
-    header = ("algorithm", "true loss", "framework", "condition", "verdict", "source", "checked by")
+    header = ("algorithm", "true loss", "framework", "condition", "verdict", "source")
     rows = [
-        (e.algorithm, e.true_loss, f"{e.framework}, {e.approach}", e.condition, f"**{e.verdict}**", e.source,
-         f"`{e.evidence.partition('::')[2]}`" if e.evidence else "–")
-        for e in CONSISTENCY
+        (e["algorithm"], e["true_loss"], f"{e['framework']}, {e['approach']}", e["condition"], f"**{e['verdict']}**",
+         e["source"])
+        for e in consistency_table().iter_rows(named=True)
     ]  # fmt: skip
     return _markdown(header, rows)
 

@@ -14,7 +14,7 @@ from plackett._base.errors import DataError
 from plackett.applications import Ad, AdFeatures, Application, CandidateLists, best_reserve, rank_logistic, second_price
 from plackett.applications.ads import edit_distance
 from plackett.losses import Logistic
-from plackett.losses.pairwise.revenue import RevenueLoss
+from plackett.losses.pairwise.revenue import Revenue
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.opening import open_source
 
@@ -167,7 +167,7 @@ def test_revenue_loss_by_its_formula():
     for q in range(data.n_queries):
         rows = range(data.offsets[q], data.offsets[q + 1])
         total += sum(data.y[j] * np.log1p(np.exp(s[k] - s[j])) for j in rows for k in rows if k != j)
-    loss = RevenueLoss()
+    loss = Revenue()
     assert loss(s, data) == pytest.approx(total)
     gradient, _ = loss.gradient(s, data)
     for i in range(data.n_rows):
@@ -180,8 +180,8 @@ def test_one_click_of_price_one_is_the_pair_loss():
     y = np.eye(5)[rng.integers(0, 5, 12)].ravel()
     data = pk.RankingDataset.from_arrays(None, y, np.repeat(np.arange(12), 5))
     s = rng.normal(size=60)
-    assert RevenueLoss()(s, data) == pytest.approx(Logistic()(s, data))
-    np.testing.assert_allclose(RevenueLoss().gradient(s, data)[0], Logistic().gradient(s, data)[0])
+    assert Revenue()(s, data) == pytest.approx(Logistic()(s, data))
+    np.testing.assert_allclose(Revenue().gradient(s, data)[0], Logistic().gradient(s, data)[0])
 
 
 def test_bids_and_penalty_scaled_together_change_nothing():
@@ -189,7 +189,7 @@ def test_bids_and_penalty_scaled_together_change_nothing():
     weights = []
     for factor in (1.0, 7.0):
         model = pk.Linear(alpha=0.1 * factor, tol=1e-13)
-        ranker = pk.GradientRanker(loss=RevenueLoss(), model=model).fit(data.replace(y=data.y * factor))
+        ranker = pk.GradientRanker(loss=Revenue(), model=model).fit(data.replace(y=data.y * factor))
         weights.append(ranker.scorer_.weights)
     np.testing.assert_allclose(*weights, rtol=1e-3, atol=1e-5)
 
@@ -199,7 +199,7 @@ def test_revenue_lost_is_bounded():
     for seed in range(20):
         data = _data(8, 5, seed=seed)
         s = rng.normal(0, 3, data.n_rows)
-        bound = RevenueLoss().bind(data).evaluate(s)[0] / np.log(2)
+        bound = Revenue().bind(data).evaluate(s)[0] / np.log(2)
         for q in range(data.n_queries):
             rows = slice(data.offsets[q], data.offsets[q + 1])
             lost = data.y[rows].sum() - data.y[rows][np.argmax(s[rows])]

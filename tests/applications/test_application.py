@@ -13,7 +13,8 @@ from community import CommunityFeatures
 from definitions import DefinitionFeatures
 from plackett._base.errors import DataError
 from plackett.applications import Application, CandidateLists, Features
-from plackett.serve.models import Models, sources
+from plackett.serve.sources import sources
+from plackett.serve.store import ModelStore
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.opening import open_source
 from quantities import QuantityFeatures, consensus_intervals
@@ -108,7 +109,7 @@ def test_folds_are_fitted_anew_on_the_other_lists():
 def test_served_and_shown(saved):
     application, folder = saved
     assert [(each.name, each.path.name) for each in sources([str(folder)])] == [("answers", "ranker.plackett")]
-    models = Models([f"qa={folder}"])
+    models = ModelStore([f"qa={folder}"])
     models.refresh()
     lists = _judged(4, seed=1)
     scores = models.get("qa").score(np.ascontiguousarray(application.features.transform(lists).X[:3]))

@@ -13,7 +13,7 @@ from plackett.clicks import ClickLog
 from plackett.clicks.loading import make_model, model_names
 from plackett.cluster import click_models
 from plackett.cluster.local import LocalShards
-from plackett.cluster.shards import SerialShards
+from plackett.cluster.serial import SerialShards
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ import plackett as pk
 from cluster.deaths import rows_and_worker
 from plackett.cluster.dask import DaskShards, placed
 from plackett.cluster.local import LocalShards
-from plackett.cluster.shards import SerialShards, cut
+from plackett.cluster.serial import SerialShards
+from plackett.cluster.shards import cut
 from plackett.data.native import save_dataset
 
 

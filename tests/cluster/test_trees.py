@@ -12,7 +12,8 @@ from cluster.deaths import dies, fails, fails_as_another_died, kills_the_worker
 from plackett.cluster import trees
 from plackett.cluster.dask import DaskShards
 from plackett.cluster.local import LocalShards
-from plackett.cluster.shards import SerialShards, cut
+from plackett.cluster.serial import SerialShards
+from plackett.cluster.shards import cut
 from plackett.data.native import save_dataset
 from plackett.rankers import MART
 

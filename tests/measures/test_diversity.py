@@ -1,4 +1,4 @@
-"""Measures of diversity: the definitions as loops, every order of ties, the worked examples of the inventory."""
+"""Measures of diversity: the definitions as loops, every order of ties, worked examples."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def naive_alpha_dcg(order, relevant, alpha, discount):
 # ------------------------------------------------------------------------------------------------------ worked numbers
 
 
-def test_alpha_ndcg_of_the_inventory():
+def test_alpha_ndcg_worked_example():
     discount = 1 / np.log2(np.arange(2, 6))
     gains = np.array([2, 0.5, 1, 1]) @ discount
     assert gains == pytest.approx(3.246141, abs=1e-6)
@@ -61,7 +61,7 @@ def test_alpha_ndcg_of_the_inventory():
     assert value(alpha_nDCG, J, [4, 3, 2, 1]) == pytest.approx(0.951464, abs=1e-6)
 
 
-def test_intent_aware_of_the_inventory():
+def test_intent_aware_worked_example():
     subtopics, weight = np.array([[1, 0], [0, 1], [1, 0]]), [[0.7, 0.3]]
     scores = [3, 2, 1]
     assert value(nDCG_IA, subtopics, scores, subtopic_weight=weight) == pytest.approx(0.833083, abs=1e-6)

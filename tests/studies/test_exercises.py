@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.losses import ListMLELoss, Logistic, SoftNDCGLoss
+from plackett.losses import ListMLELoss, Logistic, SoftNDCG
 from studies.convex_losses import convex_losses
 from studies.essential_loss import essential_loss
 from studies.measure_relations import measure_relations
@@ -163,7 +163,7 @@ def test_softranks_sigmoid_is_the_error_function():
 
     pair = pk.RankingDataset.from_arrays(None, [1, 0], qid=[1, 1])
     first = 0.5 * (1 + erf(0.7 / (2 * 0.5)))  # the relevant one is first
-    loss = SoftNDCGLoss(sigma=0.5)(np.array([0.7, 0.0]), pair)
+    loss = SoftNDCG(sigma=0.5)(np.array([0.7, 0.0]), pair)
     assert 1 - loss == pytest.approx(first + (1 - first) / np.log2(3))
 
 
@@ -181,9 +181,9 @@ def test_ndcg_knows_no_length_of_the_weights():
     data = pk.RankingDataset.from_arrays(X, np.arange(10) % 3, qid=[1] * 10)
     scores = X @ [0.3, -0.8]
     values = [pk.evaluate(data, c * scores, ["nDCG"]).mean["nDCG"] for c in (0.1, 1, 10)]
-    smooth = [SoftNDCGLoss()(c * scores, data) for c in (0.1, 1, 10)]
+    smooth = [SoftNDCG()(c * scores, data) for c in (0.1, 1, 10)]
     assert len(set(values)) == 1 and len(set(smooth)) == 3
-    assert smooth == pytest.approx([SoftNDCGLoss(sigma=1 / c)(scores, data) for c in (0.1, 1, 10)])
+    assert smooth == pytest.approx([SoftNDCG(sigma=1 / c)(scores, data) for c in (0.1, 1, 10)])
 
 
 def test_permutation_models_sum_to_one():

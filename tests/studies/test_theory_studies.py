@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import plackett as pk
 from plackett.plot.chart import line_chart
-from plackett.theory.retraining.stability import Stability
+from plackett.theory.stability.measured import Stability
 from studies.query_stability import planted_queries, query_stability
 from studies.surrogate_bounds import surrogate_bounds
 from studies.tendency import tendency

@@ -36,7 +36,8 @@ class Borda(Aggregation):
 
     References
     ----------
-    Borda: Mémoire sur les élections au scrutin. 1781. Aslam, Montague: Models for metasearch. SIGIR 2001.
+    Aslam, Montague: Models for metasearch. SIGIR 2001.
+    Borda: Mémoire sur les élections au scrutin. 1781.
     """
 
     name: ClassVar[str] = "Borda"

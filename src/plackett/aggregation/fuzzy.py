@@ -45,8 +45,8 @@ class Fuzzy(Aggregation):
 
     References
     ----------
-    Shimura: Fuzzy sets concept in rank-ordering objects. Journal of Mathematical Analysis and Applications 1973. Ahmad,
-    Beg: Fuzzy logic based rank aggregation methods for the World Wide Web. 2002.
+    Ahmad, Beg: Fuzzy logic based rank aggregation methods for the World Wide Web. 2002.
+    Shimura: Fuzzy sets concept in rank-ordering objects. Journal of Mathematical Analysis and Applications 1973.
     """
 
     name: ClassVar[str] = "Fuzzy"

@@ -6,11 +6,19 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
 
 
-def main(app: Callable[[], Any] | None = None) -> None:
-    """Run ``plackett``, or another command line in the same way.
+def main() -> None:
+    """Run ``plackett`` in the process that was started for it; see `run`."""
+    from plackett._base.process import own_process
+
+    own_process()
+    run()
+
+
+def run(app: Callable[[], Any] | None = None) -> None:
+    """Run ``plackett``, or another command line, in a process that may do other things as well.
 
     The exit code is 2 if the command line is wrong (an unknown option, ranker or measure, a value that is not allowed)
     or would overwrite something: nothing was done. It is 1 if a file is missing, damaged or does not fit, something is
@@ -28,10 +36,8 @@ def _run(app: Callable[[], Any] | None) -> None:
     from plackett._names.nearest import printable
     from plackett.cli.app import app as plackett
     from plackett.cli.encoding import replace_unencodable
-    from plackett.cli.lean import own_process
     from plackett.cli.messages import messages_on_stderr, open_streams
 
-    own_process()
     open_streams()
     replace_unencodable()
     try:

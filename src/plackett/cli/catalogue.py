@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from plackett.cli.arguments import Json
 from plackett.cli.output import print_json, print_table
 
 #: The inventory that the package was built from: ids, and the items that fulfil each. Not installed.
@@ -16,7 +17,7 @@ INVENTORY = Path(__file__).parents[3] / "docs" / "inventory.tsv"
 def list_items(
     kind: Annotated[str | None, typer.Option(help="Only this kind: measure, loss, ranker, data, …")] = None,
     ids: Annotated[bool, typer.Option("--ids", help="Show inventory ids and modules (in a checkout).")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List rankers, measures, losses and everything else in the package, with the papers they come from."""
     from plackett._names.catalogue import items

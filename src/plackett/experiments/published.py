@@ -11,7 +11,7 @@ from plackett.experiments.tables.published_figures import PublishedTable, stabil
 if TYPE_CHECKING:
     import polars as pl
 
-    from plackett.experiments.result import Experiment
+    from plackett.experiments.cells.finished import Finished
 
 __all__ = ["compare_with_published", "published", "stability_figures"]
 
@@ -98,7 +98,7 @@ def published_table(dataset: str) -> PublishedTable | None:
     return next((table for table in tables() if _plain(table.dataset) == _plain(dataset)), None)
 
 
-def compare_with_published(experiment: Experiment) -> pl.DataFrame:
+def compare_with_published(experiment: Finished) -> pl.DataFrame:
     """An experiment's figures next to published ones: one row per dataset, ranker and measure that has both.
 
     ``measured`` is the mean over folds, like the published figures; ``difference`` is ours minus theirs. Datasets are
@@ -120,7 +120,7 @@ def compare_with_published(experiment: Experiment) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def rows_with_published(experiment: Experiment) -> list[dict[str, Any]]:
+def rows_with_published(experiment: Finished) -> list[dict[str, Any]]:
     """The rows of `compare_with_published`; none if nothing was published."""
     rows = []
     for dataset in experiment.datasets:

@@ -3,9 +3,9 @@ from typing import Any
 
 from plackett.losses.pointwise.all_threshold import AllThresholdLoss as AllThresholdLoss
 from plackett.losses.listwise.approx_ap import ApproxAPLoss as ApproxAPLoss
-from plackett.losses.listwise.approx_err import ApproxERRLoss as ApproxERRLoss
+from plackett.losses.listwise.approx_err import ApproxERR as ApproxERR
 from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss as ApproxNDCGLoss
-from plackett.losses.listwise.approx_err import ApproxRRLoss as ApproxRRLoss
+from plackett.losses.listwise.approx_err import ApproxRR as ApproxRR
 from plackett.losses.pointwise.binary_hinge import BinaryHinge as BinaryHinge
 from plackett.losses.pointwise.binary_logistic import BinaryLogistic as BinaryLogistic
 from plackett.losses.listwise.boltzrank import BoltzRankLoss as BoltzRankLoss
@@ -20,13 +20,13 @@ from plackett.losses.pointwise.immediate_threshold import ImmediateThresholdLoss
 from plackett.losses.pairwise.isotonic import Isotonic as Isotonic
 from plackett.losses.pairwise.lambdas import Lambda as Lambda
 from plackett.losses.pairwise.lambda_loss import LambdaLoss as LambdaLoss
-from plackett.losses.listwise.listmle_set import ListMLEBestLoss as ListMLEBestLoss
-from plackett.losses.listwise.listmle_gamma import ListMLEGammaLoss as ListMLEGammaLoss
+from plackett.losses.listwise.listmle_set import ListMLEBest as ListMLEBest
+from plackett.losses.listwise.listmle_gamma import ListMLEGamma as ListMLEGamma
 from plackett.losses.listwise.listmle import ListMLELoss as ListMLELoss
-from plackett.losses.listwise.listmle_set import ListMLESetLoss as ListMLESetLoss
+from plackett.losses.listwise.listmle_set import ListMLESet as ListMLESet
 from plackett.losses.listwise.listnet import ListNetLoss as ListNetLoss
 from plackett.losses.listwise.listnet_top_k import ListNetTopKLoss as ListNetTopKLoss
-from plackett.losses.listwise.listpl import ListPLLoss as ListPLLoss
+from plackett.losses.listwise.listpl import ListPL as ListPL
 from plackett.losses.pairwise.logistic import Logistic as Logistic
 from plackett.losses.pairwise.magnitude_preserving import MagnitudePreserving as MagnitudePreserving
 from plackett.losses.pairwise.owa import OWA as OWA
@@ -40,13 +40,13 @@ from plackett.losses.listwise.query_softmax import QuerySoftmaxLoss as QuerySoft
 from plackett.losses.listwise.query_square import QuerySquare as QuerySquare
 from plackett.losses.pairwise.ramp import Ramp as Ramp
 from plackett.losses.pairwise.rao_kupper import RaoKupper as RaoKupper
-from plackett.losses.pairwise.revenue import RevenueLoss as RevenueLoss
+from plackett.losses.pairwise.revenue import Revenue as Revenue
 from plackett.losses.pairwise.risk_sensitive import RiskSensitive as RiskSensitive
 from plackett.losses.pairwise.sigmoid import Sigmoid as Sigmoid
 from plackett.losses.listwise.smoothrank import SmoothRankLoss as SmoothRankLoss
-from plackett.losses.listwise.soft_ap import SoftAPLoss as SoftAPLoss
-from plackett.losses.listwise.softrank import SoftNDCGLoss as SoftNDCGLoss
-from plackett.losses.listwise.softrank import SoftPCLoss as SoftPCLoss
+from plackett.losses.listwise.soft_ap import SoftAP as SoftAP
+from plackett.losses.listwise.softrank import SoftNDCG as SoftNDCG
+from plackett.losses.listwise.softrank import SoftPC as SoftPC
 from plackett.losses.pointwise.softmax import Softmax as Softmax
 from plackett.losses.pointwise.square import Square as Square
 from plackett.losses.pairwise.squared_hinge import SquaredHinge as SquaredHinge

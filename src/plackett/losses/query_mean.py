@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._names.catalogue import items
+from plackett._names.catalogue import find
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import PairLoss, total_pair_weight
 
@@ -92,14 +93,11 @@ class QueryMean(Loss):
         """The loss that is normalised."""
         if isinstance(self.loss, Loss):
             return self.loss
-        for item in items("loss"):
-            if item.symbol != type(self).__name__ and str(self.loss).lower() in (
-                item.name.lower(),
-                item.symbol.lower(),
-            ):
-                inner: Loss = getattr(import_module(item.module), item.symbol)()
-                return inner
-        raise LossError(f"loss={self.loss!r}; give the name of another loss or an object")
+        item = find("loss", str(self.loss), error=LossError)
+        if item.name == self.name:
+            raise LossError(f"loss={self.loss!r}; give the name of another loss or an object")
+        inner: Loss = getattr(import_module(item.module), item.symbol)()
+        return inner
 
     def settle(self, data: RankingDataset) -> Self:
         """The loss with everything fixed that depends on all of the data."""
@@ -116,7 +114,7 @@ class QueryMean(Loss):
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset: the inner one with the weight of each query divided by its number of terms."""
         total = self._count(data, n_jobs)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = given_or_ones(data.query_weight, data.n_queries)
         weight = np.divide(weight, total, out=np.zeros(data.n_queries), where=total > 0)
         return self.inner.bind(data.replace(query_weight=weight), n_jobs=n_jobs)
 
@@ -128,6 +126,6 @@ class QueryMean(Loss):
         if self._terms() == "pairs":
             inner = self.inner
             return inner.pair_weight(data, n_jobs) if isinstance(inner, PairLoss) else total_pair_weight(data, n_jobs)
-        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        weight = given_or_ones(data.sample_weight, data.n_rows)
         judged = weight * (data.labels >= 0)
         return np.bincount(data.query_of_row, judged, data.n_queries)

@@ -131,7 +131,7 @@ class Blend(Ranker):
         scores: list[np.ndarray] = []
         with monitor.training(len(members), "Blend"):
             for member in members:
-                own = member._train(data, monitor.valid)
+                own = member.fit_prepared(data, monitor.valid)
                 scores.append(member.score_rows(spread_over))
                 monitor.update()
                 if own.interrupted:  # the member stopped quietly; the blend stops with it
@@ -210,11 +210,12 @@ class Blend(Ranker):
             raise DataError(f"weights={self.weights!r}; give one number above 0 for each of the {n} members")
         return weights
 
-    def _check_missing(self, data: RankingDataset, name: str) -> None:
+    def check_missing(self, data: RankingDataset, name: str) -> None:
+        """Raise an error if values are missing."""
         strict = [ranker for ranker in self.parts() if not ranker.allow_nan]
         plain = [ranker for ranker in strict if not isinstance(ranker, Blend)]
         for ranker in plain[:1] or strict:  # one pass over the data covers all members that reject missing values
-            ranker._check_missing(data, name)
+            ranker.check_missing(data, name)
 
 
 def _ranker(member: Any) -> Ranker:

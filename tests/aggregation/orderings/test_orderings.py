@@ -17,9 +17,9 @@ from plackett.aggregation.orderings import (
     find_ordering,
     symmetrised,
 )
-from plackett.theory.emphasis import partite_emphasis, top_k_emphasis
-from plackett.theory.preference_losses import preference_loss, ranking_loss
-from plackett.theory.preference_regrets import two_stage_bound
+from plackett.theory.risks.emphasis import partite_emphasis, top_k_emphasis
+from plackett.theory.risks.preference_losses import preference_loss, ranking_loss
+from plackett.theory.risks.preference_regrets import two_stage_bound
 
 ALL = [GreedyOrder(), GreedyOrder(components=False), SortByDegree(), ExactOrder(), QuickSort()]
 CYCLE = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])

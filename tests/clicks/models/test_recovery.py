@@ -1,4 +1,4 @@
-"""Known parameters come back from simulated logs; worked examples of the inventory."""
+"""Known parameters come back from simulated logs; worked examples."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from plackett import LossError, RankingDataset
 from plackett.data.permutations import PermutationSet
 from plackett.losses import (
     BoltzRankLoss,
-    ListMLEBestLoss,
-    ListMLEGammaLoss,
+    ListMLEBest,
+    ListMLEGamma,
     ListMLELoss,
-    ListMLESetLoss,
+    ListMLESet,
     ListNetLoss,
     ListNetTopKLoss,
     Logistic,
@@ -112,11 +112,11 @@ def test_top_one_and_whole_orders_can_disagree():
 def test_listmle_over_all_allowed_orders(labels):
     allowed = [log_probability(order, SCORES) for order in PermutationSet(labels)]
     data = one_list(labels)
-    assert ListMLESetLoss()(SCORES, data) == pytest.approx(-logsumexp(allowed), rel=1e-10)
-    assert ListMLEBestLoss()(SCORES, data) == pytest.approx(-max(allowed))
+    assert ListMLESet()(SCORES, data) == pytest.approx(-logsumexp(allowed), rel=1e-10)
+    assert ListMLEBest()(SCORES, data) == pytest.approx(-max(allowed))
     if len(allowed) == 1:
-        assert ListMLESetLoss()(SCORES, data) == pytest.approx(ListMLELoss()(SCORES, data))
-        np.testing.assert_allclose(ListMLESetLoss().gradient(SCORES, data)[0], ListMLELoss().gradient(SCORES, data)[0])
+        assert ListMLESet()(SCORES, data) == pytest.approx(ListMLELoss()(SCORES, data))
+        np.testing.assert_allclose(ListMLESet().gradient(SCORES, data)[0], ListMLELoss().gradient(SCORES, data)[0])
 
 
 def test_descent_on_the_best_order():
@@ -125,21 +125,21 @@ def test_descent_on_the_best_order():
     data, scores = one_list(rng.integers(0, 3, 12).astype(float)), rng.normal(size=12)
     values = []
     for _ in range(50):
-        values.append(ListMLEBestLoss()(scores, data))
-        scores = scores - 0.05 * ListMLEBestLoss().gradient(scores, data)[0]
+        values.append(ListMLEBest()(scores, data))
+        scores = scores - 0.05 * ListMLEBest().gradient(scores, data)[0]
     assert (np.diff(values) < 1e-12).all() and values[-1] < 0.8 * values[0]
 
 
 def test_gamma_prior():
     data = one_list([2.0, 1.0, 0.0, 1.0, -1.0])
-    assert ListMLEGammaLoss(shape=1.0, rate=0.0)(SCORES, data) == pytest.approx(ListMLELoss()(SCORES, data))
-    at_mode = ListMLEGammaLoss(shape=3.0, rate=4.0)(np.full(5, np.log(0.5)), data)
+    assert ListMLEGamma(shape=1.0, rate=0.0)(SCORES, data) == pytest.approx(ListMLELoss()(SCORES, data))
+    at_mode = ListMLEGamma(shape=3.0, rate=4.0)(np.full(5, np.log(0.5)), data)
     assert at_mode == pytest.approx(ListMLELoss()(np.zeros(5), data))
-    loss = ListMLEGammaLoss()
+    loss = ListMLEGamma()
     found = minimize(lambda s: (loss(s, data), loss.gradient(s, data)[0]), np.zeros(5), jac=True)
     assert found.success and np.abs(found.x).max() < 5  # finite, though the first never loses
     with pytest.raises(LossError, match="shape"):
-        ListMLEGammaLoss(shape=0.5)
+        ListMLEGamma(shape=0.5)
 
 
 # ---------------------------------------------------------------------------------------------------- StructRank
@@ -241,9 +241,9 @@ def test_long_lists_draw_from_their_target():
     y = np.arange(6.0)
     data, theta = RankingDataset.from_arrays(None, y), 0.6
     known = {"max_exact": 0, "n_samples": 4000}
-    none = ListNetTopKLoss(distribution="uniform", **known).bind(data).orders
+    none = ListNetTopKLoss(distribution="uniform", **known).bind(data).constants.orders
     assert (none == [5, 4, 3, 2, 1, 0]).all()
-    orders = ListNetTopKLoss(distribution="mallows", theta=theta, **known).bind(data).orders
+    orders = ListNetTopKLoss(distribution="mallows", theta=theta, **known).bind(data).constants.orders
     turned = sum(orders[:, u] < orders[:, v] for v in range(6) for u in range(v))
     # Σ over ranks of E[V], with P(V = v) ∝ e^(−θ v) for v below the number of documents left
     v = np.arange(6)

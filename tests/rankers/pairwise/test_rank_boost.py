@@ -14,8 +14,8 @@ from plackett.losses.pairwise.logistic import Logistic
 from plackett.rankers.pairwise.rank_boost import RankBoost
 from plackett.testing import parametrize_with_checks
 from plackett.testing.rankers import small
-from plackett.theory.bipartite_boosting import bipartite_rankboost
-from plackett.theory.rankboost_bounds import boosted_distribution, rankboost_error_bounds
+from plackett.theory.bounds.bipartite_boosting import bipartite_rankboost
+from plackett.theory.bounds.rankboost_bounds import boosted_distribution, rankboost_error_bounds
 
 from .boosting_reference import best_edge, explicit_pairs, weak_values
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett.rankers.pairwise.rank_boost import RankBoost
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking
-from plackett.theory.ranking_margin import ranking_margin, smooth_ranking_margin
+from plackett.theory.bounds.ranking_margin import ranking_margin, smooth_ranking_margin
 
 from .margin_matrix import MATRIX, pairs_of
 

@@ -17,6 +17,7 @@ from plackett.theory.bounds.labelling_budget import labelling_budget, smallest_b
 from plackett.theory.bounds.listwise_rademacher import ListwiseBound, StrengthRange
 from plackett.theory.bounds.margin import KernelMarginBound, MarginBound, UniformMarginBound, best_margin
 from plackett.theory.bounds.query_stability import QueryStabilityBound
+from plackett.theory.bounds.rank_shatter import rank_shatter_bound
 from plackett.theory.bounds.rank_shatter_bound import RankShatterBound
 from plackett.theory.bounds.rank_svm_moments import RankSVMMomentsBound
 from plackett.theory.bounds.rank_svm_worst import RankSVMWorstBound
@@ -24,9 +25,8 @@ from plackett.theory.bounds.rankboost_vc import RankBoostVCBound
 from plackett.theory.bounds.two_layer import TwoLayerBound
 from plackett.theory.bounds.u_statistic_surrogate import UStatisticSurrogateBound
 from plackett.theory.bounds.u_statistic_vc import UStatisticVCBound
-from plackett.theory.complexity.rank_shatter import rank_shatter_bound
-from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
-from plackett.theory.stability_coefficients.rank_svm import hinge_loss_bound, rank_svm_document_stability
+from plackett.theory.stability.ir_svm import ir_svm_query_stability
+from plackett.theory.stability.rank_svm import hinge_loss_bound, rank_svm_document_stability
 
 SVM = {"penalty": 1.0, "kappa": 1.0, "norm": 1.0}
 

@@ -23,7 +23,7 @@ from plackett.theory.bounds.u_statistic_surrogate import UStatisticSurrogateBoun
 from plackett.theory.bounds.u_statistic_vc import UStatisticVCBound
 from plackett.theory.risks.finite_world import FiniteWorld
 from plackett.theory.risks.risk import Risk
-from plackett.theory.stability_coefficients.rank_svm import (
+from plackett.theory.stability.rank_svm import (
     hinge_loss_bound,
     rank_svm_document_stability,
     rank_svm_query_stability,

@@ -11,11 +11,11 @@ from plackett.theory.consistency.generalised_listwise import weighted_list_surro
 from plackett.theory.consistency.generalised_pairwise import pair_surrogate_conditions, weighted_pair_surrogate
 from plackett.theory.consistency.minimiser import expected_minimiser
 from plackett.theory.consistency.order_losses import order_loss
+from plackett.theory.consistency.pairwise_01 import pair_loss_curve
 from plackett.theory.consistency.permutation_space import PermutationSpace, all_orders
 from plackett.theory.consistency.separability import separability
 from plackett.theory.consistency.true_risks import true_risks
 from plackett.theory.consistency.weighted_kendall_loss import WeightedKendall, kendall_dcg_gap
-from plackett.theory.pairwise_01 import pair_loss_curve
 
 DISCOUNT = (1.0, 0.5, 0.2, 0.0)
 

@@ -97,7 +97,8 @@ class ExposureSoftmax(Ranker):
                 data = some_rows(data, rows)
         return super()._prepared(data, name)
 
-    def _check_missing(self, data: RankingDataset, name: str) -> None:
+    def check_missing(self, data: RankingDataset, name: str) -> None:
+        """Raise an error if values are missing."""
         check_finite(data, np.arange(data.n_rows), name, IMPUTE)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

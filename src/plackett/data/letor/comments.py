@@ -39,7 +39,7 @@ def letor_comment_fields(data: RankingDataset) -> LetorFields:
 
     References
     ----------
-    T. Qin and T.-Y. Liu, "Introducing LETOR 4.0 Datasets", 2013.
+    Qin, Liu: Introducing LETOR 4.0 datasets. arXiv 2013.
     """
     comments = data.comments if data.comments is not None else Strings.from_values([""] * data.n_rows)
     return LetorFields(

@@ -16,7 +16,7 @@ from plackett.losses.base import Loss
 from plackett.losses.bounds.joachims_map import joachims_map_bound
 from plackett.losses.bounds.regression import regression_ap_bound, regression_bound
 from plackett.losses.listwise.listmle import ListMLELoss
-from plackett.losses.listwise.listmle_set import ListMLEBestLoss
+from plackett.losses.listwise.listmle_set import ListMLEBest
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pointwise.square import Square
 from plackett.measures.ap import AveragePrecision
@@ -194,7 +194,7 @@ def _pairs(loss: Loss, measure: Measure) -> Iterator[KnownBound]:
 def _list_mle(loss: Loss, measure: Measure) -> Iterator[KnownBound]:
     """ListMLE by Theorem 5.3: a wrong first document has a probability of at most ½."""
     whole = isinstance(loss, ListMLELoss) and loss.k is None and loss.discount == "none"
-    if not whole and not isinstance(loss, ListMLEBestLoss):
+    if not whole and not isinstance(loss, ListMLEBest):
         return
     L = _per_query(loss, 1.0 / log(2.0))
     theorem = "Theorems 5.1 and 5.3"

@@ -8,21 +8,157 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes32, longest
 from plackett._kernels.sort import argsort_descending
 from plackett._kernels.vector_math import exp32
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.measures.swaps import swaps_below
+from plackett.measures.swaps import n_layers, swaps_below
 
 __all__ = ["Lambda"]
 
 #: Documents further below the best one than this are moved to this distance, to stay in the range of float32.
 _FARTHEST = -1e30
+
+
+class PairRules(NamedTuple):
+    """Which pairs of a ranking count, and how."""
+
+    truncation: int
+    sigma: float
+    normalize: bool
+
+    @classmethod
+    def of(cls, loss: Lambda, data: RankingDataset) -> PairRules:
+        """The rules of a loss on one dataset."""
+        return cls(loss.truncation or max(data.n_rows, 1), float(loss.sigma), bool(loss.normalize))
+
+
+@kernel(fastmath=REASSOC)
+def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: ignore[no-untyped-def]
+    """Pairs of one document with those ranked below it, in float32 lanes and without a branch."""
+    one = np.float32(1.0)
+    zero = np.float32(0.0)
+    floor = np.float32(0.01)
+    score, label, gain, discount, factor = top
+    total_push = zero
+    total_bend = zero
+    total_size = zero
+    for j in range(s.size):
+        gap = score - s[j]
+        size = abs(gain - g[j]) * abs(discount + v[j]) * factor * w[j]
+        size = size / (floor + gap) if shrink else size
+        size = zero if label == y[j] else size
+        right = one / (one + exp32(sigma * gap))  # how much a correctly ordered pair is still in doubt
+        force = (right if label > y[j] else right - one) * size
+        curve = right * (one - right) * size
+        push[j] -= force
+        bend[j] += curve
+        total_push += force
+        total_bend += curve
+        total_size += abs(force)
+    return total_push, total_bend, total_size
+
+
+@kernel
+def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
+    """Push and curvature of the n documents in ``lanes``, best first; returns the scale of this query.
+
+    A state of several layers, from position ``first`` on, replaces the four numbers of a swap in the lanes.
+    """
+    s, y, w, g, a, u, v, push, bend = lanes
+    truncation, sigma, normalize = rules
+    layered = n_layers(state) > 1
+    if layered:  # then v holds the change itself, recomputed for each document
+        g[:n] = 0.0
+    shrink = normalize and s[0] != s[n - 1]
+    for i in range(n):
+        push[i] = 0.0
+        bend[i] = 0.0
+    total = 0.0
+    for i in range(min(truncation, n - 1)):
+        if w[i] > 0.0:
+            top = (s[i], y[i], g[i], u[i], a[i] * w[i])
+            r = slice(i + 1, n)
+            if layered:
+                swaps_below(state, first + i, v[r])
+                top = (s[i], y[i], np.float32(1.0), np.float32(0.0), w[i])
+            up, curve, size = _against_lower(
+                top, s[r], y[r], w[r], g[r], v[r], np.float32(sigma), shrink, push[r], bend[r]
+            )
+            push[i] += up
+            bend[i] += curve
+            total += size
+    total *= 2.0 * sigma
+    return sigma * np.log2(1.0 + total) / total if normalize and total > 0.0 else sigma
+
+
+@kernel
+def _linear(lo, hi, offsets, scores, documents, query_weight, rules, gradient, curvature):  # type: ignore[no-untyped-def]
+    """The lambdas of a measure that is a sum of gains times discounts: sorts and goes over the pairs in one pass."""
+    grades, weight, gains, discounts = documents
+    _, sigma, _ = rules
+    n_max = longest(lo, hi, offsets)
+    lane = lanes32(9, n_max)
+    s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
+    lanes = (s, y, w, g, a, u, v, push, bend)
+    keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
+    rows, spare_rows = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
+    a[:] = 1.0
+    no_state = np.empty((0, 0)).T
+    for q in range(lo, hi):
+        first = offsets[q]
+        n = offsets[q + 1] - first
+        if n < 2 or query_weight[q] == 0.0:
+            continue
+        for i in range(n):
+            keys[i] = scores[first + i]
+        argsort_descending(keys, rows, spare_keys, spare_rows, n)
+        for i in range(n):
+            row = first + rows[i]
+            s[i] = max(keys[i] - keys[0], _FARTHEST)
+            y[i] = grades[row]
+            w[i] = weight[row]
+            g[i] = gains[row]
+            u[i] = discounts[first + i]
+            v[i] = -u[i]
+        scale = query_weight[q] * _one_query(n, lanes, no_state, 0, rules)
+        for i in range(n):
+            gradient[first + rows[i]] = -scale * push[i]
+            curvature[first + rows[i]] = scale * sigma * bend[i]
+
+
+@kernel
+def _general(lo, hi, offsets, scores, documents, query_weight, rules, gradient, curvature):  # type: ignore[no-untyped-def]
+    """The lambdas of any measure with a swap delta, from its ranking and state."""
+    grades, weight, rows, state = documents
+    _, sigma, _ = rules
+    lane = lanes32(9, longest(lo, hi, offsets))
+    s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
+    lanes = (s, y, w, g, a, u, v, push, bend)
+    for q in range(lo, hi):
+        first = offsets[q]
+        n = offsets[q + 1] - first
+        if n < 2 or query_weight[q] == 0.0:
+            continue
+        best = scores[rows[first]]
+        for i in range(n):
+            row = rows[first + i]
+            s[i] = max(scores[row] - best, _FARTHEST)
+            y[i] = grades[row]
+            w[i] = weight[row]
+            g[i] = state[first + i, 0]
+            a[i] = state[first + i, 1]
+            u[i] = state[first + i, 2]
+            v[i] = state[first + i, 3]
+        scale = query_weight[q] * _one_query(n, lanes, state, first, rules)
+        for i in range(n):
+            gradient[rows[first + i]] = -scale * push[i]
+            curvature[rows[first + i]] = scale * sigma * bend[i]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -71,6 +207,7 @@ class Lambda(Loss):
         {"measure": "P@3", "sigma": 0.5},
         {"measure": "ARP", "normalize": False, "truncation": None},
     )
+    rows_per_thread = PAIR_ROWS_PER_THREAD
 
     measure: Any = "nDCG"
     truncation: int | None = 30
@@ -87,208 +224,36 @@ class Lambda(Loss):
         if not self.sigma > 0:
             raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The gradient on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The measure, what is known of the documents in single precision, and the rules.
 
-
-class PairRules(NamedTuple):
-    """Which pairs of a ranking count, and how."""
-
-    truncation: int
-    sigma: float
-    normalize: bool
-
-    @classmethod
-    def of(cls, loss: Lambda, data: RankingDataset) -> PairRules:
-        """The rules of a loss on one dataset."""
-        return cls(loss.truncation or max(data.n_rows, 1), float(loss.sigma), bool(loss.normalize))
-
-
-class _Documents(NamedTuple):
-    """What a measure that sums gains times discounts needs to know of the rows, in single precision."""
-
-    grades: np.ndarray
-    weight: np.ndarray
-    gains: np.ndarray
-    discounts: np.ndarray
-
-
-class Ranked(NamedTuple):
-    """What any other measure needs: rows from the best on, and its state for swaps."""
-
-    grades: np.ndarray
-    weight: np.ndarray
-    rows: np.ndarray
-    state: np.ndarray
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: Lambda, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.measure = parse(loss.measure)
-        order, below, _ = label_order(data, n_jobs)
-        self.grades = np.empty(data.n_rows, np.float32)  # labels to compare: close ones stay apart in float32 as well
-        self.grades[order] = -below
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0).astype(np.float32)  # unjudged: in no pair
-        self.rules = PairRules.of(loss, data)
-        if self.measure.linear_swaps:  # gains belong to documents and discounts to ranks, whatever the scores
-            ranking = Scored(data, np.zeros(data.n_rows), n_jobs=n_jobs).ranking("stable")
-            state = self.measure.swap_state(ranking)
+        These are their grades and weights; for a measure that is a sum of gains times discounts also the gains, and the
+        discount of each position.
+        """
+        data, measure = bound.data, parse(self.measure)
+        order, below, _ = label_order(data, bound.n_jobs)
+        grades = np.empty(data.n_rows, np.float32)  # labels to compare: close ones stay apart in float32 as well
+        grades[order] = -below
+        weight = np.where(data.labels >= 0, bound.sample_weight, 0.0).astype(np.float32)  # unjudged: in no pair
+        documents: tuple[np.ndarray, ...] = grades, weight
+        if measure.linear_swaps:  # gains belong to documents and discounts to ranks, whatever the scores
+            ranking = Scored(data, np.zeros(data.n_rows), n_jobs=bound.n_jobs).ranking("stable")
+            state = measure.swap_state(ranking)
             gains = np.empty(data.n_rows, np.float32)
             with np.errstate(over="ignore"):
                 gains[ranking.rows] = state[:, 0]
             if not np.isfinite(gains).all():
                 raise LossError(
-                    f"{loss}: gains are too large for labels up to {data.labels.max():g}; try a linear gain"
+                    f"{self}: gains are too large for labels up to {data.labels.max():g}; try a linear gain"
                 )
-            self.documents = _Documents(self.grades, self.weight, gains, state[:, 2].astype(np.float32))
+            documents = grades, weight, gains, state[:, 2].astype(np.float32)
+        return measure, documents, tuple(PairRules.of(self, data))
 
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Gradient and curvature per score; zeros for the value, as there is none."""
-        out = self._buffers()
-        documents: _Documents | Ranked
-        if self.measure.linear_swaps:
-            kernel, documents = _linear, self.documents
-        else:
-            ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
-            kernel = _general
-            documents = Ranked(self.grades, self.weight, ranking.rows, self.measure.swap_state(ranking))
-        over_queries(
-            kernel,
-            self.data.offsets,
-            scores,
-            tuple(documents),
-            self.query_weight,
-            tuple(self.rules),
-            tuple(out),
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
-
-
-@kernel(fastmath=REASSOC)
-def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: ignore[no-untyped-def]
-    """Pairs of one document with those ranked below it, in float32 lanes and without a branch."""
-    one = np.float32(1.0)
-    zero = np.float32(0.0)
-    floor = np.float32(0.01)
-    score, label, gain, discount, factor = top
-    total_push = zero
-    total_bend = zero
-    total_size = zero
-    for j in range(s.size):
-        gap = score - s[j]
-        size = abs(gain - g[j]) * abs(discount + v[j]) * factor * w[j]
-        size = size / (floor + gap) if shrink else size
-        size = zero if label == y[j] else size
-        right = one / (one + exp32(sigma * gap))  # how much a correctly ordered pair is still in doubt
-        force = (right if label > y[j] else right - one) * size
-        curve = right * (one - right) * size
-        push[j] -= force
-        bend[j] += curve
-        total_push += force
-        total_bend += curve
-        total_size += abs(force)
-    return total_push, total_bend, total_size
-
-
-@kernel
-def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
-    """Push and curvature of the n documents in ``lanes``, best first; returns the scale of this query.
-
-    A state of several layers, from position ``first`` on, replaces the four numbers of a swap in the lanes.
-    """
-    s, y, w, g, a, u, v, push, bend = lanes
-    truncation, sigma, normalize = rules
-    layered = state.shape[1] > 4
-    if layered:  # then v holds the change itself, recomputed for each document
-        g[:n] = 0.0
-    shrink = normalize and s[0] != s[n - 1]
-    for i in range(n):
-        push[i] = 0.0
-        bend[i] = 0.0
-    total = 0.0
-    for i in range(min(truncation, n - 1)):
-        if w[i] > 0.0:
-            top = (s[i], y[i], g[i], u[i], a[i] * w[i])
-            r = slice(i + 1, n)
-            if layered:
-                swaps_below(state, first + i, v[r])
-                top = (s[i], y[i], np.float32(1.0), np.float32(0.0), w[i])
-            up, curve, size = _against_lower(
-                top, s[r], y[r], w[r], g[r], v[r], np.float32(sigma), shrink, push[r], bend[r]
-            )
-            push[i] += up
-            bend[i] += curve
-            total += size
-    total *= 2.0 * sigma
-    return sigma * np.log2(1.0 + total) / total if normalize and total > 0.0 else sigma
-
-
-@kernel
-def _linear(lo, hi, offsets, scores, documents, query_weight, rules, out):  # type: ignore[no-untyped-def]
-    """The lambdas of a measure that is a sum of gains times discounts: sorts and goes over the pairs in one pass."""
-    grades, weight, gains, discounts = documents
-    _, sigma, _ = rules
-    _, gradient, curvature = out
-    n_max = longest(lo, hi, offsets)
-    lane = lanes32(9, n_max)
-    s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
-    lanes = (s, y, w, g, a, u, v, push, bend)
-    keys, spare_keys = np.empty(n_max, np.float64), np.empty(n_max, np.float64)
-    rows, spare_rows = np.empty(n_max, np.int64), np.empty(n_max, np.int64)
-    a[:] = 1.0
-    no_state = np.empty((0, 0)).T
-    for q in range(lo, hi):
-        first = offsets[q]
-        n = offsets[q + 1] - first
-        if n < 2 or query_weight[q] == 0.0:
-            continue
-        for i in range(n):
-            keys[i] = scores[first + i]
-        argsort_descending(keys, rows, spare_keys, spare_rows, n)
-        for i in range(n):
-            row = first + rows[i]
-            s[i] = max(keys[i] - keys[0], _FARTHEST)
-            y[i] = grades[row]
-            w[i] = weight[row]
-            g[i] = gains[row]
-            u[i] = discounts[first + i]
-            v[i] = -u[i]
-        scale = query_weight[q] * _one_query(n, lanes, no_state, 0, rules)
-        for i in range(n):
-            gradient[first + rows[i]] = -scale * push[i]
-            curvature[first + rows[i]] = scale * sigma * bend[i]
-
-
-@kernel
-def _general(lo, hi, offsets, scores, documents, query_weight, rules, out):  # type: ignore[no-untyped-def]
-    """The lambdas of any measure with a swap delta, from its ranking and state."""
-    grades, weight, rows, state = documents
-    _, sigma, _ = rules
-    _, gradient, curvature = out
-    lane = lanes32(9, longest(lo, hi, offsets))
-    s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
-    lanes = (s, y, w, g, a, u, v, push, bend)
-    for q in range(lo, hi):
-        first = offsets[q]
-        n = offsets[q + 1] - first
-        if n < 2 or query_weight[q] == 0.0:
-            continue
-        best = scores[rows[first]]
-        for i in range(n):
-            row = rows[first + i]
-            s[i] = max(scores[row] - best, _FARTHEST)
-            y[i] = grades[row]
-            w[i] = weight[row]
-            g[i] = state[first + i, 0]
-            a[i] = state[first + i, 1]
-            u[i] = state[first + i, 2]
-            v[i] = state[first + i, 3]
-        scale = query_weight[q] * _one_query(n, lanes, state, first, rules)
-        for i in range(n):
-            gradient[rows[first + i]] = -scale * push[i]
-            curvature[rows[first + i]] = scale * sigma * bend[i]
+        measure, documents, rules = bound.constants
+        if measure.linear_swaps:
+            return bound.run(_linear, scores, documents, bound.query_weight, rules)
+        ranking = Scored(bound.data, scores, n_jobs=bound.n_jobs).ranking("stable")
+        documents = *documents, ranking.rows, measure.swap_state(ranking)
+        return bound.run(_general, scores, documents, bound.query_weight, rules)

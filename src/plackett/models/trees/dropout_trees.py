@@ -110,9 +110,9 @@ class DropoutTrees(Trees):
 
     References
     ----------
-    Rashmi, Gilad-Bachrach: DART: dropouts meet multiple additive regression trees. AISTATS 2015.
     Lucchese, Nardini, Orlando, Perego, Trani: X-DART: blending dropout and pruning for efficient learning to rank.
     SIGIR 2017.
+    Rashmi, Gilad-Bachrach: DART: dropouts meet multiple additive regression trees. AISTATS 2015.
     """
 
     search_space: ClassVar[SearchSpace] = {**Trees.search_space, "drop_rate": Real(0.01, 0.3, log=True)}

@@ -62,9 +62,9 @@ class Oblivious:
 
     References
     ----------
-    Kohavi: Bottom-up induction of oblivious read-once decision graphs. ECML 1994.
     Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto: Quality versus efficiency in document scoring with
     learning-to-rank models. Information Processing & Management 2016.
+    Kohavi: Bottom-up induction of oblivious read-once decision graphs. ECML 1994.
     """
 
     allow_nan: ClassVar[bool] = True

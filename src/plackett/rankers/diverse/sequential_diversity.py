@@ -124,7 +124,7 @@ class SequentialDiversity(Ranker):
         if self.base is not None:
             member = clone(base_ranker(self.base))
             member.n_jobs, member.verbose = self.n_jobs, False
-            if member._train(data, monitor.valid).interrupted:
+            if member.fit_prepared(data, monitor.valid).interrupted:
                 raise KeyboardInterrupt
         table = _table(member, data)
         if member is None:

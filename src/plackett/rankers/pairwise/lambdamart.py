@@ -43,8 +43,8 @@ class LambdaMART(GradientTrained, Trees):
 
     References
     ----------
-    Burges: From RankNet to LambdaRank to LambdaMART: an overview. Microsoft Research 2010.
     Wu, Burges, Svore, Gao: Adapting boosting for information retrieval measures. Information Retrieval 2010.
+    Burges: From RankNet to LambdaRank to LambdaMART: an overview. Microsoft Research 2010.
     """
 
     search_space: ClassVar[SearchSpace] = {**Trees.search_space, "measure": ("nDCG", "AP")}

@@ -57,7 +57,7 @@ class CoupleNet(UsesQueryFeatures):
 
     References
     ----------
-    Liu 2011, Learning to rank for information retrieval, section 7.2.4 (CoupleNet).
+    Liu: Learning to rank for information retrieval. Springer 2011, section 7.2.4 (CoupleNet).
     """
 
     allow_nan: ClassVar[bool] = False

@@ -49,7 +49,7 @@ class SubspaceClusters(ClusterRankers):
 
     References
     ----------
-    Banerjee, Dubey, Machchhar, Chakrabarti: Efficient and accurate local learning for ranking. SIGIR 2009 workshop.
+    Banerjee, Dubey, Machchhar, Chakrabarti: Efficient and accurate local learning for ranking. SIGIR Workshop 2009.
     """
 
     search_space: ClassVar[SearchSpace] = {"n_clusters": (2, 4, 8), "n_components": (1, 2, 4)}

@@ -130,7 +130,7 @@ class ContinuousCRF(Ranker):
         members = [clone(ranker) for ranker in self.parts()]
         for member in members:
             member.n_jobs, member.verbose = self.n_jobs, False
-            if member._train(data, monitor.valid).interrupted:
+            if member.fit_prepared(data, monitor.valid).interrupted:
                 raise KeyboardInterrupt
         table = _table(members, data)
         slope, intercept = _regressed(table, data)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from plackett.theory.bounds._svm import SVMBound
-from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
+from plackett.theory.stability.ir_svm import ir_svm_query_stability
 
 __all__ = ["IRSVMBound"]
 

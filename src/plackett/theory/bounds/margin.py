@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett.data.arguments import array, number
 from plackett.theory.bounds.base import Bound
-from plackett.theory.complexity.margin_loss import margin_loss
+from plackett.theory.bounds.margin_loss import margin_loss
 
 __all__ = ["KernelMarginBound", "MarginBound", "UniformMarginBound", "best_margin"]
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from plackett.data.arguments import number
 from plackett.theory.bounds.base import Bound
-from plackett.theory.complexity.rank_shatter import linear_log_coefficient
+from plackett.theory.bounds.rank_shatter import linear_log_coefficient
 
 __all__ = ["RankShatterBound"]
 

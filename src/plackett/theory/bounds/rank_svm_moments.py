@@ -9,7 +9,7 @@ from typing import ClassVar
 from plackett._base.errors import DataError
 from plackett.data.arguments import number
 from plackett.theory.bounds._svm import SVMBound
-from plackett.theory.stability_coefficients.pair_share import pair_share_bound
+from plackett.theory.stability.pair_share import pair_share_bound
 
 __all__ = ["RankSVMMomentsBound"]
 

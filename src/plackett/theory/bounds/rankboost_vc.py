@@ -7,7 +7,7 @@ from math import inf, log, sqrt
 from typing import ClassVar
 
 from plackett.theory.bounds.base import Bound
-from plackett.theory.complexity.boosted_vc import boosted_vc
+from plackett.theory.bounds.boosted_vc import boosted_vc
 
 __all__ = ["RankBoostVCBound"]
 

@@ -67,7 +67,7 @@ class CalibrationTransform:
         if isinstance(self.phi, PairLoss):
             return lambda z: self.scale * _of_margins(self.phi, z)
         if isinstance(self.phi, Loss):
-            from plackett.theory.pairwise_01 import pair_loss_curve
+            from plackett.theory.consistency.pairwise_01 import pair_loss_curve
 
             return lambda z: self.scale * pair_loss_curve(self.phi, np.atleast_1d(z))
         return lambda z: self.scale * np.asarray(self.phi(np.atleast_1d(np.asarray(z, np.float64))), np.float64)

@@ -199,7 +199,7 @@ def _conditions(loss: Any, k: int | None) -> dict[str, bool]:
         for level in range(1, min(k, 3) + 1):
             conditions[f"top-{level} order sensitive"] = order_sensitivity(loss, 4, k=level, n_scores=8).holds
     if isinstance(loss, PairLoss):
-        from plackett.theory.pairwise_01 import pair_loss_curve
+        from plackett.theory.consistency.pairwise_01 import pair_loss_curve
 
         conditions["decreasing pair loss"] = pair_surrogate_conditions(lambda z: pair_loss_curve(loss, z)).all
     return conditions

@@ -72,9 +72,8 @@ class Risk:
 
     References
     ----------
-    Liu: Learning to rank for information retrieval, chapter 16. Lan, Liu, Qin, Ma, Li: Query-level stability and
-    generalization in learning to rank. ICML 2008.
     Liu: Learning to rank for information retrieval. Springer 2011, chapter 16.
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
     """
 
     loss: Any

@@ -41,6 +41,9 @@ class Source:
         """Add a column for a ranker that was trained on features of this source."""
         raise NotImplementedError
 
+    def complete(self) -> None:
+        """Add a column to start with, or to compare with, if there is too little."""
+
     def _put(self, column: Column) -> Column:
         name, number = column.name, 2
         while column.name in self.columns:

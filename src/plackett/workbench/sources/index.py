@@ -80,6 +80,11 @@ class IndexSource(Source):
             raise DataError(f"ranker {given!r}: {error}") from None
         return self._put(ModelColumn(given, self.index, model_of(name, parameters)))
 
+    def complete(self) -> None:
+        """RM3 beside BM25."""
+        if len(self.columns) == 1:
+            self.add("RM3")
+
     def add_ranker(self, name: str, ranker: Any, features: Any) -> Column:
         """Add a column that ranks BM25's candidates."""
         chosen = _declared(self.features, features)
