@@ -120,7 +120,6 @@ def main() -> None:
     start = time.perf_counter()
     console.rule("[bold]plackett[/bold]: from documents to a ranker that you can trust")
     shutil.rmtree(OUT, ignore_errors=True)
-    own_process()
     rankers = [pk.LinearRegression(), pk.LambdaMART(), pk.ByFeature()]
     # the first time on a machine, a second process compiles what the experiment needs in the meantime
     with console.status("indexing, computing features …"), rehearse_experiment(rankers, MEASURES):

@@ -66,7 +66,7 @@ class WhyFeatures(SynonymFeatures):
 
     The parts P are words, nouns, verbs, adjectives, the focus (the first noun phrase: what the question is about), the
     heads of the noun phrases and their modifiers. Kinds of words come from the rules of
-    `plackett.applications.language` unless a tagger is given. The synonyms replace WordNet, which is not included.
+    `language.py` unless a tagger is given. The synonyms replace WordNet, which is not included.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def run(app: Callable[[], Any] | None = None) -> None:
-    """Run ``plackett``, or another command line, in a process that may do other things as well.
+    """Run ``plackett``, or another command line in the same way, in a process that may do other things as well.
 
     The exit code is 2 if the command line is wrong (an unknown option, ranker or measure, a value that is not allowed)
     or would overwrite something: nothing was done. It is 1 if a file is missing, damaged or does not fit, something is
