@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.table import Table
 
 import plackett as pk
-from plackett._base.process import own_process
 from plackett.cli.first_use import rehearse_experiment
 from plackett.text import BM25, Index, SearchPipeline, extract
 
