@@ -11,22 +11,31 @@ import plackett
 from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
-from plackett.testing import parametrize_with_checks
-from plackett.testing.definitions.measures import DEFINITIONS
+from plackett.testing import checks
 from plackett.testing.measures import check_definition, variants
+from written_out.measures import DEFINITIONS, MEANS
 
 #: Labels and scores of one query.
 DOCUMENTS = st.lists(st.tuples(st.integers(-2, 4), st.integers(0, 5)), min_size=1, max_size=8)
 
 
-@parametrize_with_checks([variant for measure in plackett.measures().values() for variant in variants(measure)])
+@pytest.mark.parametrize(
+    "check",
+    [
+        check
+        for measure in plackett.measures().values()
+        for variant in variants(measure)
+        for check in checks(variant, definition=DEFINITIONS.get(variant.name))
+    ],
+    ids=str,
+)
 def test_battery(check):
     check()
 
 
 def test_every_measure_is_written_out_a_second_time():
     missing = {item.name for item in items("measure")} - set(DEFINITIONS)
-    assert not missing, "write the definition in plackett.testing.definitions.measures"
+    assert not missing, "write the definition in tests/written_out/measures.py"
 
 
 #: Parameters whose values other rules than the definition cannot tell apart.
@@ -54,7 +63,15 @@ MORE = [
 
 @pytest.mark.parametrize("measure", MORE)
 def test_definition_of_further_parameters(measure):
-    check_definition(plackett.measures.parse(measure), np.random.default_rng(0))
+    parsed = plackett.measures.parse(measure)
+    check_definition(parsed, np.random.default_rng(0), DEFINITIONS[parsed.name])
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_means_that_are_none(name):
+    measure = plackett.measures()[name]
+    values = np.array([0.5, np.nan, 0.0, 2.0, 1.0])
+    np.testing.assert_allclose(measure.mean(values), MEANS[name]([0.5, 0.0, 2.0, 1.0]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("measure", list(plackett.measures().values()), ids=str)

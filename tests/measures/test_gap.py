@@ -8,6 +8,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures import AP, GAP
 from plackett.measures.ranking import Scored
 from plackett.testing.measures import check_measure, random_lists
+from written_out.measures import DEFINITIONS
 
 
 def ranked(labels, measure):
@@ -81,7 +82,7 @@ def test_uniform_does_not_depend_on_the_largest_grade():
 @pytest.mark.parametrize("k", [None, 3])
 def test_battery_with_parameters(thresholds, k):
     """Exact means over ties, swap deltas against measuring again, bounds and the rest."""
-    check_measure(GAP(thresholds=thresholds, k=k))
+    check_measure(GAP(thresholds=thresholds, k=k), definition=DEFINITIONS["GAP"])
 
 
 def test_lambdamart_trains_for_it():

@@ -17,6 +17,7 @@ from plackett.measures.custom import measure as make_measure
 from plackett.measures.ndcg import NDCG
 from plackett.testing import CheckFailed, check_measure, checks
 from plackett.testing.measures import PARAMETERS, check_definition
+from written_out.measures import DEFINITIONS
 
 MEASURES = [pk.measures()[item.name] for item in items("measure")]
 
@@ -24,7 +25,7 @@ MEASURES = [pk.measures()[item.name] for item in items("measure")]
 def refuted(measure):
     """Whether the check against the definition fails."""
     try:
-        check_definition(measure, np.random.default_rng(0))
+        check_definition(measure, np.random.default_rng(0), DEFINITIONS[measure.name])
     except CheckFailed:
         return True
     return False
@@ -112,7 +113,7 @@ class WrongDiscount(NDCG):
 def test_a_wrong_formula_keeps_every_other_rule():
     """Which is why measures have a definition to be compared with."""
     broken = []
-    for check in checks(WrongDiscount()):
+    for check in checks(WrongDiscount(), definition=DEFINITIONS["nDCG"]):
         if check.name in ("string", "evaluate"):  # those look the name up, and find the right nDCG
             continue
         try:
@@ -126,7 +127,7 @@ def test_messages_say_what_was_found():
     with pytest.raises(
         CheckFailed, match=r"(?s)breaks the rule 'definition'.*plain loops.*labels \[.*found: .*expected:"
     ):
-        check_measure(WrongDiscount(), skip=("string",))
+        check_measure(WrongDiscount(), definition=DEFINITIONS["nDCG"], skip=("string",))
 
     @make_measure(name="OutOfBounds", bounds=(0, 1), compiled=False)
     def out_of_bounds(labels):

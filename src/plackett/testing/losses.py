@@ -24,8 +24,6 @@ from plackett.losses.pairwise.base import PairLoss
 from plackett.measures import parse
 from plackett.testing._check import Check, seeded_checks
 from plackett.testing._expect import close, equal, refuses, require
-from plackett.testing.definitions.losses import GRADIENTS, VALUES
-from plackett.testing.definitions.pairwise import PHI
 
 LABELS = (-2, -1, 0, 0, 1, 2, 2, 3)
 SIZES = (7, 1, 5, 12, 2, 3)
@@ -48,9 +46,8 @@ def check_loss(
         A loss, your own or one of the package; a class means its default parameters.
     definition
         An independent implementation: a plain function of the loss and of scores, labels and sample weights of one
-        query. It returns the value or, for a loss without one, gradient and curvature. Losses of the package
-        have theirs.
-        Without one, gradients are still compared with differences of the value.
+        query. It returns the value or, for a loss without one, gradient and curvature. Without one, gradients are
+        still compared with differences of the value.
     random_state
         Seed of the data.
     skip
@@ -144,7 +141,6 @@ def _against_definition(
     loss: Loss, data: RankingDataset, scores: np.ndarray, definition: Definition | None, **tolerance: float
 ) -> None:
     """The value as the definition has it, or for a loss without one gradient and curvature."""
-    definition = definition or (VALUES if loss.has_value else GRADIENTS).get(loss.name)
     if definition is None:
         return
     value, gradient, curvature = evaluate(loss, data, scores)
@@ -499,7 +495,7 @@ def check_smooth(loss: Loss, rng: np.random.Generator) -> None:
     )
 
 
-def check_preferences(loss: Loss, rng: np.random.Generator) -> None:
+def check_preferences(loss: Loss, rng: np.random.Generator, definition: Definition | None = None) -> None:
     """Pair losses: the pairs of unequal labels, given one by one, are the same; others have margins and weights."""
     if not isinstance(loss, PairLoss):
         return
@@ -532,12 +528,13 @@ def check_preferences(loss: Loss, rng: np.random.Generator) -> None:
             expected, mass = np.zeros(2), np.zeros(2)
             for i, (u, v) in enumerate(cyclic):
                 w = sample_weight[u] * sample_weight[v] * (1.0 if weights is None else weights[i])
-                gap = scores[u] - scores[v] - (loss.margin if given is None else given[i])
-                expected[u // 3] += w * PHI[loss.name](loss, gap) if loss.name in PHI else 0.0
+                if definition is not None:
+                    one = loss.replace(margin=loss.margin if given is None else given[i], normalize=False)
+                    expected[u // 3] += w * definition(one, scores[[u, v]], np.array([1.0, 0.0]), np.ones(2))
                 mass[u // 3] += w
             expected *= query_weight / (mass if loss.normalize else 1.0)
             value, gradient, _ = evaluate(loss, data, scores)
-            if loss.name in PHI:
+            if definition is not None:
                 close(value, expected, "the value of listed pairs is not the sum over them", rtol=1e-12)
             numeric = differences(partial(_total, loss, data), scores)
             close(gradient, numeric, "the gradient of listed pairs differs from differences", rtol=1e-5, atol=1e-7)
@@ -561,7 +558,7 @@ def check_copies(loss: Loss, rng: np.random.Generator) -> None:
 
 
 #: The checks that take the definition of the caller.
-AGAINST_DEFINITION = (check_definition, check_far_scores, check_any_labels)
+AGAINST_DEFINITION = (check_definition, check_far_scores, check_any_labels, check_preferences)
 
 CHECKS: list[Callable[..., None]] = [
     check_definition,

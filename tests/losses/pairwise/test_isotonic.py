@@ -10,7 +10,7 @@ from plackett import RankingDataset
 from plackett._base.errors import LossError
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise.isotonic import Isotonic, isotonic_update
-from plackett.testing.definitions.isotonic import least_moves
+from written_out.isotonic import least_moves
 
 PRICES = (0.0, 0.01, 0.3, 10.0, np.inf)
 

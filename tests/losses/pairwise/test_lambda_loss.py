@@ -7,7 +7,7 @@ import pytest
 
 from plackett import LossError, RankingDataset
 from plackett.losses import Lambda, LambdaLoss, Logistic
-from plackett.testing.definitions.pairwise import lambda_loss_weights
+from written_out.pairwise import lambda_loss_weights
 
 
 def random_list(rng):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett.measures.gains import gains_of
-from plackett.testing.definitions.isotonic import least_moves
+from written_out.isotonic import least_moves
 
 
 def judged(labels):

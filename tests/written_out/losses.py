@@ -6,9 +6,9 @@ import numpy as np
 
 from plackett.measures import parse
 from plackett.measures.gains import discount_table, gains_of
-from plackett.testing.definitions import listwise, pairwise, pointwise
-from plackett.testing.definitions.listwise import logsumexp
-from plackett.testing.definitions.pairwise import pairs_of
+from written_out import listwise, pairwise, pointwise
+from written_out.listwise import logsumexp
+from written_out.pairwise import pairs_of
 
 
 def naive_listnet(loss, scores, labels, weights):
