@@ -13,10 +13,10 @@ def test_a_command_and_a_program_find_the_same_experiment():
     """In the process of a command, the base of rankers is ours, elsewhere scikit-learn's."""
     code = """
 from plackett import ListNet
-from plackett.experiments.cells.key import cell_key
+from plackett.experiments.cells.key import cell_key, identity
 from plackett.experiments.contestants import contestants
 from plackett.measures.language import parse
-print(cell_key(*contestants(ListNet()), {}, parse("nDCG"), {}))
+print(cell_key(identity(*contestants(ListNet()), parse("nDCG"), {}), {}))
 """
     command = f"from plackett._base.process import own_process; own_process(){code}"
     keys = {
