@@ -79,7 +79,7 @@ def _public() -> Iterator[tuple[str, str, str]]:
             if not name.startswith("_") and is_item and re.match(r"plackett(\.[a-z]\w*)+$", home):
                 yield home, value.__name__, f"{package.__name__}.{name}"
     for item in catalogue.items():
-        if item.kind == "study":  # they have pages of their own
+        if item.symbol.isupper():  # a constant has no signature
             continue
         package = getattr(plackett, item.module.split(".")[1], None)
         offered = [name for name in (item.name, item.symbol) if name.isidentifier() and hasattr(package, name)]
@@ -186,12 +186,9 @@ def catalogue_page() -> str:
         rows = []
         for item in catalogue.items(kind):
             entry = shown.get(f"{item.module}.{item.symbol}")
-            page = f"studies/{item.name}.md" if kind == "study" else None
             name = f"`{item.name}`"
             if entry:
                 name = f"[{name}](reference/{entry.page}.md#{entry.path})"
-            elif page and (ROOT / "docs" / page).exists():
-                name = f"[{name}]({page})"
             rows.append((name, entry.summary if entry else to_markdown(item.summary), item.paper))
         lines += [f"## {kind[0].upper()}{kind[1:]}", "", *_table(("name", "what it is", "paper"), rows)]
     return "\n".join(lines)

@@ -18,7 +18,7 @@ from plackett._names.nearest import suggestion
 PACKAGES = (
     *("aggregation", "applications", "clicks", "cluster", "data", "datasets", "diversity", "evaluation"),
     *("experiments", "explanations", "export", "feature_selection", "graph", "losses", "measures", "models", "online"),
-    *("permutation_models", "plot", "rankers", "scorers", "selection", "serve", "solvers", "studies", "testing"),
+    *("permutation_models", "plot", "rankers", "scorers", "selection", "serve", "solvers", "testing"),
     *("text", "theory", "workbench"),
 )
 _NAMES = public_names()

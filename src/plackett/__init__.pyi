@@ -321,7 +321,6 @@ from plackett import scorers as scorers
 from plackett import selection as selection
 from plackett import serve as serve
 from plackett import solvers as solvers
-from plackett import studies as studies
 from plackett import testing as testing
 from plackett import text as text
 from plackett import theory as theory

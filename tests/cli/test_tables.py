@@ -78,7 +78,7 @@ def test_scoring_needs_no_labels_and_takes_features_by_name(run, shop):
 
 
 def test_every_command_that_reads_tables_takes_the_same_options(run):
-    for name in ("info", "convert", "train", "predict", "explain", "evaluate", "experiment", "study"):
+    for name in ("info", "convert", "train", "predict", "explain", "evaluate", "experiment"):
         _, out, _ = run(name, "--help")
         for option in ("--qid", "--label", "--docid", "--weight", "--features", "--drop"):
             assert option in out, (name, option)
@@ -106,7 +106,7 @@ def test_nothing_is_overwritten_without_force(run, shop):
     pk.write(data, shop / "d.plackett")
     model = shop / "m.plackett"
     pk.LinearRegression().fit(data).save(model)
-    for name in ("s.txt", "r.run", "q.csv", "study.md"):
+    for name in ("s.txt", "r.run", "q.csv"):
         (shop / name).write_text("0.5\n" * 20 if name == "s.txt" else "mine")
     for words, option in (
         (("predict", model, shop / "d.plackett", "--out", shop / "s.txt"), "--out"),
@@ -114,7 +114,6 @@ def test_nothing_is_overwritten_without_force(run, shop):
         (("evaluate", shop / "d.plackett", shop / "s.txt", "--per-query", shop / "q.csv"), "--per-query"),
         (("convert", shop / "d.plackett", model), "TARGET"),
         (("convert-model", model, shop / "s.txt"), "TARGET"),
-        (("study", "push-and-owa", "--out", shop / "study.md"), "--out"),
     ):
         code, _, err = run(*words)
         assert code == 2 and option in err and "pass --force to overwrite it" in err, words
@@ -449,7 +448,6 @@ def test_exit_codes_have_one_rule(run, holes, tmp_path):
         ("convert", data, tmp_path / "a.unknown"),
         ("auto", data, "-m", "nDCX", "--out", tmp_path / "m"),
         ("auto", data, "-a", "NoSuch", "--out", tmp_path / "m"),
-        ("study", "no-such-study"),
         ("list", "--kind", "nonsense"),
     ]
     for words in wrong:

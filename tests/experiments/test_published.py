@@ -11,9 +11,9 @@ from plackett.datasets import make_ranking
 from plackett.evaluation.winning_number import winning_number
 from plackett.experiments.experiment import experiment
 from plackett.experiments.published import compare_with_published, published, published_table, stability_figures
-from plackett.experiments.tables.published_figures import PRECISION_AT_PERCENT, SEARCH_ENGINE, STABILITY, TABLES
+from plackett.experiments.tables.published_figures import stability, tables
 
-LETOR3 = [table for table in TABLES if table.version == "LETOR 3.0"]
+LETOR3 = [table for table in tables() if table.version == "LETOR 3.0"]
 
 
 def best(dataset, measure):
@@ -61,12 +61,6 @@ def test_isorank_tables():
     assert best("td2003-letor2", "AP")[1] == {"ListNet"} and best("td2004-letor2", "AP") == (0.384, {"RankBoost"})
     for dataset in ("td2003-letor2", "td2004-letor2"):
         assert all(row["nDCG@1"] == row["P@1"] for row in published_table(dataset).figures.values())
-    assert sum(SEARCH_ENGINE["grades"].values()) == SEARCH_ENGINE["documents"]
-    for row in PRECISION_AT_PERCENT.values():
-        assert list(row.values()) == sorted(row.values(), reverse=True)
-    for share in (20, 40, 60, 80, 100):
-        order = sorted(PRECISION_AT_PERCENT, key=lambda r: -PRECISION_AT_PERCENT[r][share])
-        assert order == ["IsoRank", "QBRank", "RankSVM"]
 
 
 def test_stability():
@@ -75,7 +69,7 @@ def test_stability():
         values = np.array(stability_figures(name))
         assert values.size == 30 and values.max() == top
         assert round(values.mean(), 3) == mean and round(values.var(ddof=1), digits) == variance
-    assert set(STABILITY) == {"RankSVM", "IRSVM"}
+    assert set(stability()) == {"RankSVM", "IRSVM"}
     with pytest.raises(DataError, match="RankSVM, IRSVM, but not for 'ListNet'"):
         stability_figures("ListNet")
 

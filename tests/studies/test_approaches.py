@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.studies.approach_comparison import approach_comparison
-from plackett.studies.isorank_and_qbrank import isorank_and_qbrank
-from plackett.studies.listnet_curve import listnet_curve
-from plackett.studies.position_weights import position_weights
+from studies.approach_comparison import approach_comparison
+from studies.isorank_and_qbrank import PRECISION_AT_PERCENT, SEARCH_ENGINE, isorank_and_qbrank
+from studies.listnet_curve import listnet_curve
+from studies.position_weights import position_weights
 
 
 def test_the_divergence_falls_while_ndcg_rises():
@@ -89,3 +89,12 @@ def test_one_setting_for_all_folds_is_the_best_on_their_validation_parts_togethe
         by_predicate=(pl.col("figure") == "chosen for all folds") & (pl.col("method") == "IsoRank"), named=True
     )
     assert row["MAP"] == pytest.approx(values[max(values)])
+
+
+def test_figures_of_the_isorank_paper():
+    assert sum(SEARCH_ENGINE["grades"].values()) == SEARCH_ENGINE["documents"]
+    for row in PRECISION_AT_PERCENT.values():
+        assert list(row.values()) == sorted(row.values(), reverse=True)
+    for share in (20, 40, 60, 80, 100):
+        order = sorted(PRECISION_AT_PERCENT, key=lambda r: -PRECISION_AT_PERCENT[r][share])
+        assert order == ["IsoRank", "QBRank", "RankSVM"]

@@ -10,7 +10,7 @@ import pytest
 
 import plackett as pk
 from plackett import DataError
-from plackett.studies.case_studies import case_studies
+from studies.case_studies import case_studies
 
 #: Two linear rankers; the second has one round, and so one feature.
 RANKERS = {"ListNet": "ListNet(alpha=0.001)", "one": pk.AdaRank(n_estimators=1)}

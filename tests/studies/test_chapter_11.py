@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.studies.cutoffs import cutoffs
-from plackett.studies.linear_and_trees import linear_and_trees
-from plackett.studies.linear_weights import linear_weights
-from plackett.studies.training_time import training_time
+from studies.cutoffs import cutoffs
+from studies.linear_and_trees import linear_and_trees
+from studies.linear_weights import linear_weights
+from studies.training_time import training_time
 
 
 def test_a_column_that_is_constant_in_queries_has_weight_for_regression_only():

@@ -10,17 +10,17 @@ import pytest
 
 import plackett as pk
 from plackett.losses import ListMLELoss, Logistic, SoftNDCG
-from plackett.studies.convex_losses import convex_losses
-from plackett.studies.essential_loss import essential_loss
-from plackett.studies.measure_relations import measure_relations
-from plackett.studies.measure_surfaces import measure_surfaces
-from plackett.studies.optimise_and_test import optimise_and_test
-from plackett.studies.pair_dependence import pair_dependence
-from plackett.studies.pair_gap import pair_gap
-from plackett.studies.push_and_owa import push_and_owa
-from plackett.studies.regulariser import regulariser
-from plackett.studies.soft_ranks import soft_ranks
-from plackett.studies.top_k_loss import MIXED, top_k_loss
+from studies.convex_losses import convex_losses
+from studies.essential_loss import essential_loss
+from studies.measure_relations import measure_relations
+from studies.measure_surfaces import measure_surfaces
+from studies.optimise_and_test import optimise_and_test
+from studies.pair_dependence import pair_dependence
+from studies.pair_gap import pair_gap
+from studies.push_and_owa import push_and_owa
+from studies.regulariser import regulariser
+from studies.soft_ranks import soft_ranks
+from studies.top_k_loss import MIXED, top_k_loss
 
 # ------------------------------------------------------------------------------------------------------- chapter 1
 

@@ -6,7 +6,7 @@ import pytest
 
 from plackett._base.errors import DataError
 from plackett.online.interleaving.interleave import METHODS
-from plackett.studies.online import online
+from studies.online import online
 
 
 def test_both_tables_are_there():

@@ -8,11 +8,11 @@ from typer.testing import CliRunner
 
 import plackett as pk
 from plackett.plot.chart import line_chart
-from plackett.studies.query_stability import planted_queries, query_stability
-from plackett.studies.surrogate_bounds import surrogate_bounds
-from plackett.studies.tendency import tendency
-from plackett.studies.top_k_interplay import top_k_interplay
 from plackett.theory.stability.measured import Stability
+from studies.query_stability import planted_queries, query_stability
+from studies.surrogate_bounds import surrogate_bounds
+from studies.tendency import tendency
+from studies.top_k_interplay import top_k_interplay
 
 #: Table 1 of the paper: Ranking SVM and IR-SVM, 30 queries left out.
 PUBLISHED = (
@@ -102,10 +102,10 @@ def test_charts_are_svg_whatever_the_numbers(tmp_path):
 
     assert tree.fromstring(text).tag.endswith("svg")
     assert "a &amp; b" in text and "&lt;t&gt;" in text
-    from plackett.cli.app import app
+    from studies.run import app
 
     out = tmp_path / "chart.svg"
-    result = CliRunner().invoke(app, ["study", "query-stability", "--out", str(out), "--jobs", "1"])
+    result = CliRunner().invoke(app, ["query-stability", "--out", str(out), "--jobs", "1"])
     assert result.exit_code == 0 and out.read_text("utf-8").startswith("<svg")
-    refused = CliRunner().invoke(app, ["study", "top-k-loss", "--out", str(tmp_path / "x.svg")])
+    refused = CliRunner().invoke(app, ["top-k-loss", "--out", str(tmp_path / "x.svg")])
     assert refused.exit_code == 2 and "no chart" in refused.output

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from plackett.studies.bottom_documents import bottom_documents
-from plackett.studies.pairwise_problems import changed_pairs, pairwise_problems
-from plackett.studies.pointwise_problems import pointwise_problems
+from studies.bottom_documents import bottom_documents
+from studies.pairwise_problems import changed_pairs, pairwise_problems
+from studies.pointwise_problems import pointwise_problems
 
 
 def test_a_long_query_moves_regression_and_not_rankcosine():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from plackett.studies.which_features import which_features
+from studies.which_features import which_features
 
 
 def test_avoiding_redundancy_beats_copies_of_the_strongest_signal():

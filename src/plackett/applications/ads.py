@@ -20,7 +20,7 @@ from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.text.analysis import Analyzer
 
-__all__ = ["AdFeatures", "rank_logistic"]
+__all__ = ["Ad", "AdFeatures", "rank_logistic"]
 
 _MATCHES = ("exact", "phrase", "broad")
 #: Owners of clicks, from the most particular to the most general.
@@ -228,10 +228,6 @@ class AdFeatures(Features):
             "sizes": [self._n_ads, self._n_words, *self._lengths, self._rate],
             "history": self._history,
         }
-
-    def item(self, plain: Any) -> Ad:
-        """An ad from the list that JSON makes of it."""
-        return Ad(*plain)
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:

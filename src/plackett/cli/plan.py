@@ -69,8 +69,6 @@ def plan(
         parse(measure)
     if judgements is None and (queries is None or documents is None):
         raise typer.BadParameter("give --judgements, or --queries and --documents", param_hint="--judgements")
-    if pilot is None and n_features is None and len(columns.features) == 1 and columns.features[0].isdecimal():
-        n_features = int(columns.features[0])  # --features 20, as it was called before tables had options
     imputer = None if impute is None else imputer_named(impute)
     if imputer is not None and pilot is None:
         raise typer.BadParameter("it fills in the values of --pilot", param_hint="--impute")

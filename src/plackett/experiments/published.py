@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
 from plackett._names.nearest import hint
-from plackett.experiments.tables.published_figures import STABILITY, TABLES, PublishedTable
+from plackett.experiments.tables.published_figures import PublishedTable, stability, tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +59,7 @@ def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
 
     table = published_table(dataset)
     if table is None:
-        known = [table.dataset for table in TABLES]
+        known = [table.dataset for table in tables()]
         raise DataError(
             f"no figures are published for dataset {dataset!r}; {hint(dataset, known, 'there are some for')}"
         )
@@ -95,7 +95,7 @@ def other_rules(dataset: str, preset: str | None) -> str | None:
 
 def published_table(dataset: str) -> PublishedTable | None:
     """The published table of a dataset, or None."""
-    return next((table for table in TABLES if _plain(table.dataset) == _plain(dataset)), None)
+    return next((table for table in tables() if _plain(table.dataset) == _plain(dataset)), None)
 
 
 def compare_with_published(experiment: Finished) -> pl.DataFrame:
@@ -109,7 +109,7 @@ def compare_with_published(experiment: Finished) -> pl.DataFrame:
     if not any(map(published_table, experiment.datasets)):
         raise DataError(
             f"no figures are published for {', '.join(map(repr, experiment.datasets))}. Name the datasets as they were "
-            f"published, experiment({{'mq2008': …}}, …); there are {', '.join(table.dataset for table in TABLES)}"
+            f"published, experiment({{'mq2008': …}}, …); there are {', '.join(table.dataset for table in tables())}"
         )
     rows = rows_with_published(experiment)
     if not rows:
@@ -151,10 +151,10 @@ def stability_figures(ranker: str) -> tuple[float, ...]:
     ----------
     Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
     """
-    names = {_plain(name): name for name in STABILITY}
+    names = {_plain(name): name for name in stability()}
     if _plain(ranker) not in names:
-        raise DataError(f"there are stability figures for {', '.join(STABILITY)}, but not for {ranker!r}")
-    return STABILITY[names[_plain(ranker)]]
+        raise DataError(f"there are stability figures for {', '.join(stability())}, but not for {ranker!r}")
+    return stability()[names[_plain(ranker)]]
 
 
 def _plain(name: str) -> str:

@@ -22,7 +22,7 @@ def blockrank(graph: LinkGraph, hosts: Any, *, damping: float = 0.85, tol: float
     Parameters
     ----------
     hosts
-        Host of each page, of any type (see `plackett.graph.host`).
+        Host of each page, of any type (see `plackett.graph.urls.host`).
 
     Examples
     --------

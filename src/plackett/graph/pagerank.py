@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett.graph.gauss_seidel import gauss_seidel
 from plackett.graph.links import LinkGraph
-from plackett.graph.power import extrapolated_power, power
+from plackett.graph.power import power
 
 __all__ = ["pagerank"]
 
@@ -19,7 +20,7 @@ __all__ = ["pagerank"]
 #: n_jobs) that return it and whether it converged.
 SOLVERS: dict[str, Callable[..., tuple[np.ndarray, bool]]] = {
     "power": power,
-    "extrapolation": extrapolated_power,
+    "extrapolation": partial(power, extrapolate=True),
     "gauss-seidel": gauss_seidel,
 }
 

@@ -65,7 +65,21 @@ class IntentAware(DiversityMeasure):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class IntentAwareAP(IntentAware):
+class _OfRelevance(IntentAware):
+    """Intent-aware measures of what is relevant and what is not."""
+
+    k: int | None = None
+    rel: float = 1.0
+    #: The measure of one subtopic.
+    of: ClassVar[Measure]
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        return self.of(k=self.k, rel=self.rel)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAwareAP(_OfRelevance):
     r"""Intent-aware average precision: `AP` for each subtopic, weighted by its probability.
 
     .. math:: \text{AP-IA} = \sum_t P(t \mid q)\,\text{AP}(\text{labels for } t)
@@ -101,13 +115,7 @@ class IntentAwareAP(IntentAware):
 
     name: ClassVar[str] = "AP_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "map_ia", "ap_ia", "MAP-IA", "AP-IA")
-
-    k: int | None = None
-    rel: float = 1.0
-
-    def plain(self, data: RankingDataset) -> Measure:
-        """The measure of one subtopic."""
-        return AP(k=self.k, rel=self.rel)
+    of: ClassVar[Measure] = AP
 
 
 AP_IA = IntentAwareAP()
@@ -169,7 +177,7 @@ nDCG_IA = IntentAwareNDCG()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class IntentAwareP(IntentAware):
+class IntentAwareP(_OfRelevance):
     r"""Intent-aware precision: `P` for each subtopic, weighted by its probability.
 
     .. math:: \text{P-IA} = \sum_t P(t \mid q)\,\text{P}(\text{labels for } t)
@@ -205,20 +213,14 @@ class IntentAwareP(IntentAware):
 
     name: ClassVar[str] = "P_IA"
     aliases: ClassVar[tuple[str, ...]] = ("p_ia", "P-IA")
-
-    k: int | None = None
-    rel: float = 1.0
-
-    def plain(self, data: RankingDataset) -> Measure:
-        """The measure of one subtopic."""
-        return P(k=self.k, rel=self.rel)
+    of: ClassVar[Measure] = P
 
 
 P_IA = IntentAwareP()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class IntentAwareRR(IntentAware):
+class IntentAwareRR(_OfRelevance):
     r"""Intent-aware reciprocal rank: `RR` for each subtopic, weighted by its probability.
 
     .. math:: \text{RR-IA} = \sum_t P(t \mid q)\,\text{RR}(\text{labels for } t)
@@ -254,13 +256,7 @@ class IntentAwareRR(IntentAware):
 
     name: ClassVar[str] = "RR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MRR_IA", "rr_ia")
-
-    k: int | None = None
-    rel: float = 1.0
-
-    def plain(self, data: RankingDataset) -> Measure:
-        """The measure of one subtopic."""
-        return RR(k=self.k, rel=self.rel)
+    of: ClassVar[Measure] = RR
 
 
 RR_IA = IntentAwareRR()

@@ -13,7 +13,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.scorers.early_exit import EarlyExitScorer, leaf_spread, unsettled_rows
@@ -175,7 +175,7 @@ def early_exit(
         bad = [v for v in given if not isinstance(v, (int, np.integer)) or v < 1 or (last is not None and v > last)]
         if bad or not len(given):
             raise DataError(f"{name}={list(given)}; give whole numbers from 1{'' if last is None else f' to {last}'}")
-    data = getattr(ranker, "_columns", Columns()).aligned(data)
+    data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
     chosen = parse(measure)
 
     def values(scores: np.ndarray) -> np.ndarray:

@@ -15,8 +15,6 @@ from plackett.rankers.fused import FusedPipeline
 from plackett.scorers.plain_values import from_plain, to_plain
 
 _COLUMNS = ("n_features_in_", "feature_names_in_", "_columns_in")
-#: Names in older files.
-_FORMER = {"_columns_out": "_columns_in"}
 #: Transformers that can be saved, with the module that has them and what they learned.
 TRANSFORMERS = {
     "QueryNormalizer": ("plackett.data.query_normalizer", _COLUMNS),
@@ -132,8 +130,7 @@ def _made(description: dict[str, Any]) -> Any:
         raise DataError(f"the transformer {kind!r} is not known to this version of plackett")
     module, learned = TRANSFORMERS[kind]
     step = getattr(import_module(module), kind)(**{k: from_plain(v) for k, v in description["parameters"].items()})
-    for former, value in description["fitted"].items():
-        key = _FORMER.get(former, former)
+    for key, value in description["fitted"].items():
         if key not in learned:
             raise DataError(f"{kind} has no attribute {key!r}")
         setattr(step, key, np.array(value, dtype=object) if isinstance(value, list) else int(value))

@@ -24,7 +24,11 @@ def test_what_stands_behind_a_ranker():
 
 @pytest.mark.parametrize(
     ("edited", "changes"),
-    [("plackett.losses.pairwise.lambdas", True), ("plackett._kernels.kernel", True), ("plackett.cli.compare", False)],
+    [
+        ("plackett.losses.pairwise.lambdas", True),
+        ("plackett._kernels.kernel", True),
+        ("plackett.cli.compare_runs", False),
+    ],
 )
 def test_an_edit_changes_the_stamp(edited, changes, monkeypatch):
     modules = _modules(LambdaMART(), AP)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from tests.rankers.query_dependent.planted import rotating
 
 import plackett as pk
 from plackett import DataError
 from plackett.scorers.query_map import QueryMap
+from tests.rankers.query_dependent.planted import rotating
 
 
 def lists(seed=0):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import check_grad
-from tests.rankers.query_dependent.planted import rotating
 
 import plackett as pk
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.rankers.query_dependent.couple_net import Layers
 from plackett.scorers.two_layer import products
+from tests.rankers.query_dependent.planted import rotating
 
 
 def test_is_the_base_ranker_on_products():

@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.rankers.query_dependent.planted import rotating
 
 import plackett as pk
 from plackett import DataError
 from plackett.rankers.query_dependent._near import near
 from plackett.scorers.routers import OverlapRouter, nearest
 from plackett.scorers.subspaces import directions, similarities
+from tests.rankers.query_dependent.planted import rotating
 
 BASE = pk.RankSVM(C=0.01, n_jobs=1)
 TREES = pk.LambdaMART(n_estimators=5, num_leaves=4, min_child_samples=1, n_jobs=1)

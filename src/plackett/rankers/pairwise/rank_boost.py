@@ -56,7 +56,7 @@ class RankBoost(PairBoosting):
     Each round has a distribution over the pairs "u before v", :math:`D(u, v) \propto w_{uv}\,e^{-(s_u - s_v)}`, finds
     the weak ranker h of the largest edge :math:`|r|`, :math:`r = \sum D(u, v)\,(h(u) - h(v))`, and adds
     :math:`\alpha h` to the score. The share of misordered pairs is at most the mean exponential loss, the product of
-    the normalisers :math:`Z_t` (`plackett.theory.rankboost_bounds`).
+    the normalisers :math:`Z_t` (`plackett.theory.rankboost_error_bounds`).
 
     With labels, pairs are never listed: the weights are products, so sums over the grades of a query give the potential
     of each document in time linear in the documents, and a round costs one histogram per feature. Explicit preferences

@@ -23,7 +23,7 @@ from plackett.data.native import open_dataset
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
-from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, Learner
+from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, PairLearner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
 from plackett.scorers.linear import LinearScorer
@@ -278,7 +278,7 @@ class StochasticRank(Ranker):
 
     # ------------------------------------------------------------------------------------------------------------ parts
 
-    def _settings(self) -> tuple[Learner, np.ndarray]:
+    def _settings(self) -> tuple[PairLearner, np.ndarray]:
         for field, known in (("learner", LEARNERS), ("loop", LOOPS), ("rate", {"auto": None, **RATES})):
             if getattr(self, field) not in known:
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")

@@ -30,7 +30,7 @@ def ranking_loss(order: Any, labels: Any, emphasis: Emphasis | None = None) -> f
     labels
         The truth: larger is better, and documents of equal labels form no pair (the divisor still counts them).
     emphasis
-        Weight of a pair from its two true positions, see `plackett.theory.emphasis`; 1 without it.
+        Weight of a pair from its two true positions, see `plackett.theory.partite_emphasis`; 1 without it.
 
     Examples
     --------

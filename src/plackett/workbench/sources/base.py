@@ -13,7 +13,7 @@ from plackett.workbench.columns.base import Column, Query
 GRADES = ("not relevant", "marginal", "relevant", "very relevant", "perfect")
 
 
-class Source:
+class WorkbenchSource:
     """Documents, the rankers that order them, and the queries and labels that came with them."""
 
     kind: ClassVar[str] = ""
@@ -31,10 +31,6 @@ class Source:
     @property
     def n_documents(self) -> int:
         """Number of documents."""
-        raise NotImplementedError
-
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents is here."""
         raise NotImplementedError
 
     def add(self, given: str) -> Column:

@@ -15,14 +15,14 @@ from plackett.data.dense import dense
 from plackett.workbench.columns.base import Column, Query
 from plackett.workbench.columns.dataset import FeatureColumn, RankerColumn
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 from plackett.workbench.sources.runs import read_results
 
 #: Features in the line below a document.
 _SHOWN = 6
 
 
-class DatasetSource(Source):
+class DatasetSource(WorkbenchSource):
     """Queries with documents, features and labels."""
 
     kind: ClassVar[str] = "dataset"
@@ -54,10 +54,6 @@ class DatasetSource(Source):
     def n_documents(self) -> int:
         """Number of rows."""
         return self.data.n_rows
-
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents has a row."""
-        return not set(self.docids.tolist()).isdisjoint(ids)
 
     def add(self, given: str) -> Column:
         """A model file, a run file, or a feature by its name or number."""
