@@ -308,7 +308,7 @@ class RankingDataset:
         >>> RankingDataset.from_frame(frame, drop="row").feature_names
         ('bm25',)
         """
-        from plackett.data._tables import is_alias
+        from plackett.data.frame_columns import is_alias
         from plackett.data.frames import from_frame
 
         for name, value in unknown.items():

@@ -18,7 +18,7 @@ from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend, spread_within_lists
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational._base import check_numbers, relation_of
+from plackett.rankers.relational.base import check_numbers, relation_of
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
 from plackett.scorers.linear import LinearScorer

@@ -19,7 +19,7 @@ from plackett.data.relations import Relation
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational._base import check_numbers, relation_of
+from plackett.rankers.relational.base import check_numbers, relation_of
 from plackett.rankers.relational.topic_distillation import lift
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer

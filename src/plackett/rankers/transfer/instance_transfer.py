@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
-from plackett.rankers.transfer._base import TransferRanker, agreement
+from plackett.rankers.transfer.base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled
 
 __all__ = ["InstanceTransfer"]
