@@ -21,7 +21,7 @@ from sklearn.svm import LinearSVC
 import plackett as pk
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.preferences import Preferences
-from plackett.losses.pairwise._margin_pairs import margin_pairs
+from plackett.losses.pairwise.margin_pairs import margin_pairs
 
 THREADS, TOL = 2, 1e-3
 #: LinearSVC is not let run on for hours.

@@ -41,7 +41,6 @@ CLOSING = {
     "clicks.readers.proposals": {"clicks.readers.columns"},
     "data.dataset": {"data.categories", "data.frames", "data.preferences", "data.relations"},
     "losses.base": {"losses.bounds.known"},
-    "losses.pairwise._device": {"losses.pairwise.base"},
     "models.networks.training": {"models.networks.neural"},
     "rankers.base": {"rankers.storage", "rankers.wrapper"},
     "rankers.pairwise._sortnet_training": {"rankers.pairwise.sortnet"},

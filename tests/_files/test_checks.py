@@ -14,7 +14,7 @@ from plackett.applications.ratings import read_ratings
 from plackett.cli.app import app
 from plackett.clicks.readers.columns import read_table
 from plackett.data import table_chunks, tables
-from plackett.data._bytes import read_bytes
+from plackett.data.file_bytes import read_bytes
 from plackett.data.scores import read_scores
 from plackett.text.documents.plain import read_plain
 from plackett.text.features.declaration import declarations_of_file

@@ -24,7 +24,7 @@ from plackett.aggregation import (
     MallowsConsensus,
     RankLists,
 )
-from plackett.permutation_models._moves import improve
+from plackett.permutation_models.moves import improve
 
 
 def _partial(n, n_lists, rng, missing=0.3):

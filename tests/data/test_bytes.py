@@ -8,7 +8,7 @@ import lzma
 import pytest
 
 from plackett import DataError
-from plackett.data._bytes import read_bytes
+from plackett.data.file_bytes import read_bytes
 
 TEXT = b"".join(b"%d some text\n" % i for i in range(5000))
 

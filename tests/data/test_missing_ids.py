@@ -13,7 +13,7 @@ import plackett as pk
 from plackett import DataError, RankingDataset
 from plackett.applications import Ratings, read_ratings
 from plackett.clicks import ClickLog, hash_users, read_clicks
-from plackett.data._tables import MISSING_NUMBERS
+from plackett.data.frame_columns import MISSING_NUMBERS
 from plackett.data.streaming import letor_to_native
 from plackett.data.table_chunks import csv_chunks, parquet_chunks
 from plackett.data.tables import write_csv

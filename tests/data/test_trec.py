@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from plackett import DataError, RankingDataset
-from plackett.data import _trec_lines
+from plackett.data import trec_lines
 from plackett.data.trec import (
     as_qrels,
     as_run,
@@ -97,7 +97,7 @@ def test_empty_files(tmp_path):
 @pytest.mark.parametrize("block", [1, 7, 100, 10**6])
 def test_blocks_do_not_matter(tmp_path, monkeypatch, block):
     """A file is parsed in pieces; comments, long lines and errors may fall on their borders."""
-    monkeypatch.setattr(_trec_lines, "_BLOCK", block)
+    monkeypatch.setattr(trec_lines, "_BLOCK", block)
     path = tmp_path / "a"
     path.write_text("# comment\n" + "".join(f"q{i}  0 d{'x' * (i * 97 % 5000)} {i}\n#\n\n" for i in range(40)))
     assert read_qrels(path).rows() == naive(path, 3)

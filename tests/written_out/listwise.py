@@ -10,7 +10,7 @@ from scipy.special import expit, ndtr
 
 from plackett._kernels.randomness import mix
 from plackett.data.dataset import RankingDataset
-from plackett.losses.listwise._draws import label_key, score_key, unit
+from plackett.losses.listwise.draws import label_key, score_key, unit
 from plackett.measures import parse
 from plackett.measures.gains import discount_table, gains_of
 from plackett.measures.ranking import Scored

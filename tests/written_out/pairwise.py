@@ -7,7 +7,7 @@ from scipy.special import log_ndtr, ndtr
 
 from plackett._kernels.randomness import mix
 from plackett.data.dataset import RankingDataset
-from plackett.losses.listwise._draws import score_key, unit
+from plackett.losses.listwise.draws import score_key, unit
 from plackett.measures import parse
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import order_of_groups
-from plackett.data._tables import as_polars, find_column, id_array, id_strings, is_table
+from plackett.data.frame_columns import as_polars, find_column, id_array, id_strings, is_table
 from plackett.data.grouping import group_rows
 from plackett.data.trec import as_run
 

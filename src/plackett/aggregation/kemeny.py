@@ -14,7 +14,7 @@ from plackett._kernels.sort import argsort_descending
 from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
-from plackett.permutation_models._moves import MOST_PASSES, improve
+from plackett.permutation_models.moves import MOST_PASSES, improve
 
 __all__ = ["Kemeny"]
 

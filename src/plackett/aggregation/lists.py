@@ -13,8 +13,8 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import over_queries
 from plackett._names.nearest import plural
 from plackett.aggregation._places import best_first, places
-from plackett.data._tables import id_series
 from plackett.data.dataset import RankingDataset
+from plackett.data.frame_columns import id_series
 from plackett.data.grouping import ids_array
 
 if TYPE_CHECKING:

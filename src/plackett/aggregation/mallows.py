@@ -14,7 +14,7 @@ from plackett._kernels.sort import argsort_descending
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.kemeny import consensus
 from plackett.aggregation.lists import RankLists
-from plackett.permutation_models._kendall import fit_theta
+from plackett.permutation_models.kendall import fit_theta
 
 __all__ = ["MallowsConsensus"]
 

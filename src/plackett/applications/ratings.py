@@ -11,8 +11,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 from plackett._names.nearest import plural
-from plackett.data._tables import missing_ids
 from plackett.data.dataset import RankingDataset
+from plackett.data.frame_columns import missing_ids
 from plackett.data.grouping import ids_array
 from plackett.data.ids import distinct, find
 

@@ -66,7 +66,7 @@ def _judgements(source: Path, target: Path, columns: str, force: bool) -> None:
 def _streamed(source: Path, target: Path, columns: TableColumns) -> Any:
     """Convert a large file to the native format part by part; None if it has to be read as a whole."""
     from plackett._base.errors import PartsError
-    from plackett.data._bytes import bare_suffix
+    from plackett.data.file_bytes import bare_suffix
     from plackett.data.files import LETOR, NATIVE, format_of
     from plackett.data.streaming import letor_to_native, table_to_native
 

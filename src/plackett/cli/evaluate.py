@@ -83,7 +83,7 @@ def evaluate(
 
 def _refuse_trec(data: Path) -> None:
     """Say which options files of TREC are given with."""
-    from plackett.data._trec_lines import trec_kind
+    from plackett.data.trec_lines import trec_kind
 
     if data.suffix not in ("", ".txt", ".qrels", ".run", ".qrel") or not data.is_file():
         return

@@ -109,7 +109,7 @@ def _filled_in(path: Path) -> Any:
     import polars as pl
 
     from plackett._base.errors import DataError, reading
-    from plackett.data._tables import find_column
+    from plackett.data.frame_columns import find_column
     from plackett.data.trec import as_qrels
 
     with reading(path, "the table"):

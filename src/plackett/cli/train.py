@@ -116,7 +116,7 @@ def _check_domains(
     ranker: Any, source: list[str] | None, domain: Path | None, target: str | None, impute: str | None
 ) -> None:
     """Reject source domains where the ranker has no use for them."""
-    from plackett.rankers.transfer._base import TransferRanker
+    from plackett.rankers.transfer.base import TransferRanker
     from plackett.rankers.transfer.multi_task import MultiTask
 
     given = "--source" if source else "--domain" if domain else "--target" if target else None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._kernels.kernel import kernel
-from plackett.data._tables import id_series
+from plackett.data.frame_columns import id_series
 from plackett.data.grouping import first_appearances, ids_array
 
 

@@ -479,7 +479,7 @@ class ClickLog:
         """Polars frame with one row per shown document: page, query, document, rank, clicks and what else is known."""
         import polars as pl
 
-        from plackett.data._tables import id_series
+        from plackett.data.frame_columns import id_series
 
         columns = [
             pl.Series("page", self.page),
@@ -502,7 +502,7 @@ class ClickLog:
         """Polars frame with one row per distinct pair: query, document, pages that showed it, and clicked ones."""
         import polars as pl
 
-        from plackett.data._tables import id_series
+        from plackett.data.frame_columns import id_series
 
         shown = np.bincount(self.pair, self.row_weight, minlength=self.n_pairs)
         clicked = np.bincount(self.pair, self.row_weight * self.clicked, minlength=self.n_pairs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import rank_counts
+from plackett.clicks.models.cells import rank_counts
 
 __all__ = ["profile_log"]
 

@@ -20,7 +20,7 @@ from plackett.clicks.readers.page_lines import iter_pages, read_pages
 from plackett.clicks.readers.query_click_lines import iter_yandex, read_yandex
 from plackett.clicks.readers.ubi import iter_ubi, read_ubi
 from plackett.clicks.storage import open_log
-from plackett.data._tables import is_table
+from plackett.data.frame_columns import is_table
 
 __all__ = ["iter_clicks", "read_clicks"]
 

@@ -14,7 +14,7 @@ from plackett._kernels.torch_threads import load_torch
 from plackett._names.optional import optional
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm
-from plackett.losses.pairwise._device import MOST_PAIRS
+from plackett.losses.pairwise.device import MOST_PAIRS
 from plackett.models.networks.device_pairs import _cut, _Table
 from plackett.models.trees.model import Trees
 

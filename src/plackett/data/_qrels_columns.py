@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from plackett._base.errors import DataError
-from plackett.data._bytes import read_bytes
-from plackett.data._trec_lines import refuse_repeats
+from plackett.data.file_bytes import read_bytes
+from plackett.data.trec_lines import refuse_repeats
 
 if TYPE_CHECKING:
     import polars as pl

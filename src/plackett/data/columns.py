@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._names.nearest import hint
-from plackett.data._tables import ALIASES, find_column, is_alias, is_weak_label, look
 from plackett.data.categories import is_category
 from plackett.data.fields import FIELDS
+from plackett.data.frame_columns import ALIASES, find_column, is_alias, is_weak_label, look
 
 if TYPE_CHECKING:
     import polars as pl

@@ -21,6 +21,7 @@ from plackett.data.fields import FIELDS, NUMBERS
 from plackett.data.grouping import ids_array
 from plackett.data.mapped import is_mapped, rows_of_queries, take_rows
 from plackett.data.times import times
+from plackett.data.weights import given_or_ones
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -308,7 +309,7 @@ class RankingDataset:
         >>> RankingDataset.from_frame(frame, drop="row").feature_names
         ('bm25',)
         """
-        from plackett.data._tables import is_alias
+        from plackett.data.frame_columns import is_alias
         from plackett.data.frames import from_frame
 
         for name, value in unknown.items():
@@ -394,7 +395,7 @@ class RankingDataset:
         >>> RankingDataset.from_arrays(None, [1, 0, 0], qid=[1, 1, 2], query_weight=[2.0, 1.0]).row_weight.tolist()
         [2.0, 2.0, 1.0]
         """
-        weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
+        weight = given_or_ones(self.sample_weight, self.n_rows)
         return weight if self.query_weight is None else weight * self.query_weight[self.query_of_row]
 
     def dense(self) -> np.ndarray:

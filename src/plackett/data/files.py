@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from plackett._base.errors import DataError, in_shell, parameter
 from plackett._files.compression import CODECS
 from plackett._names.nearest import hint
-from plackett.data._bytes import bare_suffix
 from plackett.data.columns import TABLE_OPTIONS
 from plackett.data.dataset import RankingDataset
+from plackett.data.file_bytes import bare_suffix
 from plackett.data.required import check_dataset
 
 __all__ = ["read", "write"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import CellError, DataError, in_shell, parameter
-from plackett.data._tables import as_polars, id_array, id_series, is_pandas
 from plackett.data.categories import category_codes, category_columns
 from plackett.data.columns import OWN, Columns, choose_columns, is_number, log_columns
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import FIELDS
+from plackett.data.frame_columns import as_polars, id_array, id_series, is_pandas
 from plackett.data.strings import Strings
 from plackett.data.times import seconds
 

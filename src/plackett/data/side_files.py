@@ -13,12 +13,12 @@ import numpy as np
 from plackett._base.errors import DataError, reading
 from plackett._files.parquet import parquet_frame
 from plackett._names.nearest import plural
-from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data._tables import id_series, is_alias
-from plackett.data._trec_lines import refuse_repeats
 from plackett.data.dataset import RankingDataset
+from plackett.data.file_bytes import bare_suffix, read_bytes
+from plackett.data.frame_columns import id_series, is_alias
 from plackett.data.relation_builders.hyperedges import hyperedges
 from plackett.data.relations import Relation
+from plackett.data.trec_lines import refuse_repeats
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,9 +14,9 @@ from plackett._base.errors import CellError, DataError, PartsError, in_shell, pa
 from plackett._files.checks import check_regular
 from plackett._files.compression import CODECS
 from plackett._files.parquet import named_damage
-from plackett.data._tables import MISSING_NUMBERS, are_whole
 from plackett.data.columns import Columns, choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
+from plackett.data.frame_columns import MISSING_NUMBERS, are_whole
 from plackett.data.frames import dataset_of
 from plackett.data.tables import (
     check_header,

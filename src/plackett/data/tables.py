@@ -16,10 +16,10 @@ from plackett._files.atomic import replacing
 from plackett._files.checks import check_regular
 from plackett._files.compression import replacing_compressed
 from plackett._files.parquet import parquet_frame
-from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data._tables import is_alias, missing_ids
 from plackett.data.columns import choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
+from plackett.data.file_bytes import bare_suffix, read_bytes
+from plackett.data.frame_columns import is_alias, missing_ids
 from plackett.data.frames import dataset_of, to_polars
 
 if TYPE_CHECKING:

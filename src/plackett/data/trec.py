@@ -15,12 +15,12 @@ import numpy as np
 
 from plackett._base.errors import CellError, DataError
 from plackett._files.compression import replacing_compressed
-from plackett.data._bytes import bare_suffix
 from plackett.data._qrels_columns import read_columns
-from plackett.data._tables import as_polars, find_column, id_series, id_strings, is_table, missing_ids
-from plackett.data._trec_lines import read_lines, refuse_repeats
 from plackett.data.estimators import scores_of
+from plackett.data.file_bytes import bare_suffix
+from plackett.data.frame_columns import as_polars, find_column, id_series, id_strings, is_table, missing_ids
 from plackett.data.grouping import is_missing
+from plackett.data.trec_lines import read_lines, refuse_repeats
 from plackett.data.trec_tables import TABLES, is_table_file, name_ids, read_table_file, write_table_file
 
 if TYPE_CHECKING:

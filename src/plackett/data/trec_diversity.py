@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
-from plackett.data._tables import as_polars, find_column, is_table
-from plackett.data._trec_lines import read_lines
+from plackett.data.frame_columns import as_polars, find_column, is_table
 from plackett.data.trec import checked, number_text, write_lines
+from plackett.data.trec_lines import read_lines
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett.data._tables import id_array
 from plackett.data.dataset import RankingDataset
+from plackett.data.frame_columns import id_array
 from plackett.data.trec import as_qrels, as_run
 from plackett.data.trec_diversity import as_diversity_qrels
 

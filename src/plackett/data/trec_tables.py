@@ -12,8 +12,8 @@ from plackett._files.checks import check_regular
 from plackett._files.compression import pieces
 from plackett._files.parquet import parquet_frame
 from plackett._names.nearest import plain
-from plackett.data._bytes import bare_suffix, read_bytes
-from plackett.data._tables import find_column, look
+from plackett.data.file_bytes import bare_suffix, read_bytes
+from plackett.data.frame_columns import find_column, look
 from plackett.data.tables import check_header, line_of, separator_of, what_is_wrong, without_blank_lines
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.data._tables import id_array
 from plackett.data.dataset import RankingDataset
+from plackett.data.frame_columns import id_array
 from plackett.data.relations import Relation
 from plackett.data.side_files import read_pairs
 from plackett.data.trec import as_run

@@ -12,6 +12,7 @@ from plackett._kernels.fenwick import distinct, level_of, tree_add, tree_sum
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking, Scored
 
@@ -86,7 +87,7 @@ def preference_counts(scored: Scored, ties: str) -> tuple[np.ndarray, np.ndarray
         height[~scored.retrieved] = -np.inf
     winner, loser = height[pairs.winner], height[pairs.loser]
     right = np.where(winner == loser, _TIED_WORTH.get(ties, 0.5), winner > loser)
-    weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+    weight = given_or_ones(pairs.weight, len(pairs))
     query = data.query_of_row[pairs.winner]
     matched = np.bincount(query, right * weight, data.n_queries)
     return matched, np.bincount(query, (1.0 - right) * weight, data.n_queries)

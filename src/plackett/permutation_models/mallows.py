@@ -9,9 +9,9 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.permutation_models._base import PermutationModel, also_on_class
-from plackett.permutation_models._kendall import fit_theta, log_sizes, mean_skips
-from plackett.permutation_models._moves import MOST_PASSES, improve
 from plackett.permutation_models._orders import Orders, as_orders, as_weights
+from plackett.permutation_models.kendall import fit_theta, log_sizes, mean_skips
+from plackett.permutation_models.moves import MOST_PASSES, improve
 
 __all__ = ["Mallows"]
 

@@ -50,8 +50,8 @@ def differences(
         raise DataError("give two different systems")
     values = compared.values[name]
     ours, theirs = (values[:, compared.systems.index(system)] for system in (first, second))
-    sign = 1 if compared.measures[name].ascending else -1
-    difference = sign * (ours - theirs)
+    measure = compared.measures[name]
+    difference = measure.worth(ours - theirs)
     order = np.argsort(-difference, kind="stable")
     order = order[np.isfinite(difference[order])]  # without queries that the measure skipped
     qids = compared.qids.tolist()
@@ -67,7 +67,7 @@ def differences(
             for i in order
         ],
     }
-    turned = "" if sign > 0 else " (sign flipped: small is good)"
+    turned = "" if measure.ascending else " (sign flipped: small is good)"
     look = layout(
         axis("query, sorted by difference"),
         axis(f"{name}, {first} − {second}{turned}", zerolinecolor="--ink"),

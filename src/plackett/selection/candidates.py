@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
-from plackett.data._tables import id_array
+from plackett.data.frame_columns import id_array
 from plackett.data.trec import as_qrels, as_run
 
 if TYPE_CHECKING:

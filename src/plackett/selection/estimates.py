@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.data._tables import as_polars, id_strings, is_table
+from plackett.data.frame_columns import as_polars, id_strings, is_table
 from plackett.data.trec import as_qrels
 from plackett.data.trec_join import join_run
 from plackett.evaluation.evaluate import Evaluation, measure_scored

@@ -48,7 +48,7 @@ class Selection:
         """
         import polars as pl
 
-        from plackett.data._tables import id_series
+        from plackett.data.frame_columns import id_series
 
         chosen = np.zeros(candidates.n_rows, bool)
         chosen[rows] = True

@@ -126,7 +126,7 @@ def caution(
 def _rows_of(candidates: Candidates, selection: Selection | None) -> np.ndarray:
     import polars as pl
 
-    from plackett.data._tables import id_series
+    from plackett.data.frame_columns import id_series
 
     if selection is None:
         return np.empty(0, np.int64)

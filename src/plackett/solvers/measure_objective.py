@@ -13,6 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
 from plackett.data.moments import weight_of_rows
 from plackett.data.parts import per_query, rows_where, values_at
+from plackett.data.weights import given_or_ones
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 
@@ -65,7 +66,7 @@ class MeasureObjective:
         self.sign = float(measure.worth(1.0))
         self.rows: np.ndarray | None = None
         self.lists = data.replace(X=np.empty((data.n_rows, 0), np.float32), preferences=None, comments=None)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = given_or_ones(data.query_weight, data.n_queries)
         self.row_weight = weight_of_rows(data)
         if data.sample_weight is not None:
             sums = per_query(data, lambda part: np.bincount(part.query_of_row, part.sample_weight, part.n_queries))

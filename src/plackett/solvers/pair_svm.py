@@ -11,7 +11,7 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_array
-from plackett.losses.pairwise._margin_pairs import MarginPairs
+from plackett.losses.pairwise.margin_pairs import MarginPairs
 from plackett.scorers._products import table_times, transposed_times
 from plackett.solvers import cutting_plane, truncated_newton
 from plackett.solvers.monitor import Monitor

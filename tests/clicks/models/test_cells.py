@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import (
+from plackett.clicks.models._chain import ChainPages
+from plackett.clicks.models.cells import (
     browsing_cells,
     count_browsing,
     count_cells,
@@ -17,7 +18,6 @@ from plackett.clicks.models._cells import (
     rank_cells,
     rank_counts,
 )
-from plackett.clicks.models._chain import ChainPages
 
 
 def a_log(weighted: bool, gaps: bool) -> ClickLog:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from plackett import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.losses.pairwise._margin_pairs import margin_pairs
+from plackett.losses.pairwise.margin_pairs import margin_pairs
 
 
 def naive(scores, y, qid, squared, direction, *, margin, table, tie, width, document, query, normalize):

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
-from plackett.rankers.listwise._structural import TrainingLists
+from plackett.rankers.listwise.structural import TrainingLists
 from plackett.theory.bounds.structured_bounds import structured_bounds
 
 

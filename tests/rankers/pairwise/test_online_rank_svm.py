@@ -9,7 +9,7 @@ import pytest
 
 from plackett import RankingDataset, load
 from plackett.data.preferences import Preferences
-from plackett.losses.pairwise._drawn_pairs import DrawnPairs
+from plackett.losses.pairwise.drawn_pairs import DrawnPairs
 from plackett.rankers.pairwise.online_rank_svm import OnlineRankSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
 

@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from plackett import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.evaluation.evaluate import evaluate
-from plackett.losses.pairwise._frozen_swaps import FrozenSwaps
 from plackett.losses.pairwise.lambdas import Lambda
+from plackett.rankers.pairwise._frozen_swaps import FrozenSwaps
 from plackett.rankers.pairwise.robust_sparse_ranker import RobustSparseRanker
 
 

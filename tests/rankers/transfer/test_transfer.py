@@ -7,7 +7,7 @@ import pytest
 
 import plackett as pk
 from plackett import DataError
-from plackett.rankers.transfer._base import agreement
+from plackett.rankers.transfer.base import agreement
 from plackett.rankers.transfer.feature_transfer import shared_features
 from plackett.rankers.transfer.instance_transfer import agreeing
 
@@ -168,7 +168,7 @@ def test_shared_features_minimise_the_penalty():
 
 def test_objective_falls_and_tasks_get_alike(target, source):
     """½ Σ w' D⁻¹ w + ½ ε tr D⁻¹ + loss after each turn, with the exact solver of the ranking SVM."""
-    from plackett.losses.pairwise._margin_pairs import margin_pairs
+    from plackett.losses.pairwise.margin_pairs import margin_pairs
 
     values, eps = [], 0.05
     for sweeps in (1, 2, 3, 4):

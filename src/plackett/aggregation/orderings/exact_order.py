@@ -15,7 +15,7 @@ from plackett.aggregation.kemeny import solve_block
 from plackett.aggregation.orderings._tables import blocks_of_majority, preference_tables
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
-from plackett.permutation_models._moves import MOST_PASSES, improve
+from plackett.permutation_models.moves import MOST_PASSES, improve
 
 __all__ = ["ExactOrder"]
 

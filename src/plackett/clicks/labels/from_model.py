@@ -122,7 +122,7 @@ def model_preferences(model: ClickModel, *, confidence: float = 0.9, most_per_qu
     sure = chance >= confidence
     a, b, chance = a[sure], b[sure], chance[sure]
     ids = model.pairs_
-    from plackett.data._tables import id_series
+    from plackett.data.frame_columns import id_series
 
     names = id_series("document", ids.documents)
     frame = pl.DataFrame(

@@ -10,8 +10,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
-from plackett.data._tables import id_series
 from plackett.data.dataset import RankingDataset
+from plackett.data.frame_columns import id_series
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._names.nearest import hint
 from plackett.clicks.log import ClickLog
-from plackett.data._tables import id_series
+from plackett.data.frame_columns import id_series
 
 if TYPE_CHECKING:
     import polars as pl

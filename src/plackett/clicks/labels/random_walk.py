@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
-from plackett.data._tables import id_series
+from plackett.data.frame_columns import id_series
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,7 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._parts import part_starts
+from plackett.clicks.models.log_parts import part_starts
 
 #: Sums per rank: skips that could be followed by another row, those that were, and the same for clicks.
 SKIPS, SKIPS_GONE_ON, CLICKS, CLICKS_GONE_ON = range(4)

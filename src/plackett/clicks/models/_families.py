@@ -10,7 +10,9 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import (
+from plackett.clicks.models._chain import ChainPages, ChainSums, chain_conditional, chain_marginal, chain_pass
+from plackett.clicks.models.base import ClickModel, clipped
+from plackett.clicks.models.cells import (
     CellCounts,
     browsing_cell,
     browsing_cells,
@@ -19,8 +21,6 @@ from plackett.clicks.models._cells import (
     n_browsing_cells,
     rank_cells,
 )
-from plackett.clicks.models._chain import ChainPages, ChainSums, chain_conditional, chain_marginal, chain_pass
-from plackett.clicks.models.base import ClickModel, clipped
 from plackett.clicks.models.statistics import Sums, Totals
 
 #: Most ranks of models with a parameter per rank and last click.

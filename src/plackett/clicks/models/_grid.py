@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
-from plackett.clicks.models._parts import part_starts
+from plackett.clicks.models.log_parts import part_starts
 
 #: Midpoints of equal steps: the ends, where a factor may be 0, are left out.
 GRID = (np.arange(200) + 0.5) / 200

@@ -350,7 +350,7 @@ class ClickModel:
         """
         import polars as pl
 
-        from plackett.data._tables import id_series
+        from plackett.data.frame_columns import id_series
 
         self.check_fitted()
         mean = self._relevance()

@@ -9,12 +9,12 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import count_cells
 from plackett.clicks.models._chain import SKIPS, SKIPS_GONE_ON
 from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._grid import GRID, grid_moments
 from plackett.clicks.models._prior import beta_interval
 from plackett.clicks.models.base import clipped
+from plackett.clicks.models.cells import count_cells
 from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["CCM", "BayesianCCM"]

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import rank_cells
 from plackett.clicks.models._prior import estimate_prior
 from plackett.clicks.models.base import SMALLEST, ClickModel, clipped
+from plackett.clicks.models.cells import rank_cells
 
 __all__ = ["GlobalCTR", "IndependentClickModel", "RankCTR"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells
 from plackett.clicks.models._chain import ChainPages
 from plackett.clicks.models.base import ClickModel, clipped
+from plackett.clicks.models.cells import CellCounts, count_ranks, rank_cells
 from plackett.clicks.models.statistics import Sums, Totals
 
 __all__ = ["MixtureModel", "PBMMixture"]

@@ -10,9 +10,9 @@ import numpy as np
 
 from plackett._base.errors import PlackettWarning
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells, rank_counts
 from plackett.clicks.models._prior import prior_of_scores
 from plackett.clicks.models.base import ClickModel, clipped
+from plackett.clicks.models.cells import CellCounts, count_ranks, rank_cells, rank_counts
 from plackett.clicks.models.statistics import Sums, Totals
 from plackett.clicks.profile import doubt_about_ranks
 
@@ -133,7 +133,7 @@ class TrustBias(ClickModel):
         """
         import polars as pl
 
-        from plackett.data._tables import id_series
+        from plackett.data.frame_columns import id_series
 
         pair, rank, clicks, shown = rank_counts(log)
         rank = np.minimum(rank, self.n_ranks_ - 1)

@@ -511,7 +511,7 @@ def safe_choices(
     import polars as pl
     from scipy.special import stdtrit
 
-    from plackett.data._tables import id_series
+    from plackett.data.frame_columns import id_series
 
     estimate = evaluate_off_policy(log, run, method, warn=False, **options)
     pages = log.select(estimate.pages)

@@ -11,8 +11,8 @@ from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.off_policy.lists import new_lists, run_of
 from plackett.clicks.unbiased.weights import examination_of
-from plackett.data._tables import id_series
 from plackett.data.dataset import RankingDataset
+from plackett.data.frame_columns import id_series
 
 if TYPE_CHECKING:
     import polars as pl

@@ -17,7 +17,7 @@ from plackett._files.parquet import named_damage, parquet_frame
 from plackett._names.nearest import plain
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
-from plackett.data._tables import as_polars, id_array, is_table, look, missing_ids
+from plackett.data.frame_columns import as_polars, id_array, is_table, look, missing_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +96,7 @@ def read_table(path: Any, *, separator: str | None = None, **columns: Any) -> Cl
 def _frame(path: str | os.PathLike[str], separator: str | None) -> tuple[pl.DataFrame, BadLines]:
     import polars as pl
 
-    from plackett.data._bytes import bare_suffix
+    from plackett.data.file_bytes import bare_suffix
 
     bad = BadLines(os.fspath(path))
     check_regular(path)
@@ -174,7 +174,7 @@ def _plain_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def damaged(path: Any, error: Exception, separator: str | None) -> DataError:
     """Why a table cannot be read, in our own words where it is text."""
-    from plackett.data._bytes import bare_suffix, read_bytes
+    from plackett.data.file_bytes import bare_suffix, read_bytes
     from plackett.data.tables import what_is_wrong
 
     suffix = bare_suffix(path)
@@ -330,7 +330,7 @@ def batches(path: Any, bad: BadLines, n_rows: int, separator: str | None) -> Ite
     """Tables of at most about this many rows, with the line of each."""
     import polars as pl
 
-    from plackett.data._bytes import bare_suffix
+    from plackett.data.file_bytes import bare_suffix
 
     check_regular(path)
     suffix = bare_suffix(path)
@@ -701,6 +701,6 @@ def seconds(heads: pl.DataFrame, bad: BadLines) -> np.ndarray:
 
 def is_table_file(path: str | os.PathLike[str]) -> bool:
     """Whether the name is that of a table."""
-    from plackett.data._bytes import bare_suffix
+    from plackett.data.file_bytes import bare_suffix
 
     return bare_suffix(path) in (".csv", ".tsv", ".tab", ".parquet", ".jsonl", ".ndjson", ".json")

@@ -29,7 +29,7 @@ from plackett.clicks.readers.columns import (
 )
 from plackett.clicks.readers.objects import ENVELOPE, objects, table_of_objects
 from plackett.clicks.readers.proposals import kinds_of, propose, shown_kinds
-from plackett.data._tables import as_polars, is_table, look
+from plackett.data.frame_columns import as_polars, is_table, look
 
 if TYPE_CHECKING:
     import polars as pl
@@ -248,7 +248,7 @@ def _weight(kind: str, given: Any) -> float:
 
 
 def _is_text(path: Any) -> bool:
-    from plackett.data._bytes import bare_suffix
+    from plackett.data.file_bytes import bare_suffix
 
     return bare_suffix(path) not in TABLES
 
@@ -589,7 +589,7 @@ def _count(path: Any) -> int:
     """Number of rows or lines of a file."""
     import polars as pl
 
-    from plackett.data._bytes import bare_suffix
+    from plackett.data.file_bytes import bare_suffix
 
     if bare_suffix(path) == ".parquet":
         try:

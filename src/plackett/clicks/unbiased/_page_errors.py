@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._parts import part_starts
+from plackett.clicks.models.log_parts import part_starts
 
 
 def left_out_pages(
@@ -21,7 +21,7 @@ def left_out_pages(
     Parameters
     ----------
     cells
-        Pair, rank from 0, clicks and impressions, as `plackett.clicks.models._cells.rank_counts` has them.
+        Pair, rank from 0, clicks and impressions, as `plackett.clicks.models.cells.rank_counts` has them.
     weight
         Ranks × ranks: weight of the logarithm of the ratio of ranks k and l, divided by the sum over pairs
         :math:`\sum_p c_{pk}\, n_{pl} / (n_{pk} + n_{pl})`; 0 for ratios that are not used.

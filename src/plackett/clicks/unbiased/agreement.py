@@ -12,7 +12,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett.clicks.features import dataset_rows
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import rank_counts
+from plackett.clicks.models.cells import rank_counts
 from plackett.clicks.profile import FIXED, documents_move
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of

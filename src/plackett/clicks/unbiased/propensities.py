@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import rank_counts
+from plackett.clicks.models.cells import rank_counts
 from plackett.clicks.unbiased._page_errors import left_out_pages
 
 __all__ = ["em_propensities", "harvest_propensities", "randomised_propensities"]

@@ -9,9 +9,9 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.clicks.labels.dataset import Join, page_dataset
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._cells import rank_counts
+from plackett.clicks.models.cells import rank_counts
 from plackett.clicks.unbiased.propensities import Propensities
-from plackett.data._tables import id_series
+from plackett.data.frame_columns import id_series
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from plackett._base.errors import DataError, PartsError
-from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
+from plackett.data.frame_columns import first_missing
 from plackett.data.letor import faults as fault
 from plackett.data.letor.block import LetorBlock, Options, parse_block
 from plackett.data.letor.dataset import to_dataset

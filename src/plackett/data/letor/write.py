@@ -13,9 +13,9 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning, in_shell, parameter
 from plackett._files.compression import replacing_compressed
 from plackett._kernels.kernel import kernel, n_threads
-from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import NUMBERS
+from plackett.data.frame_columns import first_missing
 from plackett.data.letor.float_text import LONGEST, put_number, put_whole
 from plackett.data.letor.floats import NONE
 from plackett.data.letor.spans import frozen

@@ -38,7 +38,7 @@ class Baseline:
         own = by_query(held_out, trials.splits.twins)
         gain = float(np.nanmean(values - own))
         interval = confidence_interval(values - own)
-        figure = f"{trials.measure} {np.nanmean(own) if trials.measure.ascending else -np.nanmean(own):.4f}"
+        figure = f"{trials.measure} {trials.measure.worth(np.nanmean(own)):.4f}"
         return (
             f"That is {abs(gain):.4f} {'ahead of' if gain >= 0 else 'behind'} the baseline {self.name}, which has "
             f"{figure} on the same queries (95 % interval {interval.low:+.4f} to {interval.high:+.4f})."

@@ -20,7 +20,7 @@ from plackett.models.trees.oblivious import Oblivious
 from plackett.models.trees.tree_size import leaves_for
 from plackett.rankers.base import Ranker
 from plackett.rankers.named import ranker_named
-from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 
 #: Trees of the portfolio: on small data, small steps and half of the columns help more than large trees.
 TREES = {"learning_rate": 0.05, "colsample_bytree": 0.5}

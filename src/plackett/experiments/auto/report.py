@@ -30,7 +30,7 @@ COLUMNS: dict[str, type] = {
 
 def leaderboard(trials: CandidateTrials, chosen: BlendMembers) -> list[dict[str, Any]]:
     """One row for each candidate: those finished on all splits by value, then those left behind, then failures."""
-    sign = 1.0 if trials.measure.ascending else -1.0
+    worth = trials.measure.worth
     weight = dict(zip(chosen.members, chosen.weights.tolist(), strict=True))
     rows = []
     for number, candidate in enumerate(trials.candidates):
@@ -48,7 +48,7 @@ def leaderboard(trials: CandidateTrials, chosen: BlendMembers) -> list[dict[str,
             done = [trials.outcomes[number, i] for i in range(n)]
             row |= {
                 "rounds": candidate.stages[best],
-                "value": sign * means[best] if np.isfinite(means[best]) else None,
+                "value": worth(means[best]) if np.isfinite(means[best]) else None,
                 "weight": weight.get(number, 0.0),
                 "train_seconds": float(np.mean([outcome.train_seconds for outcome in done])),
                 "document_seconds": trials.document_seconds(number),
@@ -56,7 +56,7 @@ def leaderboard(trials: CandidateTrials, chosen: BlendMembers) -> list[dict[str,
         rows.append(row)
     return sorted(
         rows,
-        key=lambda r: (r["error"] is not None, -r["splits"], np.inf if r["value"] is None else -sign * r["value"]),
+        key=lambda r: (r["error"] is not None, -r["splits"], np.inf if r["value"] is None else -worth(r["value"])),
     )
 
 
@@ -76,7 +76,7 @@ def estimate(trials: CandidateTrials, chosen: BlendMembers) -> dict[str, Any] | 
     """The quality to expect on new queries; None if too few queries were left out."""
     if chosen.values is None or not np.isfinite(chosen.values).any():
         return None
-    values = chosen.values if trials.measure.ascending else -chosen.values
+    values = trials.measure.worth(chosen.values)
     low, high = np.clip(confidence_interval(values), *trials.measure.bounds).tolist()
     bounds = {"low": low, "high": high} if np.isfinite([low, high]).all() else {"low": None, "high": None}
     value, queries = float(trials.measure.mean(values)), int(np.isfinite(values).sum())
@@ -102,10 +102,8 @@ def reasons(
     told += [_compared(trials), _tried(trials, why)]
     told += [f"{trials.candidates[i].name} failed: {_text(error)}." for i, error in list(trials.errors.items())[:SHOWN]]
     best = max(trials.complete(), key=trials.worth)
-    sign = 1.0 if trials.measure.ascending else -1.0
-    told.append(
-        f"Best single ranker: {trials.candidates[best].name}, {trials.measure} {sign * trials.worth(best):.4f}."
-    )
+    value = trials.measure.worth(trials.worth(best))
+    told.append(f"Best single ranker: {trials.candidates[best].name}, {trials.measure} {value:.4f}.")
     expected = estimate(trials, chosen)
     if expected is not None and chosen.values is not None:
         low, high = (np.nan if expected[end] is None else expected[end] for end in ("low", "high"))

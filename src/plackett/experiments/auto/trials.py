@@ -241,14 +241,12 @@ class CandidateTrials:
 
 def per_query(measure: Measure, data: RankingDataset, scores: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
     """The measure for each query, negated where smaller is better."""
-    values = measure.per_query(Scored(data, scores, n_jobs=n_jobs))
-    return values if measure.ascending else -values
+    return np.asarray(measure.worth(measure.per_query(Scored(data, scores, n_jobs=n_jobs))))
 
 
 def mean(measure: Measure, values: np.ndarray) -> float:
     """Mean over queries of the values of `per_query`; −∞ if no query has a value."""
-    sign = 1.0 if measure.ascending else -1.0
-    value = sign * measure.mean(sign * values)
+    value = float(measure.worth(measure.mean(measure.worth(values))))
     return -np.inf if np.isnan(value) else value
 
 

@@ -46,10 +46,9 @@ def _unfinished(view: View) -> list[Block]:
 
 def _quality(view: View, dataset: str) -> list[str]:
     rows = view.rows(dataset)
-    ascending = view.experiment.measures[view.first].ascending
-    sign = 1 if ascending else -1
+    measure = view.experiment.measures[view.first]
     chosen = view.chosen(dataset)
-    order = sorted(rows, key=lambda ranker: -sign * rows[ranker]["mean_over_queries"])
+    order = sorted(rows, key=lambda ranker: -measure.worth(rows[ranker]["mean_over_queries"]))
     if chosen is None:
         best = order[0]
         return [
@@ -64,7 +63,7 @@ def _quality(view: View, dataset: str) -> list[str]:
         return [f"{chosen} is the only ranker; on the test data its {figure}."]
     sentences = [f"{chosen} is the best of {len(rows)} on validation data ({view.select} {fixed(row['validation'])})."]
     other = next(ranker for ranker in order if ranker != chosen)
-    difference = sign * (row["mean_over_queries"] - rows[other]["mean_over_queries"])
+    difference = measure.worth(row["mean_over_queries"] - rows[other]["mean_over_queries"])
     p = rows[other]["p_corrected"] if difference >= 0 else row["p_corrected"]
     clear = rows[other]["significantly_worse"] if difference >= 0 else row["significantly_worse"]
     where = "better than" if difference >= 0 else "worse than"

@@ -13,7 +13,7 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
 from plackett.data.dataset import RankingDataset
-from plackett.losses.listwise._draws import label_key, unit
+from plackett.losses.listwise.draws import label_key, unit
 
 
 @kernel

@@ -12,7 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.weights import given_or_ones
 from plackett.losses.base import Loss, LossOnData, finite_gains, gain_shares
 from plackett.losses.listwise._boltzmann import boltzmann
-from plackett.losses.listwise._draws import sampled_orders
+from plackett.losses.listwise.draws import sampled_orders
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
 __all__ = ["BoltzRankLoss"]

@@ -11,8 +11,8 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import lanes, longest
 from plackett.losses.base import Loss, LossOnData, finite_gains
-from plackett.losses.listwise._draws import sampled_orders
 from plackett.losses.listwise._mallows_choice import exact_choice, label_blocks, mallows_orders, sampled_choice
+from plackett.losses.listwise.draws import sampled_orders
 from plackett.measures.gains import check_discount, check_gain, discount_table
 
 __all__ = ["ListNetTopKLoss"]

@@ -13,7 +13,7 @@ from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 from plackett.losses.base import Loss, LossOnData, finite_gains
-from plackett.losses.listwise._draws import label_key, unit
+from plackett.losses.listwise.draws import label_key, unit
 from plackett.measures.gains import check_gain
 from plackett.measures.ranking import Scored
 

@@ -14,7 +14,7 @@ from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.sort import argsort_descending
 from plackett._kernels.vector_math import exp
 from plackett.losses.base import Loss, LossOnData, first_swaps
-from plackett.losses.listwise._draws import score_key, unit
+from plackett.losses.listwise.draws import score_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 

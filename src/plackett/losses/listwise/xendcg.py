@@ -57,7 +57,7 @@ class XENDCGLoss(TopOneLoss):
         """log(2^y − γ), for labels of any size."""
         gamma: float | np.ndarray = self.gamma
         if self.random_state is not None:
-            from plackett.losses.listwise._draws import uniform
+            from plackett.losses.listwise.draws import uniform
 
             gamma = uniform(bound.data, self.random_state, 1, bound.n_jobs)[0]
         labels = np.maximum(bound.data.labels, 0.0)

@@ -12,8 +12,8 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, template
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, LossOnData
-from plackett.losses.pairwise._rows import add, gaps, sweep_of
 from plackett.losses.pairwise.base import PreferenceTerms, SweptLoss, all_pairs, documents_weight
+from plackett.losses.pairwise.rows import add, gaps, sweep_of
 
 #: Within this distance of the target difference, the curvature of |z|^β with β < 2 stops growing.
 _CLOSE = 1e-6

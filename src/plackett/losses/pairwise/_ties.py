@@ -11,8 +11,8 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import template
 from plackett.losses.base import LossOnData
-from plackett.losses.pairwise._rows import add, gaps, sweep_of
 from plackett.losses.pairwise.base import SweptLoss, all_pairs, label_order
+from plackett.losses.pairwise.rows import add, gaps, sweep_of
 
 
 @template

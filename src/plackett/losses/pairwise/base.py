@@ -18,8 +18,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.data.weights import given_or_ones
 from plackett.losses.base import BoundLoss, DeviceForm, Loss, LossOnData
-from plackett.losses.pairwise._device import pair_gradient
-from plackett.losses.pairwise._rows import add, gaps, sweep_of
+from plackett.losses.pairwise.device import pair_gradient
+from plackett.losses.pairwise.rows import add, gaps, sweep_of
 
 
 @template

@@ -11,7 +11,7 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
 from plackett.losses.base import Loss, LossOnData, first_swaps
-from plackett.losses.listwise._draws import score_key, unit
+from plackett.losses.listwise.draws import score_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Ranking, Scored
 from plackett.measures.swaps import new_state, swap

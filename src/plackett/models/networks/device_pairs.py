@@ -9,7 +9,7 @@ import numpy as np
 from plackett._kernels.torch_threads import load_torch
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, DeviceForm
-from plackett.losses.pairwise._device import MOST_PAIRS
+from plackett.losses.pairwise.device import MOST_PAIRS
 from plackett.scorers.networks.blocks import rows_of
 
 

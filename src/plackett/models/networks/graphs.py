@@ -13,7 +13,7 @@ import numpy as np
 
 from plackett._kernels.torch_threads import load_torch
 from plackett.losses.base import DeviceForm
-from plackett.losses.pairwise._device import MOST_PAIRS
+from plackett.losses.pairwise.device import MOST_PAIRS
 from plackett.scorers.networks.base import Network
 from plackett.scorers.networks.blocks import MOST_SLOTS
 from plackett.scorers.networks.feed import Feed

@@ -15,10 +15,11 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.moments import spread
 from plackett.data.relation_builders.neighbours import Neighbours
+from plackett.data.weights import given_or_ones
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend, spread_within_lists
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational._base import check_numbers, relation_of
+from plackett.rankers.relational.base import check_numbers, relation_of
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
 from plackett.scorers.linear import LinearScorer
@@ -226,9 +227,9 @@ class PrefixLikelihood:
     ) -> None:
         self.data, self.x, self.near, self.n_jobs = data, np.ascontiguousarray(x), near, n_jobs
         self.order, self.length = order, length
-        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        weight = given_or_ones(data.sample_weight, data.n_rows)
         self.weight = np.where(data.labels >= 0, weight, 0.0)
-        query_weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        query_weight = given_or_ones(data.query_weight, data.n_queries)
         self.query_weight = query_weight
         self.total = max(float(query_weight.sum()), np.finfo(float).tiny)
 

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.measures.gains import check_gain, gains_of
 from plackett.rankers.base import Ranker
 from plackett.scorers.expected_utility import ExpectedUtilityScorer
@@ -78,7 +79,7 @@ class DecisionTheoretic(Ranker):
         trials = self._trials(data)
         gains = gains_of(np.arange(trials + 1.0), check_gain(self.gain, "DecisionTheoretic"))
         X = np.asarray(data.dense(), np.float64)
-        counted = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        counted = given_or_ones(data.query_weight, data.n_queries)
         rows = counted[data.query_of_row]
         center = rows @ X / rows.sum()
         spread = np.sqrt(rows @ np.square(X - center) / rows.sum())

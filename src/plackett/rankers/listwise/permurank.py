@@ -15,7 +15,7 @@ from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 from plackett.data.mapped import row_array
 from plackett.rankers.binary_labels import check_relevance
-from plackett.rankers.listwise._structural import StructuralProblem, StructuralSVM, TrainingLists, Violations
+from plackett.rankers.listwise.structural import StructuralProblem, StructuralSVM, TrainingLists, Violations
 from plackett.rankers.listwise.svm_map import ap_violations
 from plackett.rankers.listwise.svm_ndcg import classes, ndcg_terms, ndcg_violations
 from plackett.scorers._products import block_sums

@@ -14,6 +14,7 @@ from plackett._kernels.randomness import mix
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.moments import spread
+from plackett.data.weights import given_or_ones
 from plackett.losses.base import finite_gains
 from plackett.rankers.base import Ranker
 from plackett.rankers.diverse.sequential_diversity import ideal_orders
@@ -157,7 +158,7 @@ class OrderLikelihood:
 
     def __init__(self, data: RankingDataset, x: np.ndarray) -> None:
         self.data, self.x = data, np.ascontiguousarray(x)
-        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        weight = given_or_ones(data.sample_weight, data.n_rows)
         self.weight = np.where(data.labels >= 0, weight, 0.0)
         self.query_weight = np.ones(data.n_queries) if data.query_weight is None else np.array(data.query_weight)
         self.total = max(float(self.query_weight.sum()), np.finfo(float).tiny)

@@ -9,8 +9,8 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
 from plackett.rankers.binary_labels import check_relevance
-from plackett.rankers.listwise._structural import StructuralSVM, TrainingLists, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
+from plackett.rankers.listwise.structural import StructuralSVM, TrainingLists, Violations
 
 __all__ = ["SVMMRR"]
 

@@ -15,7 +15,7 @@ from plackett.losses.base import finite_gains
 from plackett.measures.gains import check_gain, discount_table
 from plackett.rankers.listwise._assignment import assign
 from plackett.rankers.listwise._merge import merge
-from plackett.rankers.listwise._structural import StructuralSVM, TrainingLists, Violations
+from plackett.rankers.listwise.structural import StructuralSVM, TrainingLists, Violations
 
 __all__ = ["SVMNDCG"]
 

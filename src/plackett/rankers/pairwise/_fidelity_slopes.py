@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett.losses.pairwise._rows import Pairs, gaps, gather, row_for
 from plackett.losses.pairwise.fidelity import _phi
+from plackett.losses.pairwise.rows import Pairs, gaps, gather, row_for
 
 
 def right_and_wrong_slope(bound: Any, scores: np.ndarray, h: np.ndarray) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.losses.pairwise._drawn_pairs import DrawnPairs
+from plackett.losses.pairwise.drawn_pairs import DrawnPairs
 from plackett.scorers.base import Scorer
 from plackett.scorers.kernel import KernelScorer, KernelSpace
 from plackett.scorers.linear import LinearScorer

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
+from plackett.data.weights import given_or_ones
 from plackett.rankers._laplace import LaplaceRanker
 from plackett.solvers.intervals import Intervals
 
@@ -43,7 +44,7 @@ class GPPreference(LaplaceRanker):
         from scipy.sparse import csr_matrix
 
         pairs = data.preferences if data.preferences is not None else Preferences.from_labels(data, margin=False)
-        weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+        weight = given_or_ones(pairs.weight, len(pairs))
         if data.sample_weight is not None:
             weight = weight * data.sample_weight[pairs.winner] * data.sample_weight[pairs.loser]
         if data.query_weight is not None:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
-from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+from plackett.losses.pairwise.margin_pairs import MarginPairs, margin_pairs
+from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 
 __all__ = ["IRSVM"]
 

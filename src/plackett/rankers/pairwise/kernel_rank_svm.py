@@ -12,7 +12,7 @@ from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
 from plackett.data.preferences import Preferences
-from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
+from plackett.losses.pairwise.margin_pairs import PreferencePairs, margin_pairs
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times
 from plackett.scorers.kernel import KernelSpace

@@ -13,6 +13,7 @@ from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
 from plackett.data.preferences import Preferences
+from plackett.data.weights import given_or_ones
 from plackett.rankers.base import Ranker
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
@@ -114,7 +115,7 @@ class MarginLP(Ranker):
                     "give fewer queries, or use SmoothMarginRanking"
                 )
             pairs = Preferences.from_labels(data, margin=False)
-        weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+        weight = given_or_ones(pairs.weight, len(pairs))
         if data.sample_weight is not None:
             weight = weight * data.sample_weight[pairs.winner] * data.sample_weight[pairs.loser]
         if data.query_weight is not None:

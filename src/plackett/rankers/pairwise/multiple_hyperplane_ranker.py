@@ -13,7 +13,7 @@ from plackett._base.errors import DataError
 from plackett.aggregation.borda import Borda
 from plackett.data.dataset import RankingDataset
 from plackett.data.parts import labels_that_occur, parts, per_row
-from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.scorers.hyperplanes import HyperplanesScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor

@@ -9,9 +9,9 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import BLOCK_ROWS, row_array
-from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
+from plackett.losses.pairwise.margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.chosen_penalty import ChosenPenalty
-from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 
 __all__ = ["RankSVM"]
 

@@ -13,11 +13,11 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import row_blocks
 from plackett.data.parts import per_row
 from plackett.losses.base import Loss
-from plackett.losses.pairwise._frozen_swaps import FrozenSwaps
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.measures.ranking import Scored
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+from plackett.rankers.pairwise._frozen_swaps import FrozenSwaps
 from plackett.scorers.base import Scorer
 from plackett.solvers.monitor import Monitor
 

@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
 from plackett.models.linear import Linear, train_near
 from plackett.rankers.base import GradientTrained, Ranker
-from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 from plackett.scorers.linear import LinearScorer
 
 

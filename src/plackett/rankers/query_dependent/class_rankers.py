@@ -11,6 +11,7 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
+from plackett.data.weights import given_or_ones
 from plackett.rankers.query_dependent._base import LocalRankers
 from plackett.rankers.query_dependent._gate import fit_softmax, k_means
 from plackett.scorers.routers import SoftmaxRouter
@@ -96,7 +97,7 @@ class ClassRankers(LocalRankers):
             raise DataError(f"n_classes={self.n_classes}; give 1 or more")
         query_map = self._query_map(data)
         z = query_map(data.X, data.offsets, data.query_features)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = given_or_ones(data.query_weight, data.n_queries)
         class_of = self.__dict__.pop("_class_of", None)
         if class_of is None:
             number = k_means(z, min(self.n_classes, data.n_queries), weight, self.random_state)

@@ -12,6 +12,7 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.parts import per_row
+from plackett.data.weights import given_or_ones
 from plackett.losses.base import Loss
 from plackett.losses.blocks import bind_in_blocks
 from plackett.models.base import Model
@@ -129,7 +130,7 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
         z = np.hstack([z, np.ones((len(z), 1))])
         gate = np.append(np.zeros(z.shape[1] - 1), np.log(self.prior / (1.0 - self.prior)))
         bound = [bind_in_blocks(one, data, self.n_jobs) for one in loss.losses]
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = given_or_ones(data.query_weight, data.n_queries)
         values = []
         for _ in range(self.n_sweeps):
             scorer = model.train(loss, _with_share(data, share), SilentMonitor(), None)

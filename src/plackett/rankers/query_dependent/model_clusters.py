@@ -10,6 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
@@ -81,7 +82,7 @@ class ModelClusters(ClusterRankers):
             raise DataError(f"routing={self.routing!r}; give 'hard' or 'soft'")
         query_map = self._query_map(data)
         z = query_map(data.X, data.offsets, data.query_features)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = given_or_ones(data.query_weight, data.n_queries)
         overall = self._trained(data, monitor.valid)
         number = k_means(z, min(self.n_clusters, data.n_queries), weight, self.random_state)
         experts = self._experts(number, data, monitor, overall)

@@ -16,10 +16,11 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
+from plackett.data.weights import given_or_ones
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import Blend
 from plackett.rankers.gradient_ranker import GradientRanker
-from plackett.rankers.relational._base import check_numbers, relation_of
+from plackett.rankers.relational.base import check_numbers, relation_of
 from plackett.rankers.relational.topic_distillation import lift
 from plackett.rankers.wrapper import base_ranker
 from plackett.scorers.blend import BlendScorer
@@ -253,7 +254,7 @@ class Likelihood(_Terms):
         self.x = np.ascontiguousarray(estimates)
         taught = (data.labels >= 0) & (data.row_weight > 0)
         self.y = np.where(taught, data.labels, self.x.mean(axis=1))
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = given_or_ones(data.query_weight, data.n_queries)
         self.query_weight, self.weight = weight, weight[data.query_of_row]
         self.total = max(float(weight.sum()), np.finfo(float).tiny)
         self.eigenvalues = np.zeros(data.n_rows)

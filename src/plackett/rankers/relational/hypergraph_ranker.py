@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
-from plackett.rankers.relational._base import RelationalWrapper, parsed
 from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
+from plackett.rankers.relational.base import RelationalWrapper, parsed
 from plackett.solvers.laplacian import Hypergraph
 
 __all__ = ["HypergraphRanker"]

@@ -13,12 +13,12 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
-from plackett.losses.pairwise._margin_pairs import MarginPairs
+from plackett.losses.pairwise.margin_pairs import MarginPairs
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 from plackett.rankers.pairwise.rank_svm import RankSVM
-from plackett.rankers.relational._base import RelationalWrapper
 from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
+from plackett.rankers.relational.base import RelationalWrapper
 from plackett.rankers.relational.topic_distillation import lift
 from plackett.solvers.laplacian import ForestLaplacian, Laplacian
 from plackett.solvers.monitor import Monitor

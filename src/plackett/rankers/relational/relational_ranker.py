@@ -14,9 +14,9 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
 from plackett.rankers.base import Ranker
-from plackett.rankers.relational._base import WrapsRanker, check_numbers, is_strength, parsed, relation_of
 from plackett.rankers.relational._functions import QuadraticFunction, without_noise
 from plackett.rankers.relational._through import differentiable
+from plackett.rankers.relational.base import WrapsRanker, check_numbers, is_strength, parsed, relation_of
 from plackett.rankers.relational.topic_distillation import lift
 from plackett.scorers.related import RelatedScorer
 from plackett.solvers.laplacian import STRONGEST, Laplacian

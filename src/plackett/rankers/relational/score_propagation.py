@@ -13,7 +13,7 @@ from plackett._base.search_space import Real, SearchSpace
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
-from plackett.rankers.relational._base import WrapsRanker, relation_of
+from plackett.rankers.relational.base import WrapsRanker, relation_of
 from plackett.scorers.related import RelatedScorer
 from plackett.solvers.monitor import Monitor
 

@@ -10,8 +10,8 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
-from plackett.rankers.relational._base import RelationalWrapper
 from plackett.rankers.relational._functions import ExponentialLift, QuadraticFunction, RelationalFunction
+from plackett.rankers.relational.base import RelationalWrapper
 from plackett.solvers.laplacian import ForestLaplacian
 
 __all__ = ["TopicDistillation"]

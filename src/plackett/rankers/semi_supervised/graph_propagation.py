@@ -10,6 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, is_count, list_neighbours, scaled
 
@@ -86,7 +87,7 @@ class GraphPropagation(SemiSupervised):
         self._more["automatic labels"] = int(automatic.sum())
         if not automatic.any():
             return None
-        own = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        own = given_or_ones(data.sample_weight, data.n_rows)
         return data.replace(y=labels, sample_weight=np.where(automatic, self.weight, 1.0) * own)
 
     def labels(self, data: RankingDataset) -> np.ndarray:

@@ -13,6 +13,7 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
+from plackett.data.weights import given_or_ones
 from plackett.losses.pairwise.base import total_pair_weight
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours
@@ -91,7 +92,7 @@ def separated(data: RankingDataset, labels: np.ndarray, trade_off: float) -> Ran
     human = data.labels >= 0
     automatic = (labels >= 0) & ~human
     lists = data.replace(y=np.where(automatic, labels, -1.0))
-    weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+    weight = given_or_ones(data.query_weight, data.n_queries)
     pairs = float(weight @ total_pair_weight(data)), float(weight @ total_pair_weight(lists))
     if pairs[1] <= 0.0:
         return None

@@ -12,6 +12,7 @@ from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.preferences import Preferences
+from plackett.data.weights import given_or_ones
 from plackett.rankers.query_dependent.features import column_number
 from plackett.rankers.semi_supervised._base import SemiSupervised
 
@@ -101,7 +102,7 @@ class WeakSupervision(SemiSupervised):
         order = np.lexsort((scores, of))
         quantile = np.empty(data.n_rows)
         quantile[order] = (np.arange(data.n_rows) - data.offsets[of[order]] + 0.5) / data.group[of[order]]
-        own = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        own = given_or_ones(data.query_weight, data.n_queries)
         made = grades[np.minimum((quantile * grades.size).astype(np.int64), grades.size - 1)]
         return data.replace(
             y=np.where(weak[of], made, data.labels), query_weight=np.where(weak, self.trade_off, 1.0) * own

@@ -12,6 +12,7 @@ from plackett._base.errors import DataError
 from plackett._base.estimator import Estimator, not_fitted
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.solvers.cutting_plane import minimise
 from plackett.solvers.proved_gap import check_settings, warn_of_open_gap
 
@@ -85,7 +86,7 @@ class SVMDiv(Estimator):
         words = self._words(data)
         subtopics = np.ascontiguousarray(np.nan_to_num(data.subtopics, nan=0.0) > 0).astype(np.float64)
         size = len(self.levels) * len(self.shares)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = given_or_ones(data.query_weight, data.n_queries)
         judged = np.bincount(data.query_of_row, subtopics.any(axis=1), data.n_queries) > 0
         weight = np.where(judged, weight, 0.0)
         if not weight.any():

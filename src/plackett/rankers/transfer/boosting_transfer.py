@@ -12,7 +12,7 @@ from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
-from plackett.rankers.transfer._base import TransferRanker
+from plackett.rankers.transfer.base import TransferRanker
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.blend import BlendScorer

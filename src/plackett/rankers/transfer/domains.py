@@ -14,6 +14,7 @@ from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
+from plackett.data.weights import given_or_ones
 
 __all__ = ["domains"]
 
@@ -106,9 +107,9 @@ def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDa
     features = all(part.query_features is not None for part in parts)
     related = set.intersection(*(set(part.relations or ()) for part in parts))
     for part, weight in zip(parts, weights, strict=True):
-        own = np.ones(part.n_queries) if part.query_weight is None else part.query_weight
+        own = given_or_ones(part.query_weight, part.n_queries)
         changes: dict[str, Any] = {"query_weight": own * weight}
-        changes["sample_weight"] = np.ones(part.n_rows) if part.sample_weight is None else part.sample_weight
+        changes["sample_weight"] = given_or_ones(part.sample_weight, part.n_rows)
         if not features:
             changes["query_features"] = None
         if part.relations is not None:
@@ -116,7 +117,7 @@ def pooled(parts: Sequence[RankingDataset], weights: Sequence[Any]) -> RankingDa
         if preferences:
             given = part.preferences
             pairs = Preferences.from_labels(part, margin=False) if given is None else given
-            of_pairs = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+            of_pairs = given_or_ones(pairs.weight, len(pairs))
             changes["preferences"] = replace(pairs, margin=None, weight=of_pairs)
         joined.append(plain(part, first).replace(**changes))
         first += part.n_queries

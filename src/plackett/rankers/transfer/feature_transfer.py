@@ -12,7 +12,7 @@ from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread
 from plackett.rankers.base import Ranker
-from plackett.rankers.transfer._base import TransferRanker
+from plackett.rankers.transfer.base import TransferRanker
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.linear import LinearScorer

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
-from plackett.rankers.transfer._base import TransferRanker, agreement
+from plackett.rankers.transfer.base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.selection.selection_bias import selection_weights
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.rankers.base import Ranker
-from plackett.rankers.transfer._base import TransferRanker, agreement
+from plackett.rankers.transfer.base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled
 
 __all__ = ["InstanceTransfer"]
@@ -82,7 +83,7 @@ def agreeing(
         weight = np.where(known, share, 0.0)
         if not weight.any():
             continue
-        own = np.ones(source.n_queries) if source.query_weight is None else source.query_weight
+        own = given_or_ones(source.query_weight, source.n_queries)
         changed = source.replace(query_weight=own * weight)
         if base.takes_preferences and right < total:
             changed = changed.replace(preferences=pairs)

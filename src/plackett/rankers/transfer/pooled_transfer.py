@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
-from plackett.rankers.transfer._base import TransferRanker
+from plackett.rankers.transfer.base import TransferRanker
 from plackett.rankers.transfer.domains import pooled
 
 __all__ = ["PooledTransfer"]

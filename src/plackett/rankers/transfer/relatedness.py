@@ -10,7 +10,7 @@ from plackett._base.errors import DataError
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
 from plackett.data.trained_columns import TrainedColumns
-from plackett.rankers.transfer._base import agreement
+from plackett.rankers.transfer.base import agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import SingleMember, train_quietly
 

@@ -13,7 +13,7 @@ import numpy as np
 from plackett._base.errors import DataError, parameter
 from plackett._files.checks import check_regular
 from plackett._names.nearest import plain
-from plackett.data._tables import as_polars, find_column, is_table
+from plackett.data.frame_columns import as_polars, find_column, is_table
 
 if TYPE_CHECKING:
     import polars as pl

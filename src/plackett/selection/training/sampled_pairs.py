@@ -9,7 +9,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
-from plackett.losses.pairwise._drawn_pairs import DrawnPairs
+from plackett.losses.pairwise.drawn_pairs import DrawnPairs
 
 __all__ = ["sample_pairs"]
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 from plackett._names.nearest import nearest, plural, question
-from plackett.data._bytes import bare_suffix
+from plackett.data.file_bytes import bare_suffix
 from plackett.text.document import Document
 from plackett.text.documents.ir_datasets import PREFIX, read_ir_datasets
 from plackett.text.documents.lines import lines

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from plackett._base.errors import DataError
-from plackett.data._tables import as_polars, is_table
+from plackett.data.frame_columns import as_polars, is_table
 from plackett.text.document import Document, Link
 
 #: Names under which a record's id is looked for, in this order.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plackett._base.errors import DataError
 from plackett._files.parquet import parquet_frame
-from plackett.data._bytes import bare_suffix, read_bytes
+from plackett.data.file_bytes import bare_suffix, read_bytes
 from plackett.data.tables import check_header, separator_of, what_is_wrong
 from plackett.text.document import Document
 from plackett.text.documents.encoding import decoded

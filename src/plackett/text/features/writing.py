@@ -10,9 +10,9 @@ from pathlib import Path
 from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett._names.optional import optional
-from plackett.data._bytes import bare_suffix
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
+from plackett.data.file_bytes import bare_suffix
 from plackett.data.files import LETOR, write
 from plackett.data.letor import write_letor
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plackett._base.errors import DataError
 from plackett._files.compression import pieces
-from plackett.data._bytes import bare_suffix
+from plackett.data.file_bytes import bare_suffix
 
 __all__ = ["read_queries"]
 

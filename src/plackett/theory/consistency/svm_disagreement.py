@@ -25,7 +25,7 @@ def structural_map_loss(scores: np.ndarray, data: RankingDataset) -> np.ndarray:
     He, Liu: Tendency correlation analysis for direct optimization of evaluation measures in information retrieval.
     Information Retrieval 2010.
     """
-    from plackett.rankers.listwise._structural import TrainingLists
+    from plackett.rankers.listwise.structural import TrainingLists
     from plackett.rankers.listwise.svm_map import ap_violations
 
     scores = row_scores(data, scores)

@@ -79,7 +79,7 @@ def loss_of(ranker: Any) -> AssociateLoss | Any:
     """The loss that a ranker minimises if it declares one, otherwise the pairwise hinge."""
     from plackett.losses.pairwise.hinge import Hinge
     from plackett.losses.pairwise.squared_hinge import SquaredHinge
-    from plackett.rankers.pairwise._linear_svm import LinearPairSVM
+    from plackett.rankers.pairwise.linear_svm import LinearPairSVM
 
     if hasattr(ranker, "make_loss"):
         loss = ranker.make_loss()

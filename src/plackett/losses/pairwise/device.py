@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from plackett.losses.pairwise.base import PairLoss
+from typing import Any
 
 #: Largest number of pairs at once; it bounds the memory to some 400 MB.
 MOST_PAIRS = 1 << 25
 
 
 def pair_gradient(
-    loss: PairLoss,
+    loss: Any,
     torch: Any,
     scores: Any,
     level: Any,
@@ -21,12 +18,11 @@ def pair_gradient(
     most_pairs: int = MOST_PAIRS,
     graded: bool = False,
 ) -> Any:
-    """Gradient for a table of scores (lists × slots): documents of a higher level are preferred to those of a lower.
+    """Gradient of a pair loss for a table of scores (lists × slots): documents of a higher level are preferred.
 
     Documents whose level is NaN are ignored. Long lists are compared one band of slots at a time. With ``graded`` a
     pair weighs the difference of its levels.
     """
-    assert loss.device_slope is not None
     lists, length = scores.shape
     band = max(1, most_pairs // max(1, lists * length))
     gradient = None

@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.moments import spread, weight_of_rows
-from plackett.losses.pairwise._margin_pairs import MarginPairs
+from plackett.losses.pairwise.margin_pairs import MarginPairs
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor

@@ -7,8 +7,8 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
 from plackett.data.weights import given_or_ones
-from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
 from plackett.losses.pairwise.base import label_order
+from plackett.losses.pairwise.margin_pairs import PreferencePairs, margin_pairs
 
 
 class DrawnPairs:

@@ -11,8 +11,8 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett.data._bytes import read_bytes
-from plackett.data._tables import missing_ids
+from plackett.data.file_bytes import read_bytes
+from plackett.data.frame_columns import missing_ids
 
 if TYPE_CHECKING:
     import polars as pl

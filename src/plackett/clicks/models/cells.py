@@ -14,7 +14,7 @@ from plackett._base.cached import cached_property
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks._codes import TOUCHED
 from plackett.clicks.log import ClickLog
-from plackett.clicks.models._parts import part_starts
+from plackett.clicks.models.log_parts import part_starts
 
 
 def rank_cells(log: ClickLog, n_ranks: int) -> np.ndarray:
