@@ -15,21 +15,17 @@ from plackett._files.checks import check_regular
 from plackett._files.parquet import named_damage
 from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
-from plackett.clicks.log import MAX_RANK, ClickLog
-from plackett.clicks.readers._pages import lines
-from plackett.clicks.readers.columns import (
-    FROM_ZERO,
-    LONG,
-    TOO_LONG,
-    NoPagesError,
-    about_page,
-    assemble,
-    batches,
-    damaged,
-    seconds,
-)
+from plackett.clicks.fields import MAX_RANK
+from plackett.clicks.log import ClickLog
+from plackett.clicks.readers._lines import lines
 from plackett.clicks.readers.objects import ENVELOPE, objects, table_of_objects
+from plackett.clicks.readers.page_arrays import FROM_ZERO, NoPagesError, page_arrays
 from plackett.clicks.readers.proposals import kinds_of, propose, shown_kinds
+from plackett.clicks.readers.roles import about_page
+from plackett.clicks.readers.row_rules import TOO_LONG
+from plackett.clicks.readers.table_files import batches, damaged
+from plackett.clicks.readers.table_format import LINE, LONG
+from plackett.clicks.readers.times import seconds
 from plackett.data._tables import as_polars, is_table, look
 
 if TYPE_CHECKING:
@@ -264,7 +260,7 @@ def _sample(path: Any) -> Iterator[Mapping[str, Any]]:
         return
     try:
         for frame in [as_polars(path)] if is_table(path) else batches(path, BadLines(""), 10_000, None):
-            yield from frame.drop("__line__", LONG, strict=False).iter_rows(named=True)
+            yield from frame.drop(LINE, LONG, strict=False).iter_rows(named=True)
     except pl.exceptions.PolarsError as error:
         raise damaged(path, error, None) from None
 
@@ -364,22 +360,22 @@ class EventLog:
             return
         frames: Iterable[pl.DataFrame]
         if is_table(path):
-            frames = [as_polars(path).with_row_index("__line__")]
+            frames = [as_polars(path).with_row_index(LINE)]
             bad.total = frames[0].height
         else:
             frames = batches(path, bad, n_rows, None)
         for frame in frames:
-            frame = frame.with_columns(pl.col("__line__").cast(pl.Int64))
+            frame = frame.with_columns(pl.col(LINE).cast(pl.Int64))
             if LONG in frame.columns:
-                bad.add_all(TOO_LONG, frame.filter(LONG).select("__line__", pl.lit("")))
+                bad.add_all(TOO_LONG, frame.filter(LONG).select(LINE, pl.lit("")))
                 frame = frame.filter(~pl.col(LONG)).drop(LONG)
             heads = self._heads(frame, paths)
             if heads:  # the fields of nested columns are taken out row by row
-                used = frame.select("__line__", *dict.fromkeys(heads.get(name, name) for name in paths.values()))
-                numbered = ((row.pop("__line__"), row) for row in used.iter_rows(named=True))
+                used = frame.select(LINE, *dict.fromkeys(heads.get(name, name) for name in paths.values()))
+                numbered = ((row.pop(LINE), row) for row in used.iter_rows(named=True))
                 yield from table_of_objects(numbered, paths, bad, n_rows)
             else:
-                yield frame.select(pl.col("__line__").alias("line"), **{role: pl.col(n) for role, n in paths.items()})
+                yield frame.select(pl.col(LINE).alias("line"), **{role: pl.col(n) for role, n in paths.items()})
 
     def _heads(self, frame: pl.DataFrame, paths: dict[str, str]) -> dict[str, str]:
         """The nested columns, by the fields that are inside of them."""
@@ -388,12 +384,11 @@ class EventLog:
             head = name if name in frame.columns else name.partition(".")[0]
             if head not in frame.columns:
                 raise DataError(
-                    f"{self.bad.source}: {role.split()[0]}={name!r}: there is no such column; "
-                    f"{look(frame.drop('__line__'))}"
+                    f"{self.bad.source}: {role.split()[0]}={name!r}: there is no such column; {look(frame.drop(LINE))}"
                 )
             if frame.schema[head].is_nested():
                 heads[name] = head
-        self.bad.unused = [name for name in frame.columns if name not in {*paths.values(), *heads.values(), "__line__"}]
+        self.bad.unused = [name for name in frame.columns if name not in {*paths.values(), *heads.values(), LINE}]
         return heads
 
     def _usable(self, raw: pl.DataFrame) -> pl.DataFrame:
@@ -536,9 +531,10 @@ class EventLog:
         data = data.join(pages, on="page", how="left", maintain_order="left")
         left = ([] if self.acted else ["actions"]) + [r for r in ("user", "time") if getattr(self.form, r) is None]
         try:
-            log = assemble(data.drop(left), self.bad, self.key, self.top)
+            arrays = page_arrays(data.drop(left), self.bad, self.top)
         except NoPagesError:
             return None
+        log = ClickLog.from_arrays(**arrays, key=self.key).replace(bad_lines=self.bad)
         if self.form.lists_queries:  # it is known what the page is
             self.bad.hint = ""
         return log

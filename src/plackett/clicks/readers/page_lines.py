@@ -9,7 +9,8 @@ from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
-from plackett.clicks.readers._pages import Pages, lines
+from plackett.clicks.readers._lines import lines
+from plackett.clicks.readers._pages import Pages
 
 
 @fulfils()
