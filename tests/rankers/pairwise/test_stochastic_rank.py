@@ -173,7 +173,7 @@ def shortest(w, x, margin):
 def test_steps_against_a_plain_loop(learner, loop, sparse):
     data, n, alpha = task(seed=5, sparse=sparse), 700, 0.05
     ranker = StochasticRank(learner=learner, loop=loop, alpha=alpha, rank_step_probability=0.3, C=0.3)
-    kind, settings = ranker._settings()
+    kind, settings = ranker._learner()
     scale = np.arange(1.0, data.n_features + 1)
     descent = Descent(data.n_features, scale, 7)
     descent.run(kind.run, rows_of(data.X, scale), ranker._draws(data), settings, 300)
