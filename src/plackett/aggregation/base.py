@@ -80,8 +80,15 @@ class Aggregation:
         """
         from plackett.aggregation.judged import judge
         from plackett.aggregation.tuning import best_weights
+        from plackett.measures.language import parse
 
-        return dataclasses.replace(self, weights=best_weights(self, lists, judge(lists, judgements), measure, n_jobs))
+        judged, goal = judge(lists, judgements), parse(measure)
+
+        def value(weights: np.ndarray) -> float:
+            method = dataclasses.replace(self, weights=tuple(weights))
+            return judged.value(method.scores(lists, n_jobs=n_jobs), goal, n_jobs)
+
+        return dataclasses.replace(self, weights=best_weights(self.list_weights(lists), value))
 
     def list_weights(self, lists: RankLists) -> np.ndarray:
         """The weight of each list, checked."""
