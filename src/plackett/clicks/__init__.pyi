@@ -36,7 +36,7 @@ from plackett.clicks.unbiased.propensities import em_propensities as em_propensi
 from plackett.clicks.off_policy.evaluate import evaluate_off_policy as evaluate_off_policy
 from plackett.clicks.labels.from_model import examined_labels as examined_labels
 from plackett.clicks.off_policy.exposure import exposure_bound as exposure_bound
-from plackett.clicks.unbiased.agreement import guarded_choice as guarded_choice
+from plackett.clicks.unbiased.guarded import guarded_choice as guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities as harvest_propensities
 from plackett.clicks.users import hash_users as hash_users
 from plackett.clicks.unbiased.weights import ips_dataset as ips_dataset

@@ -21,7 +21,7 @@ from plackett.clicks.models.dbn import DBN
 from plackett.clicks.models.trust_bias import TrustBias
 from plackett.clicks.profile import FIXED, documents_move
 from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax, exposure_weights
-from plackett.clicks.unbiased.guarded_choice import Guarded, guarded_choice
+from plackett.clicks.unbiased.guarded import Guarded, guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities
 from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
