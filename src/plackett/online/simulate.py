@@ -265,31 +265,13 @@ def simulate_online(
     if drift is not None and test is not None:
         raise DataError("drift changes the labels of data: leave test out")
     rng = np.random.default_rng(random_state)
-    served = _shuffled(data, rng)
-    labels = [data.labels, *(np.asarray(each, np.float64) for each in (drift if drift is not None else ()))]
-    for i, each in enumerate(labels):
-        if each.shape != (data.n_rows,):
-            raise DataError(
-                f"drift[{i - 1}] has shape {each.shape}; one label per document ({data.n_rows}) was expected"
-            )
-    X = _dense(data, learner.n_features)[served]
-    models = [user_model(users, data, learner.k)]
-    if len(labels) > 1 and not isinstance(users, str):
-        raise DataError("drift needs users by name: their clicks follow the labels")
-    models += [user_model(users, replace(data, y=each), learner.k) for each in labels[1:]]
-    gains = np.array([np.exp2(np.maximum(each, 0.0)) - 1 for each in labels])[:, served]
-    available_from = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)
-    if available_from.shape != (data.n_rows,):
-        raise DataError(
-            f"arrival has shape {available_from.shape}; one number per document ({data.n_rows}) was expected"
-        )
-    available_from = available_from[served]
+    served, reading = _served(learner, data, users, drift, arrival, rng)
     if test is None:
-        test_X, test_offsets, test_gains = X, data.offsets, gains
+        tested = _Tested(served.X, served.offsets, served.gains)
     else:
-        tested = _shuffled(test, rng)
-        test_X, test_offsets = _dense(test, learner.n_features)[tested], test.offsets
-        test_gains = (np.exp2(np.maximum(test.labels, 0.0)) - 1)[None, tested]
+        rows = _shuffled(test, rng)
+        gains = _gains(test.labels)[None, rows]
+        tested = _Tested(_dense(test, learner.n_features)[rows], np.asarray(test.offsets, np.int64), gains)
     at = np.unique(np.linspace(n_interactions / marks, n_interactions, marks).astype(np.int64))
     shape = runs, at.size
     curves = OnlineCurves(
@@ -297,18 +279,15 @@ def simulate_online(
     )
     memory = np.tile(learner.new_memory(), (runs, 1, 1))
     seeds = np.random.SeedSequence(random_state).generate_state(runs, np.uint64)
-    attraction = np.array([each.attraction for each in models])[:, served]
-    stop = np.array([each.stop for each in models])[:, served]
-    users_read = _Reading(models[0].look, models[0].right, models[0].wrong, float(models[0].leave))
     over_queries(
         _kernel_for(type(learner)),
         np.arange(runs + 1),
         seeds,
-        _Served(X, np.asarray(data.offsets, np.int64), gains, attraction, stop, available_from),
-        users_read,
+        served,
+        reading,
         learner.k,
         at,
-        _Tested(test_X, np.asarray(test_offsets, np.int64), test_gains),
+        tested,
         learner.parameters(),
         curves.weights,
         memory,
@@ -317,6 +296,41 @@ def simulate_online(
         rows_per_thread=1,
     )
     return curves
+
+
+def _served(
+    learner: OnlineLearner, data: RankingDataset, users: Any, drift: Any, arrival: Any, rng: np.random.Generator
+) -> tuple[_Served, _Reading]:
+    """The documents as users see them, shuffled inside each query, and how users read."""
+    rows = _shuffled(data, rng)
+    labels = [data.labels, *(np.asarray(each, np.float64) for each in (drift if drift is not None else ()))]
+    for i, each in enumerate(labels):
+        if each.shape != (data.n_rows,):
+            raise DataError(
+                f"drift[{i - 1}] has shape {each.shape}; one label per document ({data.n_rows}) was expected"
+            )
+    X = _dense(data, learner.n_features)[rows]
+    models = [user_model(users, data, learner.k)]
+    if len(labels) > 1 and not isinstance(users, str):
+        raise DataError("drift needs users by name: their clicks follow the labels")
+    models += [user_model(users, replace(data, y=each), learner.k) for each in labels[1:]]
+    exists_from = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)
+    if exists_from.shape != (data.n_rows,):
+        raise DataError(f"arrival has shape {exists_from.shape}; one number per document ({data.n_rows}) was expected")
+    first = models[0]
+    documents = _Served(
+        X=X,
+        offsets=np.asarray(data.offsets, np.int64),
+        gains=np.array([_gains(each) for each in labels])[:, rows],
+        attraction=np.array([each.attraction for each in models])[:, rows],
+        stop=np.array([each.stop for each in models])[:, rows],
+        arrival=exists_from[rows],
+    )
+    return documents, _Reading(first.look, first.right, first.wrong, float(first.leave))
+
+
+def _gains(labels: np.ndarray) -> np.ndarray:
+    return np.exp2(np.maximum(labels, 0.0)) - 1
 
 
 def _shuffled(data: RankingDataset, rng: np.random.Generator) -> np.ndarray:

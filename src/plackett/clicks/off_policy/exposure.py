@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
-from plackett.clicks.off_policy.lists import new_lists, run_of
+from plackett.clicks.off_policy.lists import NewLists, new_lists, run_of
 from plackett.clicks.unbiased.weights import examination_of
 from plackett.data._tables import id_series
 from plackett.data.dataset import RankingDataset
@@ -122,12 +122,7 @@ def exposure_bound(
     own = np.bincount(row_query, inside, minlength=log.n_queries)
     # exposure of the new list: entries that the log has exposed, and those that it has not
     look = np.where(new.rank <= k, _at_rank(table, new.rank), 0.0)
-    key = log.pair_query.astype(np.int64) * log.documents.size + log.pair_document
-    order = np.argsort(key, kind="stable")
-    wanted = new.query.astype(np.int64) * log.documents.size + new.document
-    candidate = np.minimum(np.searchsorted(key[order], wanted), max(key.size - 1, 0))
-    known = (new.document >= 0) & (key[order][candidate] == wanted)
-    before = np.where(known, exposed[order][candidate], 0.0)
+    before = _exposure_before(log, new, exposed)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(look > 0, look**2 / before, 0.0)
     total = np.bincount(new.query, look, minlength=log.n_queries)
@@ -156,6 +151,16 @@ def exposure_bound(
     )
     past = float((share * logged).sum())
     return ExposureBound(whole, bound, past, float((share * divergence[asked]).sum()), bound > past, frame)
+
+
+def _exposure_before(log: ClickLog, new: NewLists, exposed: np.ndarray) -> np.ndarray:
+    """The exposure in the log of each entry of the new lists, given that of each pair; 0 if it was never shown."""
+    key = log.pair_query.astype(np.int64) * log.documents.size + log.pair_document
+    order = np.argsort(key, kind="stable")
+    wanted = new.query.astype(np.int64) * log.documents.size + new.document
+    candidate = np.minimum(np.searchsorted(key[order], wanted), max(key.size - 1, 0))
+    known = (new.document >= 0) & (key[order][candidate] == wanted)
+    return np.where(known, exposed[order][candidate], 0.0)
 
 
 def _at_rank(table: np.ndarray, rank: np.ndarray) -> np.ndarray:

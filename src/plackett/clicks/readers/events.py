@@ -396,37 +396,7 @@ class EventLog:
         import polars as pl
 
         form = self.form
-        kind_of: dict[str, int] = {}
-        for number, kinds in ((SHOWN, self.form.shown), (CLICK, self.form.click), (ACTION, self.form.actions)):
-            kind_of |= dict.fromkeys(kinds, number)
-        for name, value in form.where.items():
-            same = (pl.col(f"where {name}").cast(pl.String) == str(value)).fill_null(False)
-            raw = raw.filter(same | pl.col("action").is_null() if form.lists_queries else same)
-        pages = [pl.col(f"page {i}").cast(pl.String).replace("", None) for i in range(len(form.page))]
-        absent = pl.lit(None, pl.String)
-        raw = raw.with_columns(
-            _ids(raw["query"]),
-            _ids(raw["document"]),
-            pl.col("action").cast(pl.String).replace("", None),
-            pl.concat_str(pages, separator="\x1f").alias("page"),
-            *(absent.alias(role) for role in ("rank", "value", "time", "user", "event") if role not in raw.columns),
-        )
-        raw = raw.with_columns(
-            kind=pl.col("action").replace_strict(kind_of, default=None, return_dtype=pl.Int8),
-            number=_number(raw["rank"]),
-            worth=_number(raw["value"]),
-        )
-        if form.lists_queries:
-            raw = raw.with_columns(kind=pl.when(pl.col("action").is_null()).then(QUERY).otherwise("kind"))
-        raw = self._without(raw, pl.col("action").is_null() & pl.col("kind").is_null(), f"no {form.action}")
-        for kind, n in raw["action"].drop_nulls().value_counts().rows():
-            if kind in self.kinds or len(self.kinds) < MOST_KINDS:
-                self.kinds[kind] = self.kinds.get(kind, 0) + n
-        others = raw.filter(pl.col("kind").is_null())
-        for (kind,), rows in others.group_by("action", maintain_order=True):
-            if len(self.bad.notes) < MOST_KINDS:
-                self.bad.note_all(f"{form.action} is {kind!r}, which is not used", _to_show(rows))
-        raw = raw.filter(pl.col("kind").is_not_null())
+        raw = self._known_kinds(self._typed(raw))
         asks, shows = pl.col("kind") == QUERY, pl.col("kind") == SHOWN
         raw = raw.filter(~(asks & (pl.col("page").is_null() | pl.col("query").is_null())))
         raw = self._without(raw, pl.col("page").is_null(), f"no {' or '.join(form.page)}")
@@ -455,6 +425,50 @@ class EventLog:
             (weight * (pl.col("worth") if form.value else 1.0)).alias("worth"),
             *(pl.col(role).cast(pl.String) for role in EXTRAS if role in raw.columns),
         )
+
+    def _typed(self, raw: pl.DataFrame) -> pl.DataFrame:
+        """The events of the form, with ids and numbers instead of texts, and the kind of each or null."""
+        import polars as pl
+
+        form = self.form
+        kind_of: dict[str, int] = {}
+        for number, kinds in ((SHOWN, form.shown), (CLICK, form.click), (ACTION, form.actions)):
+            kind_of |= dict.fromkeys(kinds, number)
+        for name, value in form.where.items():
+            same = (pl.col(f"where {name}").cast(pl.String) == str(value)).fill_null(False)
+            raw = raw.filter(same | pl.col("action").is_null() if form.lists_queries else same)
+        pages = [pl.col(f"page {i}").cast(pl.String).replace("", None) for i in range(len(form.page))]
+        absent = pl.lit(None, pl.String)
+        raw = raw.with_columns(
+            _ids(raw["query"]),
+            _ids(raw["document"]),
+            pl.col("action").cast(pl.String).replace("", None),
+            pl.concat_str(pages, separator="\x1f").alias("page"),
+            *(absent.alias(role) for role in ("rank", "value", "time", "user", "event") if role not in raw.columns),
+        )
+        raw = raw.with_columns(
+            kind=pl.col("action").replace_strict(kind_of, default=None, return_dtype=pl.Int8),
+            number=_number(raw["rank"]),
+            worth=_number(raw["value"]),
+        )
+        if form.lists_queries:
+            raw = raw.with_columns(kind=pl.when(pl.col("action").is_null()).then(QUERY).otherwise("kind"))
+        return raw
+
+    def _known_kinds(self, raw: pl.DataFrame) -> pl.DataFrame:
+        """The events whose kind is used; all kinds are counted, and those that are not used noted."""
+        import polars as pl
+
+        form = self.form
+        raw = self._without(raw, pl.col("action").is_null() & pl.col("kind").is_null(), f"no {form.action}")
+        for kind, n in raw["action"].drop_nulls().value_counts().rows():
+            if kind in self.kinds or len(self.kinds) < MOST_KINDS:
+                self.kinds[kind] = self.kinds.get(kind, 0) + n
+        others = raw.filter(pl.col("kind").is_null())
+        for (kind,), rows in others.group_by("action", maintain_order=True):
+            if len(self.bad.notes) < MOST_KINDS:
+                self.bad.note_all(f"{form.action} is {kind!r}, which is not used", _to_show(rows))
+        return raw.filter(pl.col("kind").is_not_null())
 
     def _without(self, raw: pl.DataFrame, wrong: pl.Expr, reason: str) -> pl.DataFrame:
         """The other rows; these are counted."""
