@@ -492,18 +492,21 @@ class ClickLog:
 
     def pair_frame(self) -> pl.DataFrame:
         """Polars frame with one row per distinct pair: query, document, pages that showed it, and clicked ones."""
+        shown = np.bincount(self.pair, self.row_weight, minlength=self.n_pairs)
+        clicked = np.bincount(self.pair, self.row_weight * self.clicked, minlength=self.n_pairs)
+        return self.with_pairs(shown=shown, clicked=clicked)
+
+    def with_pairs(self, **columns: np.ndarray) -> pl.DataFrame:
+        """Polars frame with one row per distinct pair: query, document, and these columns."""
         import polars as pl
 
         from plackett.data._tables import id_series
 
-        shown = np.bincount(self.pair, self.row_weight, minlength=self.n_pairs)
-        clicked = np.bincount(self.pair, self.row_weight * self.clicked, minlength=self.n_pairs)
         return pl.DataFrame(
             [
                 id_series("query", self.queries).gather(self.pair_query),
                 id_series("document", self.documents).gather(self.pair_document),
-                pl.Series("shown", shown),
-                pl.Series("clicked", clicked),
+                *(pl.Series(name, values) for name, values in columns.items()),
             ]
         )
 

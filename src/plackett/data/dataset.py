@@ -295,7 +295,7 @@ class RankingDataset:
         --------
         >>> import polars as pl
         >>> frame = pl.DataFrame({"query_id": ["a", "b", "a"], "relevance": [1, 0, 2], "bm25": [1.5, None, 3.0]})
-        >>> data = from_frame(frame)
+        >>> data = RankingDataset.from_frame(frame)
         >>> data.qids.tolist(), data.y.tolist(), data.X.ravel().tolist(), data.feature_names
         (['a', 'b'], [1.0, 2.0, 0.0], [1.5, 3.0, nan], ('bm25',))
         """
@@ -347,7 +347,7 @@ class RankingDataset:
         text of the type `Enum`. `from_frame` restores the same dataset, except for preferences and relations, which do
         not fit into rows, and for the type of categories that are not text.
 
-        >>> to_polars(RankingDataset.from_arrays([[0.5]], [1], qid=["a"])).columns
+        >>> RankingDataset.from_arrays([[0.5]], [1], qid=["a"]).to_polars().columns
         ['qid', 'label', 'f1']
         """
         from plackett.data.frames import to_polars

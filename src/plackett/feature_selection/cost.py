@@ -14,6 +14,7 @@ from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
 from plackett._base.progress import progress
 from plackett._names.provenance import fulfils
+from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import fit, predict
 from plackett.data.feature_number import feature_costs
@@ -114,8 +115,7 @@ def feature_frontier(
     ----------
     Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
     """
-    if method not in METHODS:
-        raise DataError(f"method={method!r}; it must be one of {', '.join(map(repr, METHODS))}")
+    choice("method", method, METHODS)
     if not 0.0 <= epsilon < np.inf:
         raise DataError(f"epsilon={epsilon!r}; give a number of 0 or more")
     if train.n_features != valid.n_features:

@@ -279,8 +279,9 @@ def simulate_online(
     )
     memory = np.tile(learner.new_memory(), (runs, 1, 1))
     seeds = np.random.SeedSequence(random_state).generate_state(runs, np.uint64)
+    kind: Any = type(learner)
     over_queries(
-        _kernel_for(type(learner)),
+        _kernel_for(kind),
         np.arange(runs + 1),
         seeds,
         served,

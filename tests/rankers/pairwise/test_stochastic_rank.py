@@ -360,7 +360,7 @@ def test_blocks_together_have_the_distribution_of_the_file(letor, loop):
 
     survey, blocks = Survey(), [data.select(np.arange(a, b)) for a, b in ((0, 5), (5, 6), (6, 20), (20, 30))]
     for block in blocks:
-        survey.add(block, tables(block), 1)
+        survey.add(block, tables(block))
     shares, pair_shares = survey.shares(probability)
     np.testing.assert_allclose(shares.sum(), 1.0)
     whole = exact(data, loop, probability)

@@ -12,7 +12,6 @@ from plackett.clicks.labels.dataset import Join, page_dataset
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.unbiased.propensities import Propensities
-from plackett.data._tables import id_series
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,8 +117,6 @@ def ips_labels(
     polars.DataFrame
         ``weight`` is the expected number of examinations.
     """
-    import polars as pl
-
     table = _table(log, propensities)
     pair, rank, clicks, shown = rank_counts(log)
     look, n = table[rank], log.n_pairs
@@ -137,11 +134,4 @@ def ips_labels(
         label = expected + np.bincount(pair, rest, minlength=n) / pages
     else:
         raise DataError(f"estimate={estimate!r}; give 'ips', 'ratio' or 'doubly-robust'")
-    return pl.DataFrame(
-        [
-            id_series("query", log.queries).gather(log.pair_query),
-            id_series("document", log.documents).gather(log.pair_document),
-            pl.Series("label", label),
-            pl.Series("weight", seen),
-        ]
-    )
+    return log.with_pairs(label=label, weight=seen)

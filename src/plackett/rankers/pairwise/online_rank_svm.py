@@ -92,7 +92,7 @@ class OnlineRankSVM(DrawnExamples):
     def _begin(self, data: RankingDataset) -> Stream:
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, weight_of_rows(data), self.n_jobs)
+            scale = spread(data.X, weight_of_rows(data))
         rng = np.random.default_rng(self.random_state)
         if self.kernel == "linear":
             return LinearStream(rng, scale, weights=np.zeros(scale.size), mean=np.zeros(scale.size))

@@ -180,7 +180,7 @@ class StochasticRank(DrawnExamples):
         read = partial(self._blocks, name, chunk_bytes=chunk_bytes, sparse=sparse, missing=missing)
         survey = Survey()
         for block in read(n_features=n_features):
-            survey.add(block, self._draws(block), self.n_jobs)
+            survey.add(block, self._draws(block))
             n_features = block.n_features
         assert n_features is not None
         valid = self._validation(eval_set, eval_qid, eval_group, n_features)
@@ -256,7 +256,7 @@ class StochasticRank(DrawnExamples):
 
     def _begin(self, data: RankingDataset) -> Descent:
         scale = np.ones(data.n_features)
-        return self._descent(spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else scale)
+        return self._descent(spread(data.X, weight_of_rows(data)) if self.standardize else scale)
 
     def _descent(self, scale: np.ndarray) -> Descent:
         return Descent(scale.size, scale, int(np.random.default_rng(self.random_state).integers(2**63)))

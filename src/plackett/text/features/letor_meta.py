@@ -14,6 +14,7 @@ import numpy as np
 from plackett._base.errors import DataError, reading
 from plackett._base.progress import progress
 from plackett._names.provenance import fulfils
+from plackett.data.arguments import choice
 from plackett.text.features.base import Feature
 from plackett.text.features.model import ModelFeature
 from plackett.text.features.query import QueryFeature, query_values
@@ -141,8 +142,7 @@ def features_of_meta(
         ``"null"``: missing values are NaN (the files ``Feature-null``); ``"min"``: they are 0 for BM25 and its
         logarithm and the query's smallest value for language models (the files ``Feature-min``).
     """
-    if missing not in ("null", "min"):
-        raise DataError(f"missing={missing!r}; give 'null' or 'min'")
+    choice("missing", missing, ("null", "min"))
     out = np.empty((len(meta.docids), len(features)))
     for j, feature in enumerate(features):
         s = streams.index(feature.stream)
