@@ -44,8 +44,8 @@ letor: $(VENV)/test
 	$(BIN)/python benchmarks/letor.py --write $(if $(DATA),--data $(DATA))
 
 docs: $(VENV)/core
-	$(BIN)/python -m plackett._names.catalogue
-	$(BIN)/python -m plackett.theory.tables
+	$(BIN)/python tools/catalogue.py
+	$(BIN)/python tools/theory_tables.py
 
 # The documentation site, in out/site. Open out/site/index.html; the search needs a server: $(BIN)/mkdocs serve.
 site: $(VENV)/docs

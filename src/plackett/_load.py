@@ -12,7 +12,7 @@ from plackett._files import storage
 from plackett._files.checks import check_regular, open_regular
 from plackett._names.catalogue import formats
 
-__public__ = ["load"]
+__all__ = ["load"]
 
 
 def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:

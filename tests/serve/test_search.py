@@ -14,8 +14,8 @@ from asgi_client import get, post
 from plackett.explanations.hits import explain_hits
 from plackett.serve.application import application
 from plackett.serve.engine import Engine
-from plackett.serve.models import sources
-from plackett.serve.workers import Worker
+from plackett.serve.sources import sources
+from plackett.serve.worker import Worker
 from plackett.text import RM3, Document, FeatureSet, Index, SearchPipeline
 
 pytest.importorskip("orjson")

@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 REASSOC = frozenset({"reassoc", "contract", "nsz"})
 
 #: Below this many rows one thread is faster than several; kernels over pairs of rows are worth it sooner.
-_ROWS_PER_THREAD = 20_000
+ROWS_PER_THREAD = 20_000
 PAIR_ROWS_PER_THREAD = 2_000
 
 #: Held while a kernel is prepared: Numba reads the folder of its cache from global settings.
@@ -227,7 +227,7 @@ def over_queries(
     offsets: np.ndarray,
     *args: Any,
     n_jobs: int | None = None,
-    rows_per_thread: int = _ROWS_PER_THREAD,
+    rows_per_thread: int = ROWS_PER_THREAD,
 ) -> None:
     """Run ``kernel(lo, hi, offsets, *args)`` over all queries, split by rows over threads.
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from plackett._names.index import ITEMS, PACKAGES
+from plackett._names.catalogue import items, public_names
 from plackett._names.nearest import suggestion
 
 #: What the file of a package itself imports, and completion does not offer.
@@ -39,23 +39,20 @@ def open_package(
     everything
         What a call returns, if not the items of the kind.
     """
-    known = PACKAGES.get(package.removeprefix("plackett."), {})
+    known = public_names(package.removeprefix("plackett."))
     further = named or {}
-    own: dict[str, tuple[str, str]] = {}  # items of the kind: module and name there
-    by_symbol: dict[str, tuple[str, str]] = {}
-    for kind_of_item, name, module, symbol, *_ in ITEMS:
-        if kind_of_item == kind:
-            own[name] = by_symbol[symbol] = module, symbol
-    public = sorted(name for name in {*further, *known, *own} if name.isidentifier())
+    of_kind = [] if kind is None else items(kind)
+    own = {item.symbol: item for item in of_kind} | {item.name: item for item in of_kind}
+    public = sorted(name for name in {*further, *known, *(item.name for item in of_kind)} if name.isidentifier())
 
     class Package(ModuleType):
         def __getattr__(self, name: str) -> Any:
             if name in further:
                 return getattr(import_module(f"{package}.{further[name]}"), name)
-            if name in own or name in by_symbol:
-                return value(_imported(*(own.get(name) or by_symbol[name])))
+            if name in own:
+                return value(own[name].load())
             if name in known:
-                return getattr(import_module(known[name]), name)
+                return known[name].load()
             raise AttributeError(f"module {package!r} has no attribute {name!r}{suggestion(name, public)}")
 
         def __setattr__(self, name: str, new: Any) -> None:
@@ -71,12 +68,8 @@ def open_package(
                 return everything()
             if kind is None:
                 raise TypeError(f"module {package!r} is not callable")
-            return {name: value(_imported(*module_and_symbol)) for name, module_and_symbol in own.items()}
+            return {item.name: value(item.load()) for item in of_kind}
 
     module = sys.modules[package]
     module.__dict__["__all__"] = public  # for `from package import *`
     module.__class__ = Package
-
-
-def _imported(module: str, symbol: str) -> Any:
-    return getattr(import_module(module), symbol)

@@ -31,8 +31,6 @@ class Aggregation:
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether weights below 0 have a meaning.
     signed: ClassVar[bool] = False
 

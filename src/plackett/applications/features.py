@@ -65,10 +65,6 @@ class Features(ABC):
         """Parameters and what was learned, by name: arrays of numbers, and values that JSON has."""
         return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
 
-    def item(self, plain: Any) -> Any:
-        """An item from its JSON form; items that JSON stores unchanged need nothing."""
-        return plain
-
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
         """The features with the state that `state` returned."""

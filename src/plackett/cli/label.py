@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, check_out, option, parameter_value
+from plackett.cli.arguments import Force, Json, check_out, option, parameter_value
 from plackett.cli.messages import interruptible, waiting
 from plackett.cli.output import print_json, print_table
 
@@ -18,7 +18,6 @@ label = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
 
 def _runs(paths: list[Path]) -> list[Path]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from dataclasses import replace as dataclass_replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from plackett.clicks.bad_lines import BadLines
 
-__public__ = ["ClickLog"]
+__all__ = ["ClickLog"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -88,8 +88,6 @@ class ClickLog:
     >>> log.documents[log.document].tolist()
     ['a', 'b', 'c', 'c', 'a']
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.data", "logs.patterns")
 
     offsets: np.ndarray
     query: np.ndarray

@@ -8,14 +8,14 @@ from typing import Any
 
 from plackett._base.errors import DataError, reading
 from plackett._files import storage
-from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.fields import IDS, NUMBERS
 from plackett.clicks.log import ClickLog
 from plackett.data.strings import unpack_ids
 
+__all__ = ["open_log"]
 
-@fulfils()
+
 def open_log(path: str | os.PathLike[str], *, mmap: bool = True) -> ClickLog:
     """Open a click log that `ClickLog.save` wrote; arrays are read from the disk when they are used.
 

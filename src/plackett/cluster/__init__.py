@@ -9,7 +9,7 @@ open_package(
     named={
         "DaskShards": "dask",
         "LocalShards": "local",
-        "SerialShards": "shards",
+        "SerialShards": "serial",
         "Shards": "shards",
         "evaluate": "evaluation",
         "feature_statistics": "statistics",

@@ -18,7 +18,7 @@ from plackett.data.relations import Relation
 from plackett.data.same_codes import with_same_codes
 from plackett.data.strings import Strings
 
-__public__ = ["concat"]
+__all__ = ["concat"]
 
 
 def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from plackett.data.columns import Columns
     from plackett.data.strings import Strings
 
-__public__ = ["RankingDataset"]
+__all__ = ["RankingDataset"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

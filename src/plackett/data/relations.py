@@ -17,7 +17,7 @@ from plackett.data.resolve import document_rows
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__public__ = ["Relation"]
+__all__ = ["Relation"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import Candidates, similar_to, the_rest
 from plackett.diversity.reranker import Reranker
 
+__all__ = ["Repulsion"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Repulsion(Reranker):
@@ -42,8 +44,6 @@ class Repulsion(Reranker):
     (the framework; the sign is reversed here).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.relational",)
-    paper: ClassVar[str] = "Qin et al. 2008"
     name: ClassVar[str] = "Repulsion"
     needs_similarity: ClassVar[bool] = True
 

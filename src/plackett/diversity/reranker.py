@@ -13,6 +13,8 @@ from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.diversity.candidates import Candidates
 
+__all__ = ["Reranker"]
+
 #: How scores become relevance from 0 to 1.
 _RELEVANCE = ("minmax", "sum", "none")
 
@@ -35,8 +37,6 @@ class Reranker:
         the sum of the scores above the smallest), or ``"none"`` (as they are).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = ""
     name: ClassVar[str]
     #: Whether the method needs aspects, and whether it needs a similarity.
     needs_aspects: ClassVar[bool] = False

@@ -10,7 +10,6 @@ import numpy as np
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett._names.nearest import plural
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.data.required import check_dataset
@@ -21,7 +20,7 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["churn"]
+__all__ = ["churn"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,7 +109,6 @@ class Churn(Renderable):
         return {"k": self.k, "measure": self.measure, "mean": self.mean, "per_query": self.per_query.to_dicts()}
 
 
-@fulfils(paper="Liu 2011, Learning to rank for information retrieval, 20.7")
 def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any = "nDCG@10") -> Churn:
     """What would change for users if ``new`` replaced ``old``: the first k results of each query, before and after.
 
@@ -125,6 +123,10 @@ def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any
         Number of results that users see.
     measure
         Measure of the lists before and after.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 20.7.
 
     Examples
     --------

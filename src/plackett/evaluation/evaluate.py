@@ -13,7 +13,6 @@ import numpy as np
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError, PlackettWarning, in_shell
 from plackett._names.nearest import plural
-from plackett._names.provenance import fulfils
 from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import predict, scores_of
@@ -29,7 +28,7 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["evaluate"]
+__all__ = ["evaluate"]
 
 #: Longer lists of plain labels without queries are warned about.
 _LONG_LIST = 100
@@ -98,7 +97,6 @@ class Evaluation(Renderable):
         }
 
 
-@fulfils("eval.protocol")
 def evaluate(
     data: RankingDataset | Any,
     scores: Any,

@@ -15,7 +15,7 @@ from plackett.explanations.exact import EXACT
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["model_importance"]
+__all__ = ["model_importance"]
 
 
 def model_importance(ranker: Any, data: RankingDataset) -> pl.DataFrame | None:

@@ -12,13 +12,12 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._names.catalogue import formats
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.trained_columns import Columns
 from plackett.export._forest import Forest
 from plackett.export._form import Form, Network, features_of, form_of
 
-__public__ = ["verify_export"]
+__all__ = ["verify_export"]
 
 #: The largest number of documents, and of rows at thresholds, to score.
 _MOST_ROWS = 2000
@@ -140,7 +139,6 @@ def versioned(to: str) -> tuple[Any, dict[str, Any]]:
     return known, {"version": version} if at else {}
 
 
-@fulfils()
 def verify_export(
     ranker: Any,
     path: str | os.PathLike[str],

@@ -13,7 +13,7 @@ from plackett.data.splits import split_queries
 from plackett.feature_selection.cost import feature_frontier
 from plackett.feature_selection.selector import FeatureSelector
 
-__public__ = ["CheapestSelector"]
+__all__ = ["CheapestSelector"]
 
 
 class CheapestSelector(FeatureSelector):
@@ -37,6 +37,10 @@ class CheapestSelector(FeatureSelector):
     frontier_
         What `feature_frontier` returned.
 
+    References
+    ----------
+    Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
+
     Examples
     --------
     >>> import plackett as pk
@@ -44,9 +48,6 @@ class CheapestSelector(FeatureSelector):
     >>> CheapestSelector(costs=[9, 1, 1, 1], budget=2).fit(data).selected_.size <= 2
     True
     """
-
-    _ids = ()
-    paper = "Wang, Lin, Metzler 2010"
 
     def __init__(
         self,

@@ -13,7 +13,6 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import fit, predict
@@ -27,7 +26,7 @@ from plackett.rankers.named import ranker_named
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["feature_frontier"]
+__all__ = ["feature_frontier"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,6 @@ class FeatureFrontier:
     measure: str
 
 
-@fulfils("efficient.linear", paper="Wang, Lin, Metzler 2010, Learning to efficiently rank")
 def feature_frontier(
     ranker: Any,
     train: RankingDataset,

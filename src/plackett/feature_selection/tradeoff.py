@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["efficiency_tradeoff"]
 
 
-@fulfils(paper="Wang, Lin, Metzler 2010, Learning to efficiently rank")
 def efficiency_tradeoff(quality: Any, time: Any, *, rate: float = 1.0, beta: float = 1.0) -> np.ndarray:
     r"""Efficiency–effectiveness trade-off of each query: one number for quality γ and time.
 
@@ -29,6 +29,10 @@ def efficiency_tradeoff(quality: Any, time: Any, *, rate: float = 1.0, beta: flo
         a, how fast efficiency falls with time.
     beta
         Weight of quality.
+
+    References
+    ----------
+    Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
 
     Examples
     --------

@@ -10,6 +10,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["Associates"]
+
 __home__ = "theory"
 
 
@@ -20,6 +22,10 @@ class Associates:
     A subclass says how many there are: `labelled` counts those on which a loss can be above 0, `complete` those that a
     U-statistic divides by. They differ only for pairs: two documents of equal label do not form a labelled pair.
 
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
+
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [2, 0, 0, 1], qid=[1, 1, 1, 2])
@@ -29,8 +35,6 @@ class Associates:
     """
 
     name: ClassVar[str]
-    _ids: ClassVar[tuple[str, ...]] = ("S-01",)
-    paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
 
     def labelled(self, data: RankingDataset) -> np.ndarray:
         """Number of labelled associates of each query."""

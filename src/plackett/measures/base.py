@@ -58,11 +58,9 @@ class Measure:
         missing in the per-query values).
     """
 
-    #: Name, aliases, entries of the inventory, paper: literals, which the catalogue reads from the source.
+    #: Name and aliases: literals, which the catalogue reads from the source.
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether the rule ``expected`` is exact; otherwise it is estimated from `TIE_SAMPLES` seeded orders.
     exact_ties: ClassVar[bool] = True
     #: Whether larger is better.

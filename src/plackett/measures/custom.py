@@ -19,7 +19,7 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import any_positive
 
-__public__ = ["measure"]
+__all__ = ["measure"]
 
 
 def measure(

@@ -28,7 +28,6 @@ from plackett.measures.ranking import Scored
 from plackett.models.base import Model
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
-from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.scorers.base import check_size
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.contributions import contributions
@@ -83,8 +82,6 @@ class Ranker(FittedAttributes, Estimator):
         Deciles and shares of the features and scores of training documents, by which a service detects drift.
     """
 
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether NaN features are treated as missing values (otherwise rejected). Set by the model or the ranker.
     allow_nan: ClassVar[bool]
     #: Whether it learns from the explicit preferences of a dataset; other rankers need labels.
@@ -161,9 +158,6 @@ class Ranker(FittedAttributes, Estimator):
         categories = self._categories(X)
         columns = Columns(categories=categories, ranker=type(self).__name__)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
-        self.__dict__.pop("_trained_part", None)
-        if inside_model_selection():
-            self._trained_part = TrainedPart.of(data)
         data = self._prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
         columns = Columns(names, categories, type(self).__name__)
@@ -171,7 +165,7 @@ class Ranker(FittedAttributes, Estimator):
         before = self.__dict__.get("categories_")
         self._set_categories(categories)
         try:
-            monitor = self._train(data, valid, after_round(callbacks, self))
+            monitor = self.fit_prepared(data, valid, after_round(callbacks, self))
         except BaseException:
             self._set_categories(before)  # a failed fit leaves the ranker unchanged
             raise
@@ -179,7 +173,7 @@ class Ranker(FittedAttributes, Estimator):
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
         return self
 
-    def _train(
+    def fit_prepared(
         self, data: RankingDataset, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None
     ) -> Monitor:
         """Train on prepared data, and record what the model card reports."""
@@ -393,9 +387,10 @@ class Ranker(FittedAttributes, Estimator):
             if size == 0:
                 raise DataError(f"{_called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
         refuse_categories(data.categories, type(self).__name__)
-        self._check_missing(data, name)
+        self.check_missing(data, name)
 
-    def _check_missing(self, data: RankingDataset, name: str) -> None:
+    def check_missing(self, data: RankingDataset, name: str) -> None:
+        """Raise an error if values are missing and the ranker does not accept that; ``name`` is what has them."""
         if self.allow_nan:
             return
         values = data.X if isinstance(data.X, np.ndarray) else data.X.data
@@ -466,8 +461,6 @@ class Ranker(FittedAttributes, Estimator):
         self.check_fitted()
         rows = rows_to_score(X, qid, self._columns)
         self._check_features(rows.data)
-        if rows.grouped:
-            self._warn_if_cut(rows.data)
         return rows
 
     @property
@@ -476,11 +469,6 @@ class Ranker(FittedAttributes, Estimator):
         names = getattr(self, "feature_names_in_", None)
         learned = None if names is None else tuple(names.tolist())
         return Columns(learned, getattr(self, "categories_", {}), type(self).__name__)
-
-    def _warn_if_cut(self, data: RankingDataset) -> None:
-        part = self.__dict__.get("_trained_part")
-        if part is not None and inside_model_selection() and part.warn_if_cut(data):
-            del self._trained_part  # once is enough
 
     def predict_relevance(self, X: Any, *, qid: Any = None) -> np.ndarray:
         """Probability that each document is relevant (label 1 or more), comparable between queries.
@@ -544,7 +532,6 @@ class Ranker(FittedAttributes, Estimator):
         self.check_fitted()
         data = training_data(X, y, qid, name="score", columns=self._columns)
         self._check_features(data)
-        self._warn_if_cut(data)
         measure = parse(self.eval_measure)
         return measure.worth(measure.mean(measured([measure], data, self.score_rows, n_jobs=self.n_jobs)[0]))
 
@@ -562,7 +549,7 @@ class Ranker(FittedAttributes, Estimator):
                 f"{_called('X')} {data.n_features} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        self._check_missing(data, "X")
+        self.check_missing(data, "X")
 
     # -------------------------------------------------------------------------------------------------- description
 

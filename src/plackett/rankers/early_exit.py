@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 from plackett.data.trained_columns import Columns
@@ -25,7 +24,7 @@ from plackett.scorers.trees.scorer import TreeScorer
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["early_exit"]
+__all__ = ["early_exit"]
 
 R = TypeVar("R")
 
@@ -72,7 +71,6 @@ class EarlyExit:
     measure: str
 
 
-@fulfils("efficient.earlyexit", paper="Cambazoglu, Zaragoza, Chapelle, Chen, Liao, Zheng, Degenhardt 2010")
 def early_exit(
     ranker: Any,
     data: RankingDataset,

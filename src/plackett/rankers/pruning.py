@@ -10,7 +10,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.openmp import scoring_threads
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 from plackett.data.trained_columns import Columns
@@ -21,12 +20,11 @@ from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.coordinate import Coordinate
 from plackett.solvers.search.problem import LinearProblem
 
-__public__ = ["prune"]
+__all__ = ["prune"]
 
 _ROWS = 20_000
 
 
-@fulfils("peers.quickrank", paper="Lucchese, Nardini, Orlando, Perego, Silvestri, Trani 2016")
 def prune(
     ranker: Any,
     data: RankingDataset,

@@ -16,7 +16,7 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
-__public__ = ["scorer"]
+__all__ = ["scorer"]
 
 
 def scorer(measure: str | Measure) -> MeasureScorer:

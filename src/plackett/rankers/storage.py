@@ -21,9 +21,9 @@ from plackett._names.catalogue import items, stored_class
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
 from plackett.scorers.calibration import CALIBRATIONS
-from plackett.scorers.plain_values import current, from_plain, to_plain
+from plackett.scorers.plain_values import from_plain, to_plain
 
-__public__ = ["save"]
+__all__ = ["save"]
 
 #: Prefixes of the names of calibration arrays and of other learned arrays.
 _CALIBRATION, _LEARNED = "calibration/", "learned/"
@@ -120,7 +120,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     if not matching or scorer not in [item.name for item in items("scorer")]:
         raise DataError(f"holds a {algorithm!r} ({scorer!r}), which this version of plackett does not have")
     cls = matching[0].load()
-    parameters = current(header["parameters"])
+    parameters = header["parameters"]
     unknown = sorted(set(parameters) - set(cls().get_params(deep=False)))
     if unknown:
         raise DataError(f"{algorithm} has no parameter {unknown[0]!r}; the file is from another version")

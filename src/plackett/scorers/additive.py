@@ -12,6 +12,8 @@ from plackett._files.checks import offsets_fit
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.scorers.base import Size
 
+__all__ = ["AdditiveScorer"]
+
 _BLOCK_ROWS = 4096
 #: Up to this many edges are compared one by one in vector registers, which is faster than bisection.
 _COUNTED = 16

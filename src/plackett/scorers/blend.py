@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.scorers._members import Member, member_scores, pack_members, same_features, unlabelled, unpack_members
 from plackett.scorers.base import Size, check_finite
 
+__all__ = ["BlendScorer"]
+
 
 @dataclass(frozen=True)
 class BlendScorer:

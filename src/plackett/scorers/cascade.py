@@ -15,6 +15,8 @@ from plackett.data.some_rows import some_rows
 from plackett.scorers._members import Member, member_scores, pack_members, unlabelled, unpack_members
 from plackett.scorers.nested import best_rows, lift
 
+__all__ = ["CascadeScorer"]
+
 
 @dataclass(frozen=True)
 class CascadeScorer:

@@ -13,6 +13,8 @@ from plackett.scorers.base import Size, check_finite
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 
+__all__ = ["CoupleNetScorer"]
+
 
 @dataclass(frozen=True)
 class CoupleNetScorer:

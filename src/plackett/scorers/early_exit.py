@@ -14,6 +14,8 @@ from plackett.scorers.base import Size
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.scorer import TreeScorer
 
+__all__ = ["EarlyExitScorer"]
+
 _TREES = "trees."
 
 

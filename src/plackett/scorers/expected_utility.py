@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size, check_finite
 
+__all__ = ["ExpectedUtilityScorer"]
+
 #: Nodes of the quadrature over the uncertain score of a document.
 _NODES = 20
 

@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.data.dense import dense
 from plackett.scorers.base import Size, check_finite
 
+__all__ = ["GaussianPosterior", "GaussianProcessScorer"]
+
 _ROWS = 1024  # scored at once
 
 

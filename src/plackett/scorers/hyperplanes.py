@@ -13,6 +13,8 @@ from plackett.aggregation.lists import RankLists
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size, check_finite
 
+__all__ = ["HyperplanesScorer"]
+
 
 @dataclass(frozen=True)
 class HyperplanesScorer:

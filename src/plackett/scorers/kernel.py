@@ -13,6 +13,8 @@ from plackett.data.dense import dense
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size, check_finite
 
+__all__ = ["KernelScorer"]
+
 _BLOCK_ROWS = 1024
 
 #: k(x, z) from the products x·z, the squared lengths and the parameters (gamma, coef0, degree).

@@ -19,6 +19,8 @@ from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 from plackett.scorers.routers import nearest
 
+__all__ = ["KNNOnlineScorer"]
+
 
 @dataclass(frozen=True)
 class KNNOnlineScorer:

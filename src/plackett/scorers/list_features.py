@@ -16,6 +16,8 @@ from plackett.scorers._members import Member, unlabelled
 from plackett.scorers.base import Size
 from plackett.scorers.blend import BlendScorer
 
+__all__ = ["ListFeaturesScorer"]
+
 
 def relative_columns(data: RankingDataset, left_out: tuple[int, ...] = ()) -> np.ndarray:
     """The features that differ within lists, less those to leave out: only these can be compared within a list.

@@ -14,6 +14,8 @@ from plackett._names.catalogue import stored_class
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer, Size, check_size
 
+__all__ = ["NestedScorer"]
+
 
 @dataclass(frozen=True)
 class NestedScorer:

@@ -18,6 +18,8 @@ from plackett.scorers.networks.features import FeatureMap
 from plackett.scorers.networks.feed import scores_of, scoring_feed
 from plackett.scorers.networks.plain import plain_scores
 
+__all__ = ["NeuralScorer"]
+
 
 @dataclass(frozen=True, eq=False)
 class NeuralScorer:

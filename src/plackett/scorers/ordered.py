@@ -16,6 +16,8 @@ from plackett.data.canonical import row_keys
 from plackett.scorers.base import Size
 from plackett.scorers.comparators.base import Comparator
 
+__all__ = ["OrderedScorer"]
+
 
 @dataclass(frozen=True)
 class OrderedScorer:

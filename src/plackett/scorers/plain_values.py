@@ -72,7 +72,7 @@ def from_plain(value: Any) -> Any:
         return tuple(from_plain(entry) for entry in value["tuple"])
     if "measure" in value:
         return parse(value["measure"])
-    parameters = {str(key): from_plain(entry) for key, entry in current(value["fields"]).items()}
+    parameters = {str(key): from_plain(entry) for key, entry in value["fields"].items()}
     if "custom_loss" in value:
         name = str(value["custom_loss"])
         return REGISTERED[name].replace(**parameters) if name in REGISTERED else UnknownLoss(name, parameters)
@@ -81,10 +81,3 @@ def from_plain(value: Any) -> Any:
         if item.symbol == value[kind]:
             return getattr(import_module(item.module), item.symbol)(**parameters)
     raise DataError(f"the {kind} {value[kind]!r} is not known to this version of plackett")
-
-
-def current(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters in their current form: older files have ``n_bags`` for any boosting, though only one kind used it."""
-    if "n_bags" in parameters and "refit" not in parameters and parameters.get("boosting") != "bagged":
-        return {name: value for name, value in parameters.items() if name != "n_bags"}
-    return parameters

@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dense import dense
 from plackett.scorers.base import Size
 
+__all__ = ["PointerScorer"]
+
 
 @dataclass(frozen=True)
 class PointerScorer:

@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.scorers._members import pack_members, same_features, unpack_members
 from plackett.scorers.base import Size
 
+__all__ = ["RelatedScorer"]
+
 
 @dataclass(frozen=True)
 class RelatedScorer:

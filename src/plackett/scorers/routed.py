@@ -13,6 +13,8 @@ from plackett.scorers.base import Size, check_finite
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routers import ROUTERS, Router
 
+__all__ = ["RoutedScorer"]
+
 
 class QueryScorer(Protocol):
     """A scorer that looks at the query first: its features, then a model for it, then the scores."""

@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size
 
+__all__ = ["SigmoidLayersScorer"]
+
 
 @dataclass(frozen=True, eq=False)
 class SigmoidLayersScorer:

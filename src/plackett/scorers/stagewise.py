@@ -12,6 +12,8 @@ from plackett.aggregation.lists import RankLists
 from plackett.data.dense import dense
 from plackett.scorers.base import Size
 
+__all__ = ["StagewiseScorer"]
+
 
 class StagewiseScorer:
     """Documents of each query in the order in which the stages choose them: n for the first, then n − 1, …"""

@@ -18,6 +18,8 @@ from plackett.scorers.base import Size
 from plackett.scorers.kernel_pca import KERNELS, kernel_components
 from plackett.scorers.plain_values import to_plain
 
+__all__ = ["TransductiveScorer"]
+
 
 @dataclass(frozen=True)
 class TransductiveScorer:

@@ -14,6 +14,8 @@ from plackett.scorers.base import Size
 from plackett.scorers.query_map import QueryMap
 from plackett.scorers.routed import features_of
 
+__all__ = ["TwoLayerScorer"]
+
 
 def products(X: Any, offsets: np.ndarray, z: np.ndarray) -> Any:
     """The features and their products with each query feature: x, x z₁, x z₂, …"""

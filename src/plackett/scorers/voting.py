@@ -14,6 +14,8 @@ from plackett._kernels.sort import argsort_descending
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size
 
+__all__ = ["VotingScorer"]
+
 #: Rows whose scores under all voters are held at once.
 _ROWS = 1 << 14
 

@@ -15,12 +15,12 @@ from plackett._base.estimator import clone
 from plackett.data.canonical import canonical_order
 from plackett.data.leaks import Leaks
 from plackett.experiments.auto.candidates import Candidate, further, given, portfolio
-from plackett.experiments.auto.folder import TrialFolder
+from plackett.experiments.auto.folder import Outcome, TrialFolder
 from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Outcome, Trials, fit
+from plackett.experiments.auto.trials import Trials, fit
 from plackett.measures.language import parse
 from plackett.testing.rankers import easy_task
 
@@ -251,7 +251,7 @@ def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n
     facts = inspect_data(data)
     splits = folds(data, facts, None, **cut)
     budget = Budget(seconds, None, None, lambda: float(len(trained)))
-    found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), facts, NDCG, budget, n_jobs=1, **cut)
+    found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), budget, n_jobs=1, **cut)
     assert (len(found), found.data.n_queries) == (n_splits, n_queries)
 
 
@@ -279,7 +279,7 @@ def test_the_timed_training_is_short_and_has_one_thread(monkeypatch):
         seen.append((ranker.n_jobs, ranker.scorer_.booster.num_trees()))
 
     monkeypatch.setattr(module, "fit", spy)
-    found = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), facts, NDCG, budget, n_jobs=2, **cut)
+    found = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), budget, n_jobs=2, **cut)
     # a twentieth of the budget is two ticks; the clock is asked once a round
     assert seen == [(1, 3), (1, 3)] and len(found) == 1
 

@@ -68,7 +68,7 @@ def test_the_estimate_keeps_to_the_bounds_of_the_measure():
 
 def test_the_interval_of_a_single_ranker_keeps_to_the_bounds_of_the_measure():
     values = {"A": np.array([1.0, 1.0, 1.0, 0.7])}
-    row = _statistics("AP", pk.measures.AP, values, "randomization", "holm", 0.05, 0)["A"]
+    row = _statistics("AP", pk.measures.AP, values, 0)["A"]
     assert 0 < row["low"] < 0.925 and row["high"] == 1.0
 
 

@@ -9,10 +9,11 @@ import pytest
 
 import plackett as pk
 from plackett.experiments.auto.candidates import Candidate
+from plackett.experiments.auto.folder import Outcome
 from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.selection import _parts, greedy, members_for, select
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Outcome, Trials
+from plackett.experiments.auto.trials import Trials
 from plackett.measures.language import parse
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
 from plackett.rankers.listwise._structural import Lists
-from plackett.theory.structured_bounds import structured_bounds
+from plackett.theory.bounds.structured_bounds import structured_bounds
 
 
 def short_lists(grades, n=200, seed=0, longest=6):

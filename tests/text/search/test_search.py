@@ -65,7 +65,6 @@ def both(document):
     return PLAIN.tokens(document.fields["title"]) + PLAIN.tokens(document.fields["body"])
 
 
-@pytest.mark.spec("infra.search_engine")
 @pytest.mark.parametrize("query", ["a", "a b", "b b e", "the", "zzz", "a zzz c"])
 @pytest.mark.parametrize("k", [1, 7, 100])
 def test_bm25_equals_the_formula(query, k):
@@ -192,7 +191,6 @@ CASES = [
 ]
 
 
-@pytest.mark.spec("infra.search_engine")
 @pytest.mark.parametrize(("query", "matches"), CASES)
 def test_queries_find_what_they_say(query, matches):
     expected = {i for i, document in enumerate(DOCUMENTS) if matches(document)}

@@ -22,8 +22,6 @@ class Ordering:
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
 
     def _scores(self, preference: Preference, offsets: np.ndarray, keys: np.ndarray) -> np.ndarray:
         raise NotImplementedError

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.off_policy.evaluate import evaluate_off_policy, mean_error
 
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["compare_off_policy"]
 
-@fulfils()
+
 def compare_off_policy(
     log: ClickLog, runs: dict[str, Any], method: str = "item-position", **options: Any
 ) -> pl.DataFrame:

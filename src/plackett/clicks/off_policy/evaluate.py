@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._names.nearest import hint
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.off_policy.doubts import doubts_about, effective_pages, matched_share
@@ -20,8 +19,7 @@ from plackett.clicks.off_policy.methods import METHODS, WITH_MODEL, Case, normal
 from plackett.clicks.off_policy.worth import ClickWorth
 from plackett.data.dataset import RankingDataset
 
-if TYPE_CHECKING:
-    pass
+__all__ = ["evaluate_off_policy"]
 
 #: Minimum number of resamples for a meaningful spread.
 FEW_RESAMPLES = 20
@@ -63,7 +61,6 @@ class OffPolicyEstimate:
     resampled: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
 
-@fulfils(paper="Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay, Wen 2018; McInerney, Brost, Chandar and others 2020")
 def evaluate_off_policy(
     log: ClickLog,
     run: Any,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.off_policy.evaluate import evaluate_off_policy
 from plackett.data._tables import id_series
@@ -14,8 +13,9 @@ from plackett.data._tables import id_series
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["safe_choices"]
 
-@fulfils(paper="Gupta, Oosterhuis, de Rijke 2023")
+
 def safe_choices(
     log: ClickLog, run: Any, method: str = "item-position", *, confidence: float = 0.95, **options: Any
 ) -> pl.DataFrame:
@@ -29,6 +29,11 @@ def safe_choices(
     ----------
     confidence
         Probability that the gain of a query is real.
+
+    References
+    ----------
+    Gupta, Oosterhuis, de Rijke: Safe deployment for counterfactual learning to rank with exposure-based risk
+    minimization. SIGIR 2023.
     """
     import polars as pl
     from scipy.special import stdtrit

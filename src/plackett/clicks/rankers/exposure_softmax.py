@@ -16,6 +16,8 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["ExposureSoftmax"]
+
 #: Examinations after which a document has half of its full weight.
 SATURATION = 5.0
 #: What to do about missing features.
@@ -72,7 +74,6 @@ class ExposureSoftmax(Ranker):
     (240,)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {
@@ -96,7 +97,8 @@ class ExposureSoftmax(Ranker):
                 data = some_rows(data, rows)
         return super()._prepared(data, name)
 
-    def _check_missing(self, data: RankingDataset, name: str) -> None:
+    def check_missing(self, data: RankingDataset, name: str) -> None:
+        """Raise an error if values are missing."""
         check_finite(data, np.arange(data.n_rows), name, IMPUTE)
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:

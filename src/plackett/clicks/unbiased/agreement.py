@@ -9,12 +9,13 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.clicks.features import dataset_rows
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
+
+__all__ = ["rank_agreement"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,6 @@ def _agree(starts, query, score, clicks, skips, right, pairs):  # type: ignore[n
             i = j
 
 
-@fulfils()
 def rank_agreement(log: ClickLog, data: RankingDataset, scores: Any) -> Agreement:
     r"""How often a ranker prefers clicked documents to those that were skipped at the same rank.
 

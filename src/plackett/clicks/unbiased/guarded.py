@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.profile import FIXED, documents_move
 from plackett.clicks.unbiased.agreement import Agreement, EqualRanks
@@ -20,6 +19,8 @@ from plackett.scorers.standardized import standardized
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["guarded_choice"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,6 @@ class BlendedRanker:
         return (1.0 - self.weight) * first + self.weight * second
 
 
-@fulfils()
 def guarded_choice(
     log: ClickLog,
     data: RankingDataset,

@@ -23,6 +23,8 @@ from plackett.data.letor.spans import run_starts
 from plackett.data.letor.tokens import MAX_FEATURE
 from plackett.data.strings import Strings
 
+__all__ = ["read_letor", "read_letor_chunks"]
+
 #: Text that is parsed at once where a file cannot be mapped.
 _BLOCK_BYTES = 1 << 25
 

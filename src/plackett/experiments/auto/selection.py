@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.ids import distinct
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.splits import TWICE
 from plackett.experiments.auto.trials import Trials, mean, per_query
+
+__all__ = ["greedy"]
 
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
@@ -48,7 +49,6 @@ class Selection:
     values: np.ndarray | None
 
 
-@fulfils(paper="Caruana, Niculescu-Mizil, Crew and Ksikes 2004, Ensemble selection from libraries of models")
 def greedy(
     scores: Sequence[np.ndarray],
     value: Callable[[np.ndarray], float],
@@ -77,6 +77,10 @@ def greedy(
         not allowed are skipped.
     allowed
         Whether these counts are allowed.
+
+    References
+    ----------
+    Caruana, Niculescu-Mizil, Crew, Ksikes: Ensemble selection from libraries of models. ICML 2004.
 
     Examples
     --------

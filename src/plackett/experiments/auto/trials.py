@@ -18,7 +18,7 @@ from plackett._base.estimator import clone
 from plackett._kernels.kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import Candidate
-from plackett.experiments.auto.folder import TrialFolder
+from plackett.experiments.auto.folder import Outcome, TrialFolder
 from plackett.experiments.auto.splits import Splits
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
@@ -38,28 +38,6 @@ SMALL = 200_000
 
 class OutOfTimeError(Exception):
     """Raised inside a training that runs out of time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The result of a candidate on one split.
-
-    Attributes
-    ----------
-    scores
-        Stages × held-out documents: the scores after each stage, in units of their spread.
-    spreads
-        Standard deviation of the scores within lists, for each stage.
-    train_seconds
-        Time to train.
-    document_seconds
-        Time to score a document with all rounds.
-    """
-
-    scores: np.ndarray
-    spreads: np.ndarray
-    train_seconds: float
-    document_seconds: float
 
 
 class Trials:
@@ -173,7 +151,7 @@ class Trials:
         train, test = self.splits.train(split), self.splits.test(split)
         start = self.clock()
         for part in (train, test):
-            ranker._check_missing(part, "X")
+            ranker.check_missing(part, "X")
         fit(ranker, train, self._hurry)
         trained = self.clock()
         scores = _staged(ranker, test, self.candidates[number].stages)
@@ -276,7 +254,7 @@ def mean(measure: Measure, values: np.ndarray) -> float:
 
 def fit(ranker: Ranker, data: RankingDataset, after: Callable[[Monitor], bool] | None = None) -> None:
     """Train on prepared data; Ctrl-C is passed on to the caller."""
-    if ranker._train(data, None, after).interrupted:
+    if ranker.fit_prepared(data, None, after).interrupted:
         raise KeyboardInterrupt
 
 

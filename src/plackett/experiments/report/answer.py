@@ -9,6 +9,7 @@ from plackett.experiments.report.blocks import Block, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value, seconds
 from plackett.experiments.report.view import View
 from plackett.experiments.tables.failures import failed_cells
+from plackett.experiments.verdict import verdict
 
 
 def answer(view: View) -> Section:
@@ -16,7 +17,7 @@ def answer(view: View) -> Section:
     blocks: list[Block] = []
     for dataset in view.datasets:
         before = f"{dataset}: " if view.several else ""
-        blocks.append(Text(f"{before}{view.experiment.headline(dataset)}.", lead=True))
+        blocks.append(Text(f"{before}{verdict(view.experiment, dataset)}.", lead=True))
         blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)])))
     if not blocks:
         blocks.append(Text("No ranker is finished in every fold of a dataset: there is nothing to compare.", lead=True))

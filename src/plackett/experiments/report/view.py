@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from plackett._base.cached import cached_property
-from plackett.experiments.result import Experiment
+from plackett.experiments.tables.frames import Frames
 from plackett.measures.language import parse
 
 #: How many rankers a figure can show and still be readable; there are this many colours.
@@ -18,7 +18,7 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 class View:
     """An experiment as its report shows it."""
 
-    def __init__(self, experiment: Experiment, *, max_rows: int) -> None:
+    def __init__(self, experiment: Frames, *, max_rows: int) -> None:
         self.experiment = experiment
         self.max_rows = max_rows
         self.first = next(iter(experiment.measures))

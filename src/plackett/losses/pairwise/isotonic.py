@@ -9,7 +9,6 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, over_queries
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.pairwise._constraints import Constraints, grades
@@ -17,7 +16,7 @@ from plackett.losses.pairwise._isotonic_graded import graded_updates
 from plackett.losses.pairwise._isotonic_graph import graph_updates
 from plackett.measures.gains import check_gain
 
-__public__ = ["isotonic_update"]
+__all__ = ["Isotonic", "isotonic_update"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -66,8 +65,6 @@ class Isotonic(Loss):
     """
 
     name: ClassVar[str] = "Isotonic"
-    _ids: ClassVar[tuple[str, ...]] = ("isorank.update", "isorank.margin", "isorank.ties")
-    paper: ClassVar[str] = "Zheng, Zha, Sun 2008"
     approach: ClassVar[str] = "pairwise"
     takes_preferences: ClassVar[bool] = True
     convex: ClassVar[bool] = True
@@ -102,7 +99,6 @@ class Update(NamedTuple):
     tie_gap: np.ndarray
 
 
-@fulfils("isorank.update", "isorank.margin", "isorank.ties", paper="Zheng, Zha, Sun 2008")
 def isotonic_update(
     scores: Any,
     data: RankingDataset,
@@ -115,6 +111,10 @@ def isotonic_update(
     """The least moves that bring the scores of each query into the order of its labels or preferences.
 
     Parameters are those of `Isotonic`; by default only the order is required, without margins.
+
+    References
+    ----------
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
 
     Examples
     --------

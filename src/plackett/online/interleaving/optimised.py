@@ -14,6 +14,8 @@ from plackett._base.errors import DataError
 from plackett.data.arguments import choice
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
+__all__ = ["Optimised"]
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -56,6 +58,11 @@ class Optimised(Interleaving):
     most_lists
         Lists to choose among; where more are possible, this many are drawn (always the case for many rankers).
 
+    References
+    ----------
+    Radlinski, Craswell: Optimized interleaving for online retrieval evaluation. WSDM 2013.
+    Schuth, Sietsma, Whiteson, Lefortier, de Rijke: Multileaved comparisons for fast online evaluation. CIKM 2014.
+
     Examples
     --------
     >>> shown = Optimised().make([["a", "b", "c"], ["b", "c", "a"]], 3, Random(1))
@@ -63,9 +70,7 @@ class Optimised(Interleaving):
     ['a', 'b', 'c']
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.interleave",)
     name: ClassVar[str] = "optimised"
-    paper: ClassVar[str] = "Radlinski, Craswell 2013; Schuth, Sietsma, Whiteson, Lefortier, de Rijke 2014"
 
     credit: str = "inverse"
     most_lists: int = 256

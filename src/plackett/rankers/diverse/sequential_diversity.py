@@ -25,6 +25,8 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.related import RelatedScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["SequentialDiversity"]
+
 #: Relation by which a document is compared with the chosen ones.
 NOVELTY = ("largest similarity", "mean similarity")
 
@@ -79,8 +81,6 @@ class SequentialDiversity(Ranker):
     Zhu, Lan, Guo, Cheng, Niu: Learning for search result diversification. SIGIR 2014.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.sequential", "conv.diversity")
-    paper: ClassVar[str] = "Zhu, Lan, Guo, Cheng, Niu 2014"
     effort: ClassVar[str | None] = "max_iter"
     sums_features: ClassVar[bool] = False
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-3, 1.0, log=True)}
@@ -124,7 +124,7 @@ class SequentialDiversity(Ranker):
         if self.base is not None:
             member = clone(base_ranker(self.base))
             member.n_jobs, member.verbose = self.n_jobs, False
-            if member._train(data, monitor.valid).interrupted:
+            if member.fit_prepared(data, monitor.valid).interrupted:
                 raise KeyboardInterrupt
         table = _table(member, data)
         if member is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -21,6 +21,8 @@ from plackett.rankers.listwise.svm_ndcg import classes, ndcg_terms, ndcg_violati
 from plackett.scorers._products import block_sums
 from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.solvers.proved_gap import relative_gap
+
+__all__ = ["PermuRank"]
 
 #: Weight of scores so small that the measure alone decides, for scores up to 1.
 _LEAST_SCALE = 1e-9
@@ -77,9 +79,6 @@ class PermuRank(StructuralSVM):
     Xu, Liu, Lu, Li, Ma: Directly optimizing evaluation measures in learning to rank. SIGIR 2008.
     Sarawagi, Gupta: Accurate max-margin training for structured output spaces. ICML 2008 (the search).
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.permurank",)
-    paper: ClassVar[str] = "Xu, Liu, Lu, Li, Ma 2008"
 
     max_iter: int = 100
     measure: str = "AP"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from plackett._kernels.scratch import longest
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
+
+__all__ = ["SVMMAP"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -49,9 +50,6 @@ class SVMMAP(StructuralSVM):
     ----------
     Yue, Finley, Radlinski, Joachims: A support vector method for optimizing average precision. SIGIR 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmmap",)
-    paper: ClassVar[str] = "Yue, Finley, Radlinski, Joachims 2007"
 
     rel: float = 1.0
 

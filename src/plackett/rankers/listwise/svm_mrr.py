@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from plackett._kernels.scratch import longest
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
+
+__all__ = ["SVMMRR"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -44,9 +45,6 @@ class SVMMRR(StructuralSVM):
     ----------
     Chakrabarti, Khanna, Sawant, Bhattacharyya: Structured learning for non-smooth ranking losses. KDD 2008.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmmrr",)
-    paper: ClassVar[str] = "Chakrabarti, Khanna, Sawant, Bhattacharyya 2008"
 
     rel: float = 1.0
 

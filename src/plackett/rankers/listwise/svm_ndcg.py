@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from plackett.measures.gains import check_gain, discount_table
 from plackett.rankers.listwise._assignment import assign
 from plackett.rankers.listwise._merge import merge
 from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
+
+__all__ = ["SVMNDCG"]
 
 #: Maximum number of states of a merge; each takes ten bytes.
 _MOST_STATES = 1 << 20
@@ -58,9 +60,6 @@ class SVMNDCG(StructuralSVM):
     Chakrabarti, Khanna, Sawant, Bhattacharyya: Structured learning for non-smooth ranking losses. KDD 2008.
     Le, Smola: Direct optimization of ranking measures. 2007 (the assignment).
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmndcg",)
-    paper: ClassVar[str] = "Chakrabarti, Khanna, Sawant, Bhattacharyya 2008"
 
     k: int | None = None
     gain: Any = "exp2"

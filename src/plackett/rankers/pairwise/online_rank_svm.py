@@ -17,6 +17,8 @@ from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, 
 from plackett.scorers.base import Scorer
 from plackett.scorers.kernel import KERNELS, KernelSpace
 
+__all__ = ["OnlineRankSVM"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineRankSVM(DrawnExamples):
@@ -67,8 +69,6 @@ class OnlineRankSVM(DrawnExamples):
     Lacoste-Julien, Schmidt, Bach: A simpler approach to obtaining an O(1/t) convergence rate. 2012.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("M-36",)
-    paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2012; Shalev-Shwartz, Singer, Srebro 2007"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
     alpha: float = 1e-2
     n_steps: int = 100_000

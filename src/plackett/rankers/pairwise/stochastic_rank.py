@@ -29,6 +29,8 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import rows_of
 
+__all__ = ["StochasticRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StochasticRank(DrawnExamples):
@@ -109,8 +111,6 @@ class StochasticRank(DrawnExamples):
     Li, Long: The relaxed online maximum margin algorithm. Machine Learning 2002.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("peers.sofia",)
-    paper: ClassVar[str] = "Sculley 2009"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-5, 0.1, log=True)}
     learner: str = "pegasos"
     loop: str = "query-norm-rank"

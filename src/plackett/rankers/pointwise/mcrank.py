@@ -12,6 +12,8 @@ from plackett.losses.pointwise.softmax import Softmax
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["McRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class McRank(GradientTrained, Trees):
@@ -37,8 +39,6 @@ class McRank(GradientTrained, Trees):
     Li, Burges, Wu: McRank: learning to rank using multiple classification and gradient boosting. NIPS 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
-    paper: ClassVar[str] = "Li, Burges, Wu 2007"
     sums_features: ClassVar[bool] = False  # several outputs per document
 
     gain: Any = "linear"

@@ -17,6 +17,8 @@ from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["PolynomialRegression"]
+
 #: Rows whose products are computed at a time.
 _ROWS = 2_048
 
@@ -50,8 +52,6 @@ class PolynomialRegression(GradientTrained, Linear):
     Fuhr: Optimum polynomial retrieval functions based on the probability ranking principle. TOIS 1989.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.polynomial",)
-    paper: ClassVar[str] = "Fuhr 1989"
     #: With a few thousand products the penalty must be strong: around 100 was best on LETOR validation data.
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1.0, 1e4, log=True)}
     sums_features: ClassVar[bool] = False  # products of features

@@ -12,6 +12,8 @@ from plackett.rankers.relational._base import RelationalWrapper, parsed
 from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
 from plackett.solvers.laplacian import Hypergraph
 
+__all__ = ["HypergraphRanker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HypergraphRanker(RelationalWrapper):
@@ -42,8 +44,6 @@ class HypergraphRanker(RelationalWrapper):
     Zhou, Huang, Schölkopf: Learning with hypergraphs: clustering, classification, and embedding. NIPS 2006.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.multiway",)
-    paper: ClassVar[str] = "Zhou, Huang, Schölkopf 2006"
     # any relation is a hypergraph: documents with the same second entry form a group
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=1), "beta": 0.1}
 

@@ -12,6 +12,8 @@ from plackett.rankers.relational._base import RelationalWrapper
 from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
 from plackett.solvers.laplacian import Laplacian
 
+__all__ = ["RelationalFeedback"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RelationalFeedback(RelationalWrapper):
@@ -41,8 +43,6 @@ class RelationalFeedback(RelationalWrapper):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.prf", "conv.similarity_reg")
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Xiong, Li 2008"
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=2), "beta": 0.1}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"beta": "auto", "base": "LinearRegression"},)
 

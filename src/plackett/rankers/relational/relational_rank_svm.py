@@ -23,6 +23,8 @@ from plackett.rankers.relational.topic_distillation import lift
 from plackett.solvers.laplacian import Forest, Laplacian
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["RelationalRankSVM"]
+
 _TASKS = ("feedback", "distillation")
 
 
@@ -59,8 +61,6 @@ class RelationalRankSVM(RelationalWrapper):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.rrsvm",)
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Xiong, Li 2008"
     _test_settings: ClassVar[dict[str, Any]] = {
         "base": RankSVM(C=1e-3),
         "relation": Neighbours(k=2),

@@ -14,6 +14,8 @@ from plackett.rankers.relational._base import RelationalWrapper
 from plackett.rankers.relational._functions import ExponentialLift, QuadraticFunction, RelationalFunction
 from plackett.solvers.laplacian import Forest
 
+__all__ = ["TopicDistillation"]
+
 
 def lift(data: RankingDataset, relation: Relation, beta: float) -> np.ndarray:
     """What parents gain and children lose before the system is solved: β/2 (number of children − number of parents)."""
@@ -57,8 +59,6 @@ class TopicDistillation(RelationalWrapper):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.td",)
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Xiong, Li 2008"
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=1), "beta": 0.05}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"exact": True, "beta": 0.02},)
 

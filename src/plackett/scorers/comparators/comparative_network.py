@@ -14,6 +14,8 @@ from plackett.aggregation.orderings.preference import Preference
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Size, check_finite
 
+__all__ = ["ComparativeNetwork"]
+
 #: Numbers of hidden units that are held at a time.
 _AT_ONCE = 1 << 21
 

@@ -12,6 +12,8 @@ from plackett.aggregation.orderings.preference import Preference
 from plackett.scorers.base import Size
 from plackett.scorers.networks.features import dense_rows
 
+__all__ = ["ExpertsComparator"]
+
 #: Numbers of the votes that are held at a time.
 _AT_ONCE = 1 << 22
 

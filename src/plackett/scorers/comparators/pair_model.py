@@ -16,6 +16,8 @@ from plackett.aggregation.orderings.preference import Preference, symmetrised
 from plackett.scorers.base import Scorer, Size, check_size
 from plackett.scorers.linear import LinearScorer
 
+__all__ = ["ForeignComparator", "ModelComparator"]
+
 #: Pairs whose features are formed at a time.
 _AT_ONCE = 1 << 15
 

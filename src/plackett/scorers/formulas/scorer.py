@@ -12,6 +12,9 @@ from plackett.scorers.base import Size
 from plackett.scorers.formulas.machine import by_column, evaluate
 from plackett.scorers.formulas.program import Program
 
+__all__ = ["FormulaScorer"]
+
+
 #: Documents scored at once, which bounds the copy of their features.
 _ROWS_AT_ONCE = 1 << 18
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import choice
 from plackett.selection.judges.dawid_skene import dawid_skene
 from plackett.selection.judges.ratings import Ratings
+
+__all__ = ["aggregate_labels"]
 
 
 def _majority(ratings: Ratings) -> np.ndarray:
@@ -31,7 +32,6 @@ RULES: dict[str, Callable[[Ratings], np.ndarray]] = {
 }
 
 
-@fulfils()
 def aggregate_labels(ratings: Any, rule: str = "model") -> np.ndarray:
     """One label per item: by the model of judges, its mean, the majority, the median (lower of two) or the mean.
 

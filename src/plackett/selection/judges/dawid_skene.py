@@ -10,8 +10,9 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.selection.judges.ratings import Ratings
+
+__all__ = ["dawid_skene"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,6 @@ class JudgeModel:
         return np.einsum("k,jkk->j", self.share, self.confusion)
 
 
-@fulfils(paper="Dawid and Skene 1979")
 def dawid_skene(
     ratings: Any,
     *,

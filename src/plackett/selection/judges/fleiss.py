@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.selection.judges.ratings import Ratings
 
+__all__ = ["fleiss_kappa"]
 
-@fulfils(paper="Fleiss 1971")
+
 def fleiss_kappa(ratings: Any) -> float:
     r"""Agreement beyond chance of any number of judges, who need not be the same for every item.
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import choice
 from plackett.selection.judges.ratings import Ratings
+
+__all__ = ["krippendorff_alpha"]
 
 
 def _nominal(grades: np.ndarray, total: np.ndarray) -> np.ndarray:
@@ -27,7 +28,6 @@ def _ordinal(grades: np.ndarray, total: np.ndarray) -> np.ndarray:
 LEVELS = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}
 
 
-@fulfils(paper="Krippendorff 2011")
 def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     r"""Agreement of any number of judges with labels missing anywhere: one minus observed over expected disagreement.
 

@@ -18,7 +18,7 @@ from plackett.text.documents.ir_datasets import PREFIX, read_ir_datasets
 from plackett.text.documents.lines import lines
 from plackett.text.documents.plain import read_plain
 
-__public__ = ["read_documents"]
+__all__ = ["read_documents"]
 
 _log = logging.getLogger("plackett.text")
 

@@ -12,6 +12,8 @@ from plackett._base.errors import DataError
 from plackett.data.arguments import choice
 from plackett.text.features.base import Batch, Feature
 
+__all__ = ["EmbeddingFeature"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingFeature(Feature):
@@ -30,7 +32,6 @@ class EmbeddingFeature(Feature):
     """
 
     key: ClassVar[str] = "embedding"
-    _ids: ClassVar[tuple[str, ...]] = ("features.auto",)
 
     documents: Any = field(hash=False, compare=False)
     queries: Mapping[str, Any] = field(hash=False, compare=False)

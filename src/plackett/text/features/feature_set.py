@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
 
-__public__ = ["FeatureSet"]
+__all__ = ["FeatureSet"]
 
 #: Pairs of a batch: their term counts fit into the processor's cache.
 _ROWS = 8192
@@ -52,8 +52,6 @@ class FeatureSet:
     >>> features.matrix(index, ["blue whale"], [0, 2], [0, 1]).round(1).astype(str).tolist()
     [['0.9', '-1.9', '1999.0'], ['0.2', '-2.3', 'nan']]
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("infra.feature_extractor", "lecture.features")
 
     def __init__(self, features: Iterable[Any]) -> None:
         self.features: list[Feature] = []

@@ -33,7 +33,7 @@ from plackett.text.index.table import Links, Table
 from plackett.text.index.values import is_empty
 from plackett.text.index.writer import IndexWriter, read_live, warn_unseen
 
-__public__ = ["Index"]
+__all__ = ["Index"]
 
 #: How often opening is tried while a writer commits.
 _ATTEMPTS = 20
@@ -51,8 +51,6 @@ class Index:
     >>> field.document_frequency[field.term_ids(index.analyzer.tokens("Blue whale"))].tolist()
     [2, 1]
     """
-
-    _ids = ("infra.search_engine",)
 
     def __init__(self, settings: Settings, segments: Sequence[Segment], live: Sequence[np.ndarray | None]) -> None:
         self.settings = settings

@@ -59,10 +59,6 @@ class IndexSource(Source):
         """Number of documents."""
         return self.index.n_documents
 
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents is in the index."""
-        return bool((self.index.numbers(ids) >= 0).any())
-
     def add(self, given: str) -> Column:
         """A retrieval model such as ``RM3(n_terms=10)``, a model file, a saved pipeline, or a run file."""
         path = Path(given)
@@ -83,6 +79,11 @@ class IndexSource(Source):
         except ValueError as error:
             raise DataError(f"ranker {given!r}: {error}") from None
         return self._put(ModelColumn(given, self.index, model_of(name, parameters)))
+
+    def complete(self) -> None:
+        """RM3 beside BM25."""
+        if len(self.columns) == 1:
+            self.add("RM3")
 
     def add_ranker(self, name: str, ranker: Any, features: Any) -> Column:
         """Add a column that ranks BM25's candidates."""

@@ -18,10 +18,7 @@ def open_source(paths: Sequence[str], rankers: Sequence[str] = (), features: str
     source = _opened([Path(path) for path in paths], features)
     for ranker in rankers:
         source.add(ranker)
-    if source.kind == "index" and len(source.columns) == 1:
-        source.add("RM3")
-    if source.kind == "dataset" and not source.columns:
-        source.add_best_feature()  # type: ignore[attr-defined]
+    source.complete()
     return source
 
 

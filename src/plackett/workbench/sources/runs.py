@@ -61,14 +61,7 @@ class RunsSource(Source):
     @property
     def n_documents(self) -> int:
         """Number of documents that a run has."""
-        return len(self._documents())
-
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether a run has any of these documents."""
-        return not self._documents().isdisjoint(ids)
-
-    def _documents(self) -> set[str]:
-        return {docid for column in self._runs() for own in column.results.values() for docid in own}
+        return len({docid for column in self._runs() for own in column.results.values() for docid in own})
 
     def _runs(self) -> list[RunColumn]:
         return [column for column in self.columns.values() if isinstance(column, RunColumn)]
