@@ -183,16 +183,7 @@ def early_exit(
     if not good:
         return EarlyExit(ranker, None, None, None, None, frame, name)
     best = good[0]
-    exiting = copy.copy(ranker)
-    exiting.scorer_ = exit_scorer(scorer, best.trees, best.keep, best.slack, best.settled)
-    exiting.card_ = ranker.card_ | {
-        "exit": {
-            "rule": rule, "trees": best.trees, "of": total, "keep": best.keep, "slack": _finite(best.slack),
-            "settled": _finite(best.settled), "work": best.work, "measure": name, "value": best.value,
-            "full": trials.full_value, "same_top": best.same_top, "change_bound": best.change_bound,
-        }
-    }  # fmt: skip
-    exiting.__dict__.pop("calibration_", None)  # the scores of documents that exit have another meaning
+    exiting = _with(best, ranker, scorer, rule, trials)
     exiting.note_distribution(data)
     return EarlyExit(exiting, best.trees, best.keep, best.slack, best.settled, frame, name)
 
@@ -282,6 +273,22 @@ def _frame(tried: Sequence[_Trial]) -> pl.DataFrame:
     columns = [field.name for field in fields(_Trial)]
     rows = [[getattr(trial, name) for name in columns] for trial in tried]
     return pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.Series("frontier", frontier))
+
+
+def _with(best: _Trial, ranker: R, scorer: TreeScorer, rule: str, trials: _Trials) -> R:
+    """A copy of the ranker with an exit, which its card describes."""
+    exiting: Any = copy.copy(ranker)
+    exiting.scorer_ = exit_scorer(scorer, best.trees, best.keep, best.slack, best.settled)
+    exiting.card_ = exiting.card_ | {
+        "exit": {
+            "rule": rule, "trees": best.trees, "of": scorer.trees.n_trees, "keep": best.keep,
+            "slack": _finite(best.slack), "settled": _finite(best.settled), "work": best.work,
+            "measure": str(trials.measure), "value": best.value, "full": trials.full_value, "same_top": best.same_top,
+            "change_bound": best.change_bound,
+        }
+    }  # fmt: skip
+    exiting.__dict__.pop("calibration_", None)  # the scores of documents that exit have another meaning
+    return exiting
 
 
 def _of_pipeline(pipeline: Any, data: RankingDataset, **settings: Any) -> EarlyExit:

@@ -101,11 +101,7 @@ def exposure_bound(
 
     if not 0 < confidence < 1:
         raise DataError(f"confidence={confidence}; give a probability between 0 and 1")
-    run = run_of(run, data)
-    new = new_lists(log, run, k)
-    if not new.covered.all():
-        log = log.select(new.covered)
-        new = new_lists(log, run, k)
+    log, new = _covered(log, run_of(run, data), k)
     table = examination_of(propensities)
     needed = min(k, max(log.longest, int(new.rank.max(initial=1))))
     if table.ndim != 1 or table.size < needed or not (table[:needed] > 0).all():
@@ -151,6 +147,15 @@ def exposure_bound(
     )
     past = float((share * logged).sum())
     return ExposureBound(whole, bound, past, float((share * divergence[asked]).sum()), bound > past, frame)
+
+
+def _covered(log: ClickLog, run: Any, k: int) -> tuple[ClickLog, NewLists]:
+    """The pages whose queries have new lists, and these lists."""
+    new = new_lists(log, run, k)
+    if new.covered.all():
+        return log, new
+    log = log.select(new.covered)
+    return log, new_lists(log, run, k)
 
 
 def _exposure_before(log: ClickLog, new: NewLists, exposed: np.ndarray) -> np.ndarray:
