@@ -79,6 +79,8 @@ def _public() -> Iterator[tuple[str, str, str]]:
             if not name.startswith("_") and is_item and re.match(r"plackett(\.[a-z]\w*)+$", home):
                 yield home, value.__name__, f"{package.__name__}.{name}"
     for item in catalogue.items():
+        if item.symbol.isupper():  # a constant has no signature
+            continue
         package = getattr(plackett, item.module.split(".")[1], None)
         offered = [name for name in (item.name, item.symbol) if name.isidentifier() and hasattr(package, name)]
         access = f"{package.__name__}.{offered[0]}" if offered else f"{item.module}.{item.symbol}"

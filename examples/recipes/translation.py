@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
@@ -112,8 +112,6 @@ class TranslationModel:
     Brown, Della Pietra, Della Pietra, Mercer: The mathematics of statistical machine translation. 1993.
     Surdeanu, Ciaramita, Zaragoza: Learning to rank answers on large online QA collections. ACL 2008.
     """
-
-    paper: ClassVar[str] = "Brown, Della Pietra, Della Pietra, Mercer 1993"
 
     n_iterations: int = 5
     smoothing: float = 0.2

@@ -22,7 +22,7 @@ from asgi_client import call, get, post
 from plackett._base.time_limit import check_time, time_limit
 from plackett._files import storage as _storage
 from plackett.rankers import storage
-from plackett.serve.application import Application, application
+from plackett.serve.application import ServiceApplication, application
 from plackett.serve.deadline import Deadline
 from plackett.serve.drift import Drift, stability_index
 from plackett.serve.encodings import decompressed
@@ -140,7 +140,7 @@ def test_long_work_has_limits():
         time.sleep(0.3)
         return Response(b"{}")
 
-    app = Application(
+    app = ServiceApplication(
         ModelStore.of([]), Settings(score_timeout=0.05, max_waiting=1), [Route("POST", "/slow", slow, "")]
     )
     body = b"x" * 2_000_000
@@ -167,7 +167,7 @@ def test_work_ends_with_its_time():
             ended.append(request.path)
 
     routes = [Route("POST", path, endless, "") for path in ("/a", "/b")]
-    app = Application(ModelStore.of([]), Settings(score_timeout=0.05, threads=1), routes)
+    app = ServiceApplication(ModelStore.of([]), Settings(score_timeout=0.05, threads=1), routes)
     body = b"x" * 2_000_000
 
     async def one_after_another():
@@ -176,7 +176,7 @@ def test_work_ends_with_its_time():
 
     asyncio.run(one_after_another())
     assert ended[0] == "/a"
-    patient = Application(ModelStore.of([]), Settings(threads=1), routes)
+    patient = ServiceApplication(ModelStore.of([]), Settings(threads=1), routes)
 
     async def cut_off():
         request = asyncio.create_task(call(patient, "POST", "/a", body))
@@ -192,7 +192,7 @@ def test_work_ends_with_its_time():
 def test_the_end_does_not_wait_for_work_that_goes_on(monkeypatch, caplog):
     monkeypatch.setattr(sys.modules["plackett.serve.application"], "_CLOSE", 0.05)
     release = threading.Event()
-    app = Application(
+    app = ServiceApplication(
         ModelStore.of([]),
         Settings(),
         [Route("POST", "/deaf", lambda app, request: release.wait(60) and Response(b""), "")],
@@ -250,7 +250,7 @@ def test_no_stack_trace_leaves_the_server(caplog):
     def broken(app, request):
         raise KeyError("/etc/secret")
 
-    app = Application(ModelStore.of([]), routes=[Route("GET", "/broken", broken, "")])
+    app = ServiceApplication(ModelStore.of([]), routes=[Route("GET", "/broken", broken, "")])
     with caplog.at_level(logging.ERROR, "plackett.serve"):
         answer = get(app, "/broken", x_request_id="abc-1")
     assert answer.status == 500 and "secret" not in answer.json["error"] and "abc-1" in answer.json["error"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError, RankingDataset, Relation, hyperedges
-from plackett.solvers.laplacian import Forest, Hypergraph, Laplacian, checked
+from plackett.solvers.laplacian import ForestLaplacian, Hypergraph, Laplacian, checked
 
 
 def graph(seed=0, sizes=(1, 7, 2, 12, 5)):
@@ -70,8 +70,8 @@ def test_worked_example_and_limit():
 def test_a_forest_is_solved_in_one_pass(seed):
     data, relation, dense = forest(seed)
     b = np.random.default_rng(seed).normal(size=(data.n_rows, 2))
-    system = Forest.of(data, relation, 1.3)
-    assert isinstance(system, Forest)
+    system = ForestLaplacian.of(data, relation, 1.3)
+    assert isinstance(system, ForestLaplacian)
     expected = np.eye(data.n_rows) + 1.3 * dense_laplacian(0.5 * (dense + dense.T))
     np.testing.assert_allclose(system.solve(b), np.linalg.solve(expected, b), rtol=1e-10, atol=1e-12)
 
@@ -80,7 +80,7 @@ def test_a_forest_is_solved_in_one_pass(seed):
 def test_what_is_no_forest_is_solved_as_a_graph(pairs):
     data = RankingDataset.from_arrays(None, None, [1, 1, 1])
     relation = Relation.from_pairs(pairs).regrouped(None, data.offsets)
-    system = Forest.of(data, relation, 2.0)
+    system = ForestLaplacian.of(data, relation, 2.0)
     assert isinstance(system, Laplacian)
     weights = relation.matrix(3).toarray()
     b = np.array([1.0, -2.0, 0.5])

@@ -102,7 +102,8 @@ def public_names(package: str = "") -> dict[str, Item]:
     """
     if not package:
         return {item.symbol: item for item in _items() if item.top}
-    own = [item for item in _items() if item.package == package]
+    inside = f"plackett.{package}."
+    own = [item for item in _items() if item.package == package or ("." in package and item.module.startswith(inside))]
     return {item.symbol: item for item in own} | {item.name: item for item in own if item.kind == "measure"}
 
 

@@ -15,6 +15,8 @@ from plackett.aggregation.lists import RankLists
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["Aggregation"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregation:

@@ -20,7 +20,7 @@ from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.text.analysis import Analyzer
 
-__all__ = ["AdFeatures", "rank_logistic"]
+__all__ = ["Ad", "AdFeatures", "rank_logistic"]
 
 _MATCHES = ("exact", "phrase", "broad")
 #: Owners of clicks, from the most particular to the most general.

@@ -30,7 +30,7 @@ from plackett.explanations.explanation import Explanation
 from plackett.rankers.storage import load as load_ranker
 from plackett.rankers.storage import save as save_ranker
 
-__all__ = ["Application"]
+__all__ = ["Application", "RankedItem"]
 
 #: Files of a saved application.
 FILE, _RANKER, _ARRAYS, _EXAMPLES = "application.json", "ranker.plackett", "features.arrays", "examples.json"

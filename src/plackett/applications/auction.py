@@ -10,7 +10,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 
-__all__ = ["best_reserve", "second_price"]
+__all__ = ["Auction", "best_reserve", "second_price"]
 
 
 class Auction(NamedTuple):

@@ -13,6 +13,8 @@ from plackett._base.errors import DataError
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["Features"]
+
 
 class Features(ABC):
     """Base class: a subclass has ``names`` and `matrix`, which computes a row of numbers for each candidate.

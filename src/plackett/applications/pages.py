@@ -17,7 +17,7 @@ from plackett.losses.listwise.query_square import QuerySquare
 from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
 
-__all__ = ["PageComposer", "assign_blocks"]
+__all__ = ["Block", "IntentUsers", "PageComposer", "assign_blocks"]
 
 Reward = Callable[[Any, Sequence[Any]], float]
 

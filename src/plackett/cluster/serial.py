@@ -8,6 +8,8 @@ from typing import Any
 from plackett.cluster.local import LocalShards
 from plackett.cluster.shards import Function, Shards, cut, open_shard
 
+__all__ = ["SerialShards"]
+
 
 class SerialShards(Shards):
     """Shards in this process, one after another: for tests, and to see what an algorithm does."""

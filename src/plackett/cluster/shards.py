@@ -20,6 +20,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.files import NATIVE, format_of, read
 from plackett.data.native import save_dataset
 
+__all__ = ["Shards"]
+
 #: What a worker is asked to do: a function at the top of a module, called with its shard and an argument.
 Function = Callable[[Any, Any], Any]
 

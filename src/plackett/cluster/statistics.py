@@ -11,6 +11,8 @@ from plackett.cluster.shards import Shards
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
+__all__ = ["feature_statistics"]
+
 #: Rows read at once.
 _ROWS = 4_096
 

@@ -15,7 +15,6 @@ from plackett.data.ids import order_of
 
 __all__ = ["QueryKFold"]
 
-
 if TYPE_CHECKING or not is_own_process():
     from sklearn.model_selection import BaseCrossValidator
 else:  # see plackett._base.estimator

@@ -2,9 +2,8 @@
 from typing import Any
 
 from plackett.datasets.registry import DatasetInfo as DatasetInfo
+from plackett.datasets.loading import available as available
+from plackett.datasets.related import clustered_lists as clustered_lists
 from plackett.datasets.loading import load as load
 from plackett.datasets.generate import make_ranking as make_ranking
-from plackett.datasets.loading import available as available
-from plackett.datasets.loading import load as load
-from plackett.datasets.related import clustered_lists as clustered_lists
 from plackett.datasets.related import site_lists as site_lists

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
     from plackett.datasets.collection import TextCollection
 
-__all__ = ["load"]
+__all__ = ["available", "load"]
 
 #: The collection that needs no files.
 EMBEDDED = "pydocs"

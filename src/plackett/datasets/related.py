@@ -8,6 +8,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.relation_builders.hyperedges import hyperedges
 from plackett.data.relations import Relation
 
+__all__ = ["clustered_lists", "site_lists"]
+
 
 def clustered_lists(
     n_queries: int = 60,

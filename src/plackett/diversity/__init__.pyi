@@ -10,5 +10,5 @@ from plackett.diversity.repulsion import Repulsion as Repulsion
 from plackett.diversity.reranker import Reranker as Reranker
 from plackett.diversity.axioms import check_axioms as check_axioms
 from plackett.diversity.runs import diversify as diversify
+from plackett.diversity.named import find_reranker as find_reranker
 from plackett.diversity.ia_select import satisfaction as satisfaction
-from plackett.diversity.reranker import Reranker as Reranker

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett.diversity.candidates import Candidates
+from plackett.diversity.candidates import ScoredCandidates
 from plackett.diversity.reranker import Reranker
 
 __all__ = ["IASelect", "satisfaction"]
@@ -48,7 +48,7 @@ class IASelect(Reranker):
     def _kernel(self) -> Any:
         return _select
 
-    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+    def _arguments(self, pool: ScoredCandidates) -> tuple[Any, ...]:
         assert pool.aspects is not None
         value = pool.aspects if self.relevance == "none" else pool.aspects * pool.relevance[:, None]
         return value, pool.aspect_weight, pool.chosen, pool.candidates

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett.diversity.candidates import Candidates, similar_to, the_rest
+from plackett.diversity.candidates import ScoredCandidates, similar_to, the_rest
 from plackett.diversity.reranker import Reranker
 
 __all__ = ["Repulsion"]
@@ -59,7 +59,7 @@ class Repulsion(Reranker):
     def _kernel(self) -> Any:
         return _push
 
-    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+    def _arguments(self, pool: ScoredCandidates) -> tuple[Any, ...]:
         near = (pool.vectors, pool.pointers, pool.other, pool.weight)
         return pool.relevance, pool.chosen, pool.candidates, *near, self.strength
 

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import over_queries
 from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
-from plackett.diversity.candidates import Candidates
+from plackett.diversity.candidates import ScoredCandidates
 
 __all__ = ["Reranker"]
 
@@ -101,7 +101,7 @@ class Reranker:
     ) -> np.ndarray:
         """Rows of the dataset in the diversified order, query by query; parameters as in `rerank`."""
         self._check()
-        pool = Candidates.of(data, scores, self.k, self.depth, self.relevance)
+        pool = ScoredCandidates.of(data, scores, self.k, self.depth, self.relevance)
         if self.needs_aspects:
             pool = pool.with_aspects(aspects, aspect_weight)
         elif aspects is not None:
@@ -125,6 +125,6 @@ class Reranker:
         """The kernel ``(lo, hi, offsets, *arguments, order)`` that puts the chosen documents first."""
         raise NotImplementedError
 
-    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+    def _arguments(self, pool: ScoredCandidates) -> tuple[Any, ...]:
         """The arguments of the kernel."""
         raise NotImplementedError

@@ -17,7 +17,7 @@ from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import predict, scores_of
 from plackett.data.validation import unmasked
-from plackett.evaluation.tables import Renderable, Table, TableCell
+from plackett.evaluation.tables import Renderable, Table
 from plackett.measures.base import Measure
 from plackett.measures.blocks import measured
 from plackett.measures.doubts import every_document_relevant, measure_doubts
@@ -78,12 +78,12 @@ class Evaluation(Renderable):
         return f"Evaluation({plural(self.qids.size, 'query', 'queries', form='')}: {means})"
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
-        rows = tuple((TableCell(name), TableCell(f"{value:.{digits}f}")) for name, value in self.mean.items())
+        rows = tuple((name, f"{value:.{digits}f}") for name, value in self.mean.items())
         notes = (
             f"{plural(self.qids.size, 'query', 'queries')}.",
             *(f"Beware: {doubt}" for doubt in self.doubts.values()),
         )
-        return Table(("measure", "mean"), rows, notes=notes)
+        return Table.of(("measure", "mean"), rows, notes=notes)
 
     def _frame(self) -> pl.DataFrame:
         return self.per_query

@@ -13,7 +13,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.catalogue import formats
 from plackett.data.dataset import RankingDataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.export._forest import Forest
 from plackett.export._form import Form, Network, features_of, form_of
 
@@ -190,7 +190,7 @@ def verify_export(
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
     form = form_of(ranker, feature_names, lists=True, fills=True)
     if isinstance(data, RankingDataset):
-        data = getattr(ranker, "_columns", Columns()).aligned(data)
+        data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
     X = features_of(data, form)
     groups = {"one list of documents": X[:_MOST_ROWS]} if form.normalised else hard_rows(form, X, random_state)
     exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}

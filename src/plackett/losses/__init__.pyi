@@ -28,6 +28,7 @@ from plackett.losses.listwise.listnet import ListNetLoss as ListNetLoss
 from plackett.losses.listwise.listnet_top_k import ListNetTopKLoss as ListNetTopKLoss
 from plackett.losses.listwise.listpl import ListPL as ListPL
 from plackett.losses.pairwise.logistic import Logistic as Logistic
+from plackett.losses.base import Loss as Loss
 from plackett.losses.pairwise.magnitude_preserving import MagnitudePreserving as MagnitudePreserving
 from plackett.losses.pairwise.owa import OWA as OWA
 from plackett.losses.pairwise.pnorm_push import PNormPushLoss as PNormPushLoss
@@ -61,4 +62,3 @@ from plackett.losses.pairwise.yetirank import YetiRankLoss as YetiRankLoss
 from plackett.losses.pairwise.isotonic import isotonic_update as isotonic_update
 from plackett.losses.custom import loss as loss
 from plackett.losses.autograd import torch_loss as torch_loss
-from plackett.losses.base import Loss as Loss

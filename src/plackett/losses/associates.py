@@ -50,7 +50,7 @@ def judged(data: RankingDataset) -> np.ndarray:
     return np.bincount(data.query_of_row, data.labels >= 0, data.n_queries)
 
 
-class Documents(Associates):
+class DocumentAssociates(Associates):
     """Judged documents."""
 
     name: ClassVar[str] = "document"
@@ -60,7 +60,7 @@ class Documents(Associates):
         return judged(data)
 
 
-class Pairs(Associates):
+class PairAssociates(Associates):
     """Pairs of judged documents; the explicit preferences of a dataset where it has them."""
 
     name: ClassVar[str] = "pair"
@@ -92,7 +92,7 @@ class Pairs(Associates):
         return m * (m - 1) / 2.0
 
 
-class Lists(Associates):
+class ListAssociates(Associates):
     """The judged documents of a query together."""
 
     name: ClassVar[str] = "list"
@@ -102,4 +102,8 @@ class Lists(Associates):
         return (judged(data) > 0).astype(np.float64)
 
 
-ASSOCIATES: dict[str, Associates] = {"document": Documents(), "pair": Pairs(), "list": Lists()}
+ASSOCIATES: dict[str, Associates] = {
+    "document": DocumentAssociates(),
+    "pair": PairAssociates(),
+    "list": ListAssociates(),
+}

@@ -16,6 +16,8 @@ from plackett.data.weights import given_or_ones
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
 
+__all__ = ["Loss"]
+
 #: Scores are clipped to this distance from 0, so that sums of their squares stay finite.
 _FARTHEST = 1e100
 

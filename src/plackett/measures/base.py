@@ -14,6 +14,8 @@ from plackett._base.errors import MeasureError
 from plackett.measures.ranking import TIES, Ranking, Scored, list_ranking
 from plackett.measures.swaps import swap, swap_matrix
 
+__all__ = ["Measure"]
+
 #: How many random orders estimate the mean over ties where a measure has no exact form.
 TIE_SAMPLES = 64
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._kernels.kernel import kernel, kernel_from, over_queries
+from plackett._kernels.kernel import kernel, kernel_from, over_queries, template
 from plackett.data.dataset import RankingDataset
 from plackett.online._lists import best_first, click, dcg, uniform
 from plackett.online.learners.base import OnlineLearner
@@ -67,6 +67,7 @@ def _ideal(rows, n, k, gains, keys, order):  # type: ignore[no-untyped-def]
     return dcg(rows, order, best_first(keys, n, k, order), gains)
 
 
+@template
 def _interaction(t, phase, w, kept, served, reading, k, parameters, state, rows, work, order, team, clicks):  # type: ignore[no-untyped-def]
     """One page for one user: the number of clicks, and nDCG, below 0 if there was no document to show."""
     q = int(uniform(state) * (served.offsets.size - 1))
@@ -92,6 +93,7 @@ def _interaction(t, phase, w, kept, served, reading, k, parameters, state, rows,
     return n_clicks, shown / best if best > 0.0 else 0.0
 
 
+@template
 def _measure(phase, w, tested, k, parameters, rows, keys, order, before):  # type: ignore[no-untyped-def]
     """NDCG of the model's own order of the test queries, and the share of documents that are new in it."""
     good, changed, n_shown = 0.0, 0, 0
@@ -116,6 +118,7 @@ def _measure(phase, w, tested, k, parameters, rows, keys, order, before):  # typ
     return good / max(n_test, 1), changed / max(n_shown, 1)
 
 
+@template
 def _runs(  # type: ignore[no-untyped-def]
     lo, hi, starts, seeds, served, reading, k, marks, tested, parameters, weights, memory, results
 ):

@@ -94,6 +94,7 @@ from plackett.rankers.pointwise.rankcosine import RankCosine as RankCosine
 from plackett.rankers.listwise.rankgp import RankGP as RankGP
 from plackett.rankers.pairwise.ranknet import RankNet as RankNet
 from plackett.rankers.pairwise.rank_svm import RankSVM as RankSVM
+from plackett.rankers.base import Ranker as Ranker
 from plackett.rankers.pairwise.ranking_perceptron import RankingPerceptron as RankingPerceptron
 from plackett.rankers.relational.relational_feedback import RelationalFeedback as RelationalFeedback
 from plackett.rankers.relational.relational_rank_svm import RelationalRankSVM as RelationalRankSVM
@@ -145,4 +146,3 @@ from plackett.rankers.robust import robust_training as robust_training
 from plackett.rankers.storage import save as save
 from plackett.rankers.scorer import scorer as scorer
 from plackett.rankers.update import update_ranker as update_ranker
-from plackett.rankers.base import Ranker as Ranker

@@ -20,7 +20,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.inputs import Rows, categories_of, rows_to_score, training_data
 from plackett.data.reference import check_reference, reference_of, sample_of
 from plackett.data.splits import split_queries
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.losses.base import Loss
 from plackett.measures.blocks import measured
 from plackett.measures.language import parse
@@ -32,6 +32,8 @@ from plackett.scorers.base import check_size
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.contributions import contributions
 from plackett.solvers.monitor import Monitor
+
+__all__ = ["Ranker"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -156,11 +158,11 @@ class Ranker(FittedAttributes, Estimator):
             callback that returns True or raises LightGBM's `EarlyStopException` stops training.
         """
         categories = self._categories(X)
-        columns = Columns(categories=categories, ranker=type(self).__name__)
+        columns = TrainedColumns(categories=categories, ranker=type(self).__name__)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
         data = self._prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
-        columns = Columns(names, categories, type(self).__name__)
+        columns = TrainedColumns(names, categories, type(self).__name__)
         valid = self._validation(eval_set, eval_qid, eval_group, data.n_features, columns)
         before = self.__dict__.get("categories_")
         self._set_categories(categories)
@@ -357,7 +359,7 @@ class Ranker(FittedAttributes, Estimator):
         raise NotImplementedError
 
     def _validation(
-        self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: Columns | None = None
+        self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: TrainedColumns | None = None
     ) -> RankingDataset | None:
         if eval_set is None:
             return None
@@ -464,11 +466,11 @@ class Ranker(FittedAttributes, Estimator):
         return rows
 
     @property
-    def _columns(self) -> Columns:
+    def _columns(self) -> TrainedColumns:
         """The columns expected in a frame."""
         names = getattr(self, "feature_names_in_", None)
         learned = None if names is None else tuple(names.tolist())
-        return Columns(learned, getattr(self, "categories_", {}), type(self).__name__)
+        return TrainedColumns(learned, getattr(self, "categories_", {}), type(self).__name__)
 
     def predict_relevance(self, X: Any, *, qid: Any = None) -> np.ndarray:
         """Probability that each document is relevant (label 1 or more), comparable between queries.

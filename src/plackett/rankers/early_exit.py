@@ -13,7 +13,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
@@ -165,7 +165,7 @@ def early_exit(
         keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
     _check_counts("trees", trees, total - 1)
     _check_counts("keep", keep, None)
-    data = getattr(ranker, "_columns", Columns()).aligned(data)
+    data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
     trials = _Trials(scorer, data, parse(measure), n_jobs)
     tried: list[_Trial] = []
     for s in trees:

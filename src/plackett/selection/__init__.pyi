@@ -2,10 +2,12 @@
 from typing import Any
 
 from plackett.selection.pools.statap import APPriorPool as APPriorPool
+from plackett.selection.candidates import Candidates as Candidates
 from plackett.selection.pools.depth import DepthPool as DepthPool
 from plackett.selection.pools.hedge import HedgePool as HedgePool
 from plackett.selection.pools.letor import LETORPool as LETORPool
 from plackett.selection.pools.mtc import MTCPool as MTCPool
+from plackett.selection.result import Selection as Selection
 from plackett.selection.pools.uniform import UniformPool as UniformPool
 from plackett.selection.judges.aggregate import aggregate_labels as aggregate_labels
 from plackett.selection.depth import allocate as allocate
@@ -16,9 +18,11 @@ from plackett.selection.training.ppc import consistent_pairs as consistent_pairs
 from plackett.selection.training.ppc import consistent_queries as consistent_queries
 from plackett.selection.judges.dawid_skene import dawid_skene as dawid_skene
 from plackett.selection.depth import deep_sample as deep_sample
+from plackett.selection.estimates import evaluate_sample as evaluate_sample
 from plackett.selection.active.expected_change import expected_change as expected_change
 from plackett.selection.active.exploration import explore as explore
 from plackett.selection.tracker import feature_shift as feature_shift
+from plackett.selection.pools.base import find_pool as find_pool
 from plackett.selection.judges.fleiss import fleiss_kappa as fleiss_kappa
 from plackett.selection.simulate import judge_in_rounds as judge_in_rounds
 from plackett.selection.active.queries import k_center as k_center

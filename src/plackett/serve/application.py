@@ -25,6 +25,8 @@ from plackett.serve.tables import check_keys
 from plackett.serve.threads import Threads
 from plackett.serve.worker import Worker
 
+__all__ = ["application"]
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -43,7 +45,7 @@ _PUBLISH = 0.5
 
 def application(
     models: Any, settings: Settings | None = None, *, worker: Worker | None = None, **limits: Any
-) -> Application:
+) -> ServiceApplication:
     """The scoring service as an ASGI application, for uvicorn or any other ASGI server.
 
     Parameters
@@ -70,14 +72,14 @@ def application(
         served = [ServedModel(model, name, threads=settings.threads) for name, model in models.items()]
         for model in served:
             model.warm_up()
-        return Application(ModelStore.of(served), settings)
+        return ServiceApplication(ModelStore.of(served), settings)
     names = [models] if isinstance(models, (str, Path)) else models
     kept = None if worker is None else worker.folder
     from_files = ModelStore([str(name) for name in names], threads=settings.threads, kept=kept)
-    return Application(from_files, settings, worker=worker)
+    return ServiceApplication(from_files, settings, worker=worker)
 
 
-class Application(Service):
+class ServiceApplication(Service):
     """The ASGI application; see `application`."""
 
     def __init__(
@@ -336,7 +338,7 @@ def _limited(function: Callable[[], Any], deadline: Deadline) -> Any:
         return function()
 
 
-def _handled(route: Route, app: Application, request: Request) -> Response | Deferred:
+def _handled(route: Route, app: ServiceApplication, request: Request) -> Response | Deferred:
     encoding = _encoding(request.headers)
     if request.body and encoding in ENCODINGS:
         request.body = decompressed(request.body, encoding, app.settings.max_body)

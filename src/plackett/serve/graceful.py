@@ -13,7 +13,7 @@ from typing import Any
 
 import uvicorn
 
-from plackett.serve.application import Application
+from plackett.serve.application import ServiceApplication
 from plackett.serve.connection import LAST_CALL, Connection
 from plackett.serve.logs import event
 
@@ -31,7 +31,7 @@ class GracefulServer(uvicorn.Server):
         Seconds between the signal and the end.
     """
 
-    def __init__(self, config: uvicorn.Config, app: Application, drain: float) -> None:
+    def __init__(self, config: uvicorn.Config, app: ServiceApplication, drain: float) -> None:
         super().__init__(config)
         self.app, self.drain = app, drain
 

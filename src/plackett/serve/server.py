@@ -10,7 +10,7 @@ from typing import Any
 
 from plackett._base.errors import DataError, shell_options
 from plackett._names.optional import optional
-from plackett.serve.application import Application
+from plackett.serve.application import ServiceApplication
 from plackett.serve.logs import event, log_to
 from plackett.serve.workers import Workers
 
@@ -19,7 +19,7 @@ _BACKLOG = 2048
 
 
 def serve(
-    app: Application,
+    app: ServiceApplication,
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
@@ -139,7 +139,7 @@ def _check_certificate(cert: str | None, key: str | None) -> None:
         raise DataError(f"{cert} and {key} are not a certificate and its key (PEM): {error}") from None
 
 
-def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
+def make_server(app: ServiceApplication, *, drain: float = 0.0, **options: Any) -> Any:
     """A `uvicorn.Server` that stops gracefully; ``options`` are those of `uvicorn.Config`."""
     uvicorn: Any = optional("uvicorn", "the service needs")
     optional("httptools", "the service needs")

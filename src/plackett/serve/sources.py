@@ -17,7 +17,7 @@ ENGINE = "search"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
-class Source(NamedTuple):
+class ServedFile(NamedTuple):
     """A file, and the name and version of the model in it."""
 
     name: str
@@ -29,11 +29,11 @@ class Listing:
     """The files behind some arguments, and those in folders that cannot be served, with the reason."""
 
     def __init__(self) -> None:
-        self.found: dict[tuple[str, str], Source] = {}
+        self.found: dict[tuple[str, str], ServedFile] = {}
         self.skipped: dict[Path, str] = {}
 
     @property
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[ServedFile]:
         """The files by name and version."""
         return sorted(self.found.values(), key=lambda source: (source.name, natural(source.version)))
 
@@ -46,7 +46,7 @@ class Listing:
         if not reason and other is not None and other.path != path:
             reason = f"would be version {version} of {name}, which {other.path} is already; name them NAME=FILE"
         if not reason:
-            self.found[name, version] = Source(name, version, path)
+            self.found[name, version] = ServedFile(name, version, path)
         elif named:
             raise DataError(f"{path}: {reason}")
         else:
@@ -73,7 +73,7 @@ class Listing:
             self.add(name or path.stem, path.stem if name else "1", path)
 
 
-def sources(arguments: Iterable[str]) -> list[Source]:
+def sources(arguments: Iterable[str]) -> list[ServedFile]:
     """The files behind the arguments of ``plackett serve``.
 
     ``FILE`` is version 1 of a model named like the file, ``NAME=FILE`` names it. ``FOLDER`` has models

@@ -13,17 +13,17 @@ from plackett._base.errors import DataError
 from plackett._files.checks import open_regular
 from plackett._load import load
 from plackett._names.nearest import hint
-from plackett.serve.engine import Engine, parts_of
+from plackett.serve.engine import ServedEngine, parts_of
 from plackett.serve.http import RefusedError
 from plackett.serve.model import ServedModel
-from plackett.serve.sources import ENGINE, PIPELINE, SUFFIX, Source, listed, natural
+from plackett.serve.sources import ENGINE, PIPELINE, SUFFIX, ServedFile, listed, natural
 
 
 class Change(NamedTuple):
     """What a look at the files led to: ``"loaded"``, ``"removed"``, ``"failed"`` or ``"skipped"``, with the reason."""
 
     what: str
-    source: Source
+    source: ServedFile
     reason: str = ""
 
 
@@ -53,10 +53,10 @@ class ModelStore:
         self.looked = False
         #: Replaced as a whole, never changed: a request sees one state.
         self._served: dict[str, dict[str, ServedModel]] = {}
-        self.engines: dict[str, Engine] = {}
-        self._stamps: dict[Source, tuple[int, ...]] = {}
+        self.engines: dict[str, ServedEngine] = {}
+        self._stamps: dict[ServedFile, tuple[int, ...]] = {}
         #: Sources whose latest file could not be loaded, and paths that were skipped, with the reason.
-        self.failed: dict[Source, str] = {}
+        self.failed: dict[ServedFile, str] = {}
         self._skipped: dict[Path, str] = {}
 
     @property
@@ -93,7 +93,7 @@ class ModelStore:
     def _known(self) -> list[str]:
         return sorted(self._served.keys() | {source.name for source in self.failed})
 
-    def engine(self, name: str | None = None) -> Engine:
+    def engine(self, name: str | None = None) -> ServedEngine:
         """A search engine; without a name the only one."""
         engines = self.engines
         known = sorted(engines.keys() | {source.name for source in self.failed if source.version == ENGINE})
@@ -124,7 +124,7 @@ class ModelStore:
         """All versions of all models."""
         return [model for versions in self._served.values() for model in versions.values()]
 
-    def _everything(self) -> list[ServedModel | Engine]:
+    def _everything(self) -> list[ServedModel | ServedEngine]:
         return [*self.all(), *self.engines.values()]
 
     # -------------------------------------------------------------------------------------------------- loading
@@ -137,7 +137,7 @@ class ModelStore:
         listing = listed(self.arguments)
         wanted = listing.sources
         changes = [
-            Change("skipped", Source("", "", path), reason)
+            Change("skipped", ServedFile("", "", path), reason)
             for path, reason in listing.skipped.items()
             if self._skipped.get(path) != reason
         ]
@@ -177,7 +177,7 @@ class ModelStore:
                     changes.append(Change("failed", source, f"no copy can be kept for other workers: {error}"))
         gone = served.keys() - {(source.name, source.version) for source in wanted}
         for key in sorted(gone):
-            source = Source(*key, served.pop(key).path or Path())
+            source = ServedFile(*key, served.pop(key).path or Path())
             changes.append(Change("removed", source))
             if self.kept is not None:
                 self._kept_as(source).unlink(missing_ok=True)
@@ -189,12 +189,12 @@ class ModelStore:
     @property
     def lacking(self) -> list[str]:
         """Kept files whose models are not served here: other processes have them."""
-        served = {self._kept_as(Source(each.name, each.version, Path())) for each in self._everything()}
+        served = {self._kept_as(ServedFile(each.name, each.version, Path())) for each in self._everything()}
         return [] if self.kept is None else sorted(p.stem for p in {*self.kept.glob(f"*@*{SUFFIX}")} - served)
 
-    def _loaded(self, source: Source, path: Path) -> ServedModel | Engine:
+    def _loaded(self, source: ServedFile, path: Path) -> ServedModel | ServedEngine:
         if source.version == ENGINE and source.path.name == PIPELINE:
-            engine = Engine.load(path, source.name, source.version, self.threads)
+            engine = ServedEngine.load(path, source.name, source.version, self.threads)
             engine.warm_up()
             return engine
         model = ServedModel(load(path), source.name, source.version, path=path.resolve(), threads=self.threads)
@@ -202,10 +202,10 @@ class ModelStore:
         _ = model.fingerprint  # read now, while the file is the one that was loaded
         return model
 
-    def _kept_as(self, source: Source) -> Path:
+    def _kept_as(self, source: ServedFile) -> Path:
         return (self.kept or Path()) / f"{source.name}@{source.version}{SUFFIX}"  # names have no @
 
-    def _keep(self, source: Source, stamp: tuple[int, ...] | None) -> None:
+    def _keep(self, source: ServedFile, stamp: tuple[int, ...] | None) -> None:
         """Copy a file that was loaded, unless it is another one by now, which is looked at next time."""
         copy = self._kept_as(source)
         new = copy.with_suffix(f".{os.getpid()}")
@@ -217,12 +217,12 @@ class ModelStore:
         finally:
             new.unlink(missing_ok=True)
 
-    def _serve(self, loaded: Mapping[tuple[str, str], ServedModel | Engine]) -> None:
+    def _serve(self, loaded: Mapping[tuple[str, str], ServedModel | ServedEngine]) -> None:
         served: dict[str, dict[str, ServedModel]] = {}
-        engines: dict[str, Engine] = {}
+        engines: dict[str, ServedEngine] = {}
         for name, version in sorted(loaded, key=lambda key: (key[0], natural(key[1]))):
             each = loaded[name, version]
-            if isinstance(each, Engine):
+            if isinstance(each, ServedEngine):
                 engines[name] = each
             else:
                 served.setdefault(name, {})[version] = each

@@ -16,6 +16,8 @@ from plackett.workbench.api.parameters import TEXTS, Action
 from plackett.workbench.bench import Workbench
 from plackett.workbench.guard import REPORT_POLICY, Guard
 
+__all__ = ["application"]
+
 ACTIONS: list[Action] = [*searching.ACTIONS, *judging.ACTIONS, *evaluating.ACTIONS, *training.ACTIONS]
 #: Largest body of a request, in bytes.
 _MOST = 64 << 20

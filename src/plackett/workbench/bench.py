@@ -11,9 +11,11 @@ from plackett._base.errors import DataError
 from plackett._names.nearest import nearest, question
 from plackett.workbench.columns.base import Column, Query
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 from plackett.workbench.store import Store
 from plackett.workbench.training import Job, Jobs
+
+__all__ = ["Workbench"]
 
 #: Name of the set of queries that came with the source, and of that of queries typed into the search box.
 GIVEN, TYPED = "given", "typed"
@@ -49,7 +51,7 @@ class Workbench:
 
     def __init__(
         self,
-        source: Source,
+        source: WorkbenchSource,
         store: Store,
         *,
         labels: Mapping[str, Mapping[str, float]] | None = None,

@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 
+__all__ = ["Store"]
+
 _VERSION = 1
 _TABLES = """
 CREATE TABLE IF NOT EXISTS sets (name TEXT PRIMARY KEY, created REAL NOT NULL) STRICT;

@@ -20,7 +20,7 @@ from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Trials, fit
+from plackett.experiments.auto.trials import CandidateTrials, fit
 from plackett.measures.language import parse
 from plackett.testing.rankers import easy_task
 
@@ -35,7 +35,7 @@ def task(**changes):
 def trials_of(data, n_folds=3, n_repeats=1, folder=None, valid=None):
     cut = folds(data, inspect_data(data), valid, n_folds=n_folds, n_repeats=n_repeats, random_state=0)
     kept = None if folder is None else TrialFolder(folder, cut)
-    return Trials(cut, NDCG, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=kept)
+    return CandidateTrials(cut, NDCG, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=kept)
 
 
 # ---------------------------------------------------------------------------------------------------------- inspection
@@ -296,7 +296,7 @@ def test_finished_trainings_are_taken_from_the_folder(tmp_path, monkeypatch):
     after = trials_of(data, folder=tmp_path)
     number = after.add(Candidate.of(pk.ListNet()))
     with monkeypatch.context() as patch:
-        patch.setattr(Trials, "_outcome", no_training)
+        patch.setattr(CandidateTrials, "_outcome", no_training)
         after.run(number, 1)
     np.testing.assert_array_equal(after.outcomes[0, 1].scores, before.outcomes[0, 1].scores)
     # another split, other parameters and other data are other files

@@ -12,7 +12,7 @@ import pytest
 import plackett as pk
 from plackett import DataError, PlackettWarning
 from plackett._files import storage as _storage
-from plackett.experiments.auto.trials import Trials
+from plackett.experiments.auto.trials import CandidateTrials
 from plackett.experiments.tables.leaderboard import _statistics
 from plackett.rankers import storage
 from plackett.rankers.display import card_rows
@@ -89,7 +89,7 @@ def test_members_that_draw_are_averaged_over_seeds():
 
 
 def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
-    run, calls = Trials.run, []
+    run, calls = CandidateTrials.run, []
 
     def interrupted(self, number, split, n_jobs=1):
         calls.append(number)
@@ -97,7 +97,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         run(self, number, split)
 
-    monkeypatch.setattr(Trials, "run", interrupted)
+    monkeypatch.setattr(CandidateTrials, "run", interrupted)
     drawing = "MART(n_estimators=2, colsample_bytree=0.5, min_child_samples=1)"
     with pytest.warns(PlackettWarning, match="interrupted"):
         hurried = pk.AutoRanker(candidates=(drawing,), n_trials=1, n_folds=6, n_repeats=1, n_jobs=1).fit(task())
@@ -155,7 +155,7 @@ def test_resuming_gives_the_same_ranker_without_training_again(tmp_path, monkeyp
     def no_training(*_):
         raise AssertionError("trained again")
 
-    monkeypatch.setattr(Trials, "_outcome", no_training)
+    monkeypatch.setattr(CandidateTrials, "_outcome", no_training)
     again = pk.AutoRanker(**make, folder=str(tmp_path)).fit(task())
     np.testing.assert_array_equal(again.predict(task(seed=1)), expected)
 

@@ -12,7 +12,7 @@ import pytest
 from plackett import DataError
 from plackett.text import BM25, Analyzer, Document, Index, Queries, search
 from plackett.text.index.columns import strings
-from plackett.text.index.field import Field, Stream
+from plackett.text.index.field import Field, TermStream
 from plackett.text.search.query import parse
 from plackett.text.search.snippets import snippet
 from plackett.text.search.top_k import bm25_impacts, top_k
@@ -101,7 +101,7 @@ def large_field(n_documents, seed=0):
     lengths = rng.integers(0, 4, n_documents)
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     terms = np.minimum(rng.geometric(0.3, offsets[-1]) - 1, 29).astype(np.int32)
-    return Field.from_stream("x", strings([b"%02d" % i for i in range(30)]), Stream(offsets, terms))
+    return Field.from_stream("x", strings([b"%02d" % i for i in range(30)]), TermStream(offsets, terms))
 
 
 @pytest.mark.parametrize("query", [[0], [0, 1, 2, 3], [12, 13], [29, 0], [25, 25]])

@@ -10,6 +10,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.aggregation.orderings.preference import Preference, as_preference
 
+__all__ = ["Ordering"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ordering:

@@ -23,9 +23,9 @@ from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
 from plackett.experiments.auto.report import COLUMNS, check_report, estimate, leaderboard, reasons
 from plackett.experiments.auto.search import Budget, search
-from plackett.experiments.auto.selection import Selection, best_alone, members_for, select
+from plackett.experiments.auto.selection import BlendMembers, best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import CLOCKS, FAILURES, OutOfTimeError, Trials, fit, quietly
+from plackett.experiments.auto.trials import CLOCKS, FAILURES, CandidateTrials, OutOfTimeError, fit, quietly
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.rankers.base import Ranker
@@ -183,7 +183,7 @@ class AutoRanker(Ranker):
         if self.n_trials is None:
             splits = plan(splits, first[0].ranker, budget, n_jobs=self.n_jobs, **cut)
         against = None if self.baseline is None else Baseline.of(given([self.baseline])[0], splits)
-        trials = Trials(
+        trials = CandidateTrials(
             splits,
             measure,
             n_rows=data.n_rows,
@@ -227,13 +227,13 @@ class AutoRanker(Ranker):
 
     def _chosen(
         self,
-        trials: Trials,
+        trials: CandidateTrials,
         first: list[Candidate],
         more: Iterator[Candidate],
         budget: Budget,
         max_members: int,
         monitor: Monitor,
-    ) -> tuple[Selection, str]:
+    ) -> tuple[BlendMembers, str]:
         """The members of the blend, and why the search for them ended."""
 
         def notify() -> None:
@@ -255,7 +255,9 @@ class AutoRanker(Ranker):
             monitor.interrupted = True
             return best_alone(trials, document_seconds=limit), "it was interrupted"
 
-    def _refit(self, trials: Trials, chosen: Selection, data: RankingDataset, monitor: Monitor) -> str | None:
+    def _refit(
+        self, trials: CandidateTrials, chosen: BlendMembers, data: RankingDataset, monitor: Monitor
+    ) -> str | None:
         """Train the members on all data; why that was cut short, if it was."""
         # with a limit on the scoring time, several seeds of the same ranker would be too slow; after Ctrl-C, nobody
         # wants to wait for them

@@ -40,7 +40,7 @@ class OutOfTimeError(Exception):
     """Raised inside a training that runs out of time."""
 
 
-class Trials:
+class CandidateTrials:
     """Trains candidates on splits, keeps the outcomes and measures how good they are."""
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plackett._names.nearest import plural
-from plackett.evaluation.tables import Table, TableCell
+from plackett.evaluation.tables import Table
 from plackett.experiments.doubts import doubts
 from plackett.experiments.report.blocks import Block, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value, seconds
@@ -38,9 +38,9 @@ def _unfinished(view: View) -> list[Block]:
         )
     if failed:
         header = ("ranker", "dataset", "folds", "error")
-        rows = tuple(tuple(map(TableCell, (f.ranker, f.dataset, ", ".join(f.folds), f.error))) for f in failed)
+        rows = tuple((f.ranker, f.dataset, ", ".join(f.folds), f.error) for f in failed)
         notes = ("Rankers that failed in a fold are left out of all comparisons on that dataset.",)
-        blocks.append(Tabular(Table(header, rows, caption="What failed, and why", notes=notes, n_names=4)))
+        blocks.append(Tabular(Table.of(header, rows, caption="What failed, and why", notes=notes, n_names=4)))
     return blocks
 
 

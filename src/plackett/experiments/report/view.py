@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from plackett._base.cached import cached_property
+from plackett.experiments.report.blocks import Block, Heading
 from plackett.experiments.tables.frames import Frames
 from plackett.measures.language import parse
 
@@ -37,6 +39,14 @@ class View:
     def several(self) -> bool:
         """Whether sections need a heading per dataset."""
         return len(self.datasets) > 1
+
+    def by_dataset(self, make: Callable[[str, int], Iterable[Block]]) -> list[Block]:
+        """What a section says of each dataset, given its name and number; below its name if there are several."""
+        blocks: list[Block] = []
+        for number, dataset in enumerate(self.datasets):
+            own = list(make(dataset, number))
+            blocks += [Heading(dataset), *own] if own and self.several else own
+        return blocks
 
     def rows(self, dataset: str, measure: str | None = None) -> dict[str, dict[str, Any]]:
         """Rows of the leaderboard by ranker, in its order; of the first measure where none is named."""

@@ -46,16 +46,16 @@ def leaderboard_table(experiment: Frames, *, digits: int = 4) -> Table:
             )
             rows.append(
                 (
-                    *((TableCell(dataset),) if several else ()),
+                    *((dataset,) if several else ()),
                     TableCell(ranker, bool(row["chosen"])),
                     *figures,
-                    TableCell(_number(row["mean_over_queries"], digits)),
-                    TableCell(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]"),
-                    TableCell(_number(row["validation"], digits)),
-                    TableCell(f"{row['train_seconds']:.1f}"),
+                    _number(row["mean_over_queries"], digits),
+                    f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]",
+                    _number(row["validation"], digits),
+                    f"{row['train_seconds']:.1f}",
                 )
             )
-    return Table(header, tuple(rows), notes=_notes(experiment, rows=len(rows)), n_names=2 if several else 1)
+    return Table.of(header, rows, notes=_notes(experiment, rows=len(rows)), n_names=2 if several else 1)
 
 
 def _notes(experiment: Frames, rows: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernels.kernel import kernel
-from plackett.losses.pairwise._forest import Forest, least_moves, walk
+from plackett.losses.pairwise._forest import ArcForest, least_moves, walk
 
 # An arc's bound is margin·t - tie·r: its margin, of which a share 1 - t is given up, and the gap r that tied documents
 # have. The cost is convex in t and r, and its derivatives are piecewise linear, known from the forces of the arcs and
@@ -128,7 +128,7 @@ def _scratch(lo, hi, offsets, arc_offsets):  # type: ignore[no-untyped-def]
     w, h, z, total, other_total = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     head, order, up = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     other_order, other_up, seen = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
-    forest = Forest(
+    forest = ArcForest(
         n, m, win, los, bound, w, h, z, force, tight, head, following, order, up, total, other_order, other_up,
         other_total, seen,
     )  # fmt: skip
@@ -155,7 +155,7 @@ def _forest_of(scratch, scores, weight, middle, winner, loser, first, margins, t
         furthest += 0.5 * margin[e]
         room.tight[e] = False
         room.force[e] = 0.0
-    forest = Forest(
+    forest = ArcForest(
         n, m, room.win, room.los, room.bound, room.w, room.h, room.z, room.force, room.tight, room.head, room.following,
         room.order, room.up, room.total, room.other_order, room.other_up, room.other_total, room.seen,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import kernel
+from plackett._kernels.kernel import kernel, template
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, LossOnData
 from plackett.losses.pairwise._rows import add, gaps, sweep_of
@@ -30,11 +30,13 @@ def power(t, beta):  # type: ignore[no-untyped-def]
     return t**beta, beta * t ** (beta - 1.0), factor * (t if beta > 2.0 else max(t, _CLOSE)) ** (beta - 2.0)
 
 
+@template
 def _phi(gap, target, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
     """Placeholder for the formula of a loss."""
     raise NotImplementedError
 
 
+@template
 def _of_later_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     """Pairs of a document with all that come after it by descending label, each with its target difference."""
     gap, value, slope, bend = gaps(row, u, u + 1, n, 0.0)

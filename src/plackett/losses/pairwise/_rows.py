@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._kernels.kernel import REASSOC, kernel, kernel_from
+from plackett._kernels.kernel import REASSOC, kernel, kernel_from, template
 from plackett._kernels.scratch import lanes, most
 
 
@@ -104,6 +104,7 @@ def add(row, u, start, stop):  # type: ignore[no-untyped-def]
     return factor * total
 
 
+@template
 def _terms(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     """Stands for the pairs of one document: adds them to the row's gradient and curvature, returns their value."""
     raise NotImplementedError

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernels.kernel import kernel_from
+from plackett._kernels.kernel import kernel_from, template
 from plackett.losses.base import Derivatives, LossOnData, first_swaps
 from plackett.losses.pairwise.base import label_order
 from plackett.losses.pairwise.lambdas import Lambda, PairRules
@@ -19,6 +19,7 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
 
+@template
 def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
     """Stands for the formula of a loss: how hard a pair pushes, and how much its order is in doubt.
 

@@ -9,21 +9,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
+from plackett._kernels.kernel import template
 from plackett.losses.base import LossOnData
 from plackett.losses.pairwise._rows import add, gaps, sweep_of
 from plackett.losses.pairwise.base import SweptLoss, all_pairs, label_order
 
 
+@template
 def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
     """Stands for the formula of pairs of unequal labels."""
     raise NotImplementedError
 
 
+@template
 def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-untyped-def]
     """Stands for the formula of pairs of equal labels."""
     raise NotImplementedError
 
 
+@template
 def _of_other_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     """Pairs of a document with those of lower labels, and with those of the same label that come after it."""
     width, tie_weight = shape

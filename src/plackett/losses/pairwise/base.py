@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries, template
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 from plackett.data.dataset import RankingDataset
@@ -22,11 +22,13 @@ from plackett.losses.pairwise._device import pair_gradient
 from plackett.losses.pairwise._rows import add, gaps, sweep_of
 
 
+@template
 def _phi(z, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
     """Placeholder for the formula of a loss."""
     raise NotImplementedError
 
 
+@template
 def _of_lower_label(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     """Pairs of a document with those of lower labels."""
     z, value, slope, bend = gaps(row, u, below, n, shape[0])

@@ -91,7 +91,7 @@ class Isotonic(Loss):
         return _Graph(self, data, n_jobs)
 
 
-class Update(NamedTuple):
+class IsotonicUpdate(NamedTuple):
     """What brings scores into order: the move of each document, and per query the slack and the gap left to ties."""
 
     delta: np.ndarray
@@ -107,7 +107,7 @@ def isotonic_update(
     gain: Any = "linear",
     ties: float = 0.0,
     n_jobs: int | None = None,
-) -> Update:
+) -> IsotonicUpdate:
     """The least moves that bring the scores of each query into the order of its labels or preferences.
 
     Parameters are those of `Isotonic`; by default only the order is required, without margins.
@@ -135,7 +135,7 @@ class _Bound(BoundLoss):
     loss: Isotonic
     taking_part: np.ndarray
 
-    def update(self, scores: np.ndarray) -> Update:
+    def update(self, scores: np.ndarray) -> IsotonicUpdate:
         raise NotImplementedError
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -165,7 +165,7 @@ class _Graded(_Bound):
         self.gain = gains[self.grades.rows[self.grades.starts]]
         self.taking_part = np.where(self.grades.in_pairs, self.sample_weight, 0.0)
 
-    def update(self, scores: np.ndarray) -> Update:
+    def update(self, scores: np.ndarray) -> IsotonicUpdate:
         """Moves of the documents."""
         grades = self.grades
         delta, slack = np.zeros(self.data.n_rows), np.empty(self.data.n_queries)
@@ -184,7 +184,7 @@ class _Graded(_Bound):
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return Update(delta, slack, np.zeros(self.data.n_queries))
+        return IsotonicUpdate(delta, slack, np.zeros(self.data.n_queries))
 
 
 class _Graph(_Bound):
@@ -202,7 +202,7 @@ class _Graph(_Bound):
             self.constraints = Constraints.from_preferences(data, self.sample_weight)
         self.taking_part = np.where(self.constraints.node_of_row >= 0, self.sample_weight, 0.0)
 
-    def update(self, scores: np.ndarray) -> Update:
+    def update(self, scores: np.ndarray) -> IsotonicUpdate:
         """Moves of the documents."""
         graph = self.constraints
         rows = np.flatnonzero(graph.node_of_row >= 0)
@@ -236,4 +236,4 @@ class _Graph(_Bound):
             raise LossError(f"{self.loss}: the update of query {self.data.qids[np.argmax(failed)]} was not found")
         delta = np.zeros(self.data.n_rows)
         delta[rows] = moved[nodes] - scores[rows]
-        return Update(delta, slack, tie_gap)
+        return IsotonicUpdate(delta, slack, tie_gap)

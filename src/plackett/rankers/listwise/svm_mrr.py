@@ -9,7 +9,7 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
 from plackett.rankers.binary_labels import check_relevance
-from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
+from plackett.rankers.listwise._structural import StructuralSVM, TrainingLists, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
 
 __all__ = ["SVMMRR"]
@@ -48,14 +48,14 @@ class SVMMRR(StructuralSVM):
 
     rel: float = 1.0
 
-    def _check(self, lists: Lists) -> None:
+    def _check(self, lists: TrainingLists) -> None:
         check_relevance(lists, self.rel)
 
-    def _violations(self, lists: Lists) -> Violations:
+    def _violations(self, lists: TrainingLists) -> Violations:
         return rr_violations(lists, self.rel, self.n_jobs)
 
 
-def rr_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
+def rr_violations(lists: TrainingLists, rel: float, n_jobs: int | None) -> Violations:
     """Find the ranking of each list with the largest 1 − RR plus score of the feature map."""
     relevant = lists.labels >= rel
     return lambda scores: lists.run(_most_violated, scores, relevant, n_jobs=n_jobs)

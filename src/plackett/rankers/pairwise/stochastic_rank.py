@@ -22,7 +22,7 @@ from plackett.data.native import open_dataset
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.pairwise._drawn_examples import DrawnExamples, check_count
 from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
-from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, Learner
+from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, PairLearner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
 from plackett.scorers.linear import LinearScorer
@@ -236,7 +236,7 @@ class StochasticRank(DrawnExamples):
     def _rate(self) -> str:
         return LEARNERS[self.learner].rate if self.rate == "auto" else self.rate
 
-    def _learner(self) -> tuple[Learner, np.ndarray]:
+    def _learner(self) -> tuple[PairLearner, np.ndarray]:
         learner, numbers = LEARNERS[self.learner], RATES[self._rate](self.alpha, self.eta0)
         constant = float(self.fit_intercept)
         return learner, parameters(self.alpha, numbers, self.C, learner.projected, constant, learner.needs_length)

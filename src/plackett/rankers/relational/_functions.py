@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from plackett.solvers.laplacian import Forest, Laplacian
+from plackett.solvers.laplacian import ForestLaplacian, Laplacian
 
 #: Maximum number of Newton steps, and the gradient, relative to the spread of the scores, at which to stop.
 _STEPS, _TOLERANCE = 100, 1e-10
@@ -61,7 +61,7 @@ class ExponentialLift:
     child: np.ndarray
     parent: np.ndarray
     weight: np.ndarray  # β w of each pair
-    system: Forest | Laplacian  # I + L with the pattern of the pairs
+    system: ForestLaplacian | Laplacian  # I + L with the pattern of the pairs
     n_jobs: int | None = None
     _query: np.ndarray = field(init=False, repr=False)
 
@@ -116,9 +116,9 @@ class ExponentialLift:
         n = int(self.offsets[-1])
         return np.bincount(self.child, pull, n) - np.bincount(self.parent, pull, n)
 
-    def _curved(self, pull: np.ndarray) -> Forest | Laplacian:
+    def _curved(self, pull: np.ndarray) -> ForestLaplacian | Laplacian:
         """I + L, where each pair has half its second derivative as its weight."""
-        if isinstance(self.system, Forest):
+        if isinstance(self.system, ForestLaplacian):
             weight = np.zeros(self.system.parent.size)
             weight[self.child] = 0.5 * pull
             return self.system.reweighted(weight)

@@ -20,7 +20,7 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.rankers.relational._base import RelationalWrapper
 from plackett.rankers.relational._functions import QuadraticFunction, RelationalFunction
 from plackett.rankers.relational.topic_distillation import lift
-from plackett.solvers.laplacian import Forest, Laplacian
+from plackett.solvers.laplacian import ForestLaplacian, Laplacian
 from plackett.solvers.monitor import Monitor
 
 __all__ = ["RelationalRankSVM"]
@@ -105,7 +105,7 @@ class RelationalRankSVM(RelationalWrapper):
             raise DataError(f"task={self.task!r}; give {' or '.join(map(repr, _TASKS))}")
         if self.task == "feedback":
             return QuadraticFunction(Laplacian.of(data, [(relation, beta)], self.n_jobs))
-        return QuadraticFunction(Forest.of(data, relation, beta, self.n_jobs), lift(data, relation, beta))
+        return QuadraticFunction(ForestLaplacian.of(data, relation, beta, self.n_jobs), lift(data, relation, beta))
 
     def _train_base(
         self, data: RankingDataset, monitor: Monitor, make: Callable[[RankingDataset], Any] | None, through: bool

@@ -12,7 +12,7 @@ from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.data.relations import Relation
 from plackett.rankers.relational._base import RelationalWrapper
 from plackett.rankers.relational._functions import ExponentialLift, QuadraticFunction, RelationalFunction
-from plackett.solvers.laplacian import Forest
+from plackett.solvers.laplacian import ForestLaplacian
 
 __all__ = ["TopicDistillation"]
 
@@ -66,7 +66,7 @@ class TopicDistillation(RelationalWrapper):
     exact: bool = False
 
     def _function(self, data: RankingDataset, relation: Relation, beta: float) -> RelationalFunction:
-        system = Forest.of(data, relation, beta, self.n_jobs)
+        system = ForestLaplacian.of(data, relation, beta, self.n_jobs)
         if not self.exact:
             return QuadraticFunction(system, lift(data, relation, beta))
         kept = relation.row != relation.other

@@ -9,7 +9,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.rankers.transfer._base import agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import SingleMember, train_quietly
@@ -53,7 +53,7 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
         raise DataError(f"the tasks have {a.n_features} and {b.n_features} features; they must have the same")
     if a.n_rows == 0 or b.n_rows == 0:
         raise DataError("one of the tasks has no documents")
-    b = Columns(None if a.feature_names is None else tuple(a.feature_names)).aligned(b, "the second task")
+    b = TrainedColumns(None if a.feature_names is None else tuple(a.feature_names)).aligned(b, "the second task")
     if a.feature_names is None or b.feature_names is None:
         a, b = a.replace(feature_names=None), b.replace(feature_names=None)
     make = SingleMember(base=base).base_ranker()

@@ -14,7 +14,6 @@ from plackett.scorers.formulas.program import Program
 
 __all__ = ["FormulaScorer"]
 
-
 #: Documents scored at once, which bounds the copy of their features.
 _ROWS_AT_ONCE = 1 << 18
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RuleScorer"]
 
-
 #: Rows of a sparse table made dense at once.
 _DENSE_ROWS = 4096
 #: Documents scored together, as bits of this many words.

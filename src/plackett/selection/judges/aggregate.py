@@ -10,12 +10,12 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.arguments import choice
 from plackett.selection.judges.dawid_skene import dawid_skene
-from plackett.selection.judges.ratings import Ratings
+from plackett.selection.judges.ratings import JudgeRatings
 
 __all__ = ["aggregate_labels"]
 
 
-def _majority(ratings: Ratings) -> np.ndarray:
+def _majority(ratings: JudgeRatings) -> np.ndarray:
     counts = ratings.counts
     most = counts == counts.max(axis=1, keepdims=True)
     # of grades with equally many votes, the middle one; of two, the lower
@@ -23,7 +23,7 @@ def _majority(ratings: Ratings) -> np.ndarray:
     return ratings.grades[(np.cumsum(most, axis=1) >= wanted).argmax(axis=1)]
 
 
-RULES: dict[str, Callable[[Ratings], np.ndarray]] = {
+RULES: dict[str, Callable[[JudgeRatings], np.ndarray]] = {
     "model": lambda ratings: dawid_skene(ratings).labels,
     "model-mean": lambda ratings: dawid_skene(ratings).mean,
     "majority": _majority,
@@ -39,7 +39,7 @@ def aggregate_labels(ratings: Any, rule: str = "model") -> np.ndarray:
     [0.0, 2.0, 1.0]
     """
     choice("rule", rule, RULES)
-    table = Ratings.of(ratings)
+    table = JudgeRatings.of(ratings)
     empty = np.isnan(table.labels).all(axis=1)
     if empty.any():
         raise DataError(f"item {int(empty.argmax()) + 1} has no label")

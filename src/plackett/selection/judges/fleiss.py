@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.selection.judges.ratings import Ratings
+from plackett.selection.judges.ratings import JudgeRatings
 
 __all__ = ["fleiss_kappa"]
 
@@ -29,7 +29,7 @@ def fleiss_kappa(ratings: Any) -> float:
     ----------
     Fleiss: Measuring nominal scale agreement among many raters. Psychological Bulletin 76, 1971.
     """
-    counts = Ratings.of(ratings).counts
+    counts = JudgeRatings.of(ratings).counts
     n = counts.sum(axis=1)
     if (n != n[0]).any() or n[0] < 2:
         raise DataError(

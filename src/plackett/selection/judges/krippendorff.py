@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett.data.arguments import choice
-from plackett.selection.judges.ratings import Ratings
+from plackett.selection.judges.ratings import JudgeRatings
 
 __all__ = ["krippendorff_alpha"]
 
@@ -39,7 +39,7 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     Parameters
     ----------
     ratings
-        `Ratings`, or what they are made of: labels, items × judges.
+        `JudgeRatings`, or what they are made of: labels, items × judges.
     level
         How far apart two grades are: ``"nominal"`` (equal or not), ``"ordinal"`` (how many labels lie between them) or
         ``"interval"`` (the squared difference).
@@ -54,7 +54,7 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     Krippendorff: Computing Krippendorff's alpha-reliability. University of Pennsylvania, 2011.
     """
     choice("level", level, LEVELS)
-    checked = Ratings.of(ratings)
+    checked = JudgeRatings.of(ratings)
     counts = checked.counts.astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2]
     if not len(counts):

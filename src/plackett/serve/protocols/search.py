@@ -12,7 +12,7 @@ from plackett.serve.service import Route, Service
 from plackett.serve.tables import check_keys
 
 if TYPE_CHECKING:
-    from plackett.serve.engine import Engine
+    from plackett.serve.engine import ServedEngine
 
 #: Longest text of a query or of conditions, in characters, and most documents of an answer.
 _LONGEST, _MOST = 1_000, 100
@@ -44,7 +44,7 @@ def search(service: Service, request: Request) -> Deferred:
     return Deferred(lambda: _answer(engine, asked))
 
 
-def _answer(engine: Engine, asked: dict[str, Any]) -> Response:
+def _answer(engine: ServedEngine, asked: dict[str, Any]) -> Response:
     hits = engine.pipeline.search(
         asked["query"],
         asked["k"],

@@ -25,11 +25,11 @@ def structural_map_loss(scores: np.ndarray, data: RankingDataset) -> np.ndarray:
     He, Liu: Tendency correlation analysis for direct optimization of evaluation measures in information retrieval.
     Information Retrieval 2010.
     """
-    from plackett.rankers.listwise._structural import Lists
+    from plackett.rankers.listwise._structural import TrainingLists
     from plackett.rankers.listwise.svm_map import ap_violations
 
     scores = row_scores(data, scores)
-    error, slope = ap_violations(Lists.of(data), 1.0, None)(scores)
+    error, slope = ap_violations(TrainingLists.of(data), 1.0, None)(scores)
     return error + np.bincount(data.query_of_row, slope * scores, data.n_queries)
 
 

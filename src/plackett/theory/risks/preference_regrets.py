@@ -15,7 +15,7 @@ from plackett.theory.risks.preference_losses import preference_loss, ranking_los
 __all__ = ["independent_preferences", "regrets", "two_stage_bound"]
 
 
-class Case(NamedTuple):
+class PossibleCase(NamedTuple):
     """A possible case: with this probability, these documents are to be ranked, and these are their labels."""
 
     probability: float
@@ -79,7 +79,8 @@ def regrets(cases: Iterable[Any], preference: Any, rule: Callable[[np.ndarray], 
     Parameters
     ----------
     cases
-        Triples of probability, documents (numbers from 0) and their labels; see `Case`. The probabilities sum to 1.
+        Triples of probability, documents (numbers from 0) and their labels; see `PossibleCase`. The probabilities sum
+        to 1.
     preference
         Table h(u, v) over all documents.
     rule
@@ -122,7 +123,7 @@ def regrets(cases: Iterable[Any], preference: Any, rule: Callable[[np.ndarray], 
     )
 
 
-def _checked_cases(cases: Iterable[Any]) -> list[Case]:
+def _checked_cases(cases: Iterable[Any]) -> list[PossibleCase]:
     """Cases whose probabilities sum to 1 and whose labels belong to their documents."""
     checked = []
     for i, case in enumerate(cases):
@@ -131,7 +132,7 @@ def _checked_cases(cases: Iterable[Any]) -> list[Case]:
         values = array(f"labels of case {i}", labels)
         matching(**{f"documents of case {i}": numbers, f"labels of case {i}": values})
         chance = number(f"probability of case {i}", p, least=0.0)
-        checked.append(Case(chance, tuple(int(d) for d in numbers), tuple(values.tolist())))
+        checked.append(PossibleCase(chance, tuple(int(d) for d in numbers), tuple(values.tolist())))
     if not checked or abs(sum(case.probability for case in checked) - 1.0) > 1e-9:
         raise DataError("the probabilities of the cases do not sum to 1")
     return checked
@@ -143,7 +144,7 @@ def _drawn(answer: Any) -> list[tuple[float, Sequence[int]]]:
     return [(1.0, answer)]
 
 
-def _best_order(cases: list[Case], documents: Sequence[int]) -> float:
+def _best_order(cases: list[PossibleCase], documents: Sequence[int]) -> float:
     """Least expected loss of one order of the documents."""
 
     def loss(order: tuple[int, ...]) -> float:
@@ -156,7 +157,7 @@ def _best_order(cases: list[Case], documents: Sequence[int]) -> float:
     return min(map(loss, permutations(documents)))
 
 
-def _best_preference(cases: list[Case]) -> float:
+def _best_preference(cases: list[PossibleCase]) -> float:
     """Least expected loss of a preference function: each pair on its own."""
     lost: dict[tuple[int, int], float] = {}
     for p, documents, labels in cases:

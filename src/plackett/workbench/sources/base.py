@@ -13,7 +13,7 @@ from plackett.workbench.columns.base import Column, Query
 GRADES = ("not relevant", "marginal", "relevant", "very relevant", "perfect")
 
 
-class Source:
+class WorkbenchSource:
     """Documents, the rankers that order them, and the queries and labels that came with them."""
 
     kind: ClassVar[str] = ""

@@ -15,14 +15,14 @@ from plackett.data.dense import dense
 from plackett.workbench.columns.base import Column, Query
 from plackett.workbench.columns.dataset import FeatureColumn, RankerColumn
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 from plackett.workbench.sources.runs import read_results
 
 #: Features in the line below a document.
 _SHOWN = 6
 
 
-class DatasetSource(Source):
+class DatasetSource(WorkbenchSource):
     """Queries with documents, features and labels."""
 
     kind: ClassVar[str] = "dataset"

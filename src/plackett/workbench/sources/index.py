@@ -25,7 +25,7 @@ from plackett.workbench.columns.base import Column, Query
 from plackett.workbench.columns.pipeline import PipelineColumn
 from plackett.workbench.columns.retrieval import BM25Column, ModelColumn
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 from plackett.workbench.sources.runs import read_results
 
 #: Marks around matched words while a snippet is text: characters of the private use area, taken out of documents first.
@@ -41,7 +41,7 @@ _LEAD = 160
 _LONGEST = 20_000
 
 
-class IndexSource(Source):
+class IndexSource(WorkbenchSource):
     """An index: any text can be searched."""
 
     kind: ClassVar[str] = "index"

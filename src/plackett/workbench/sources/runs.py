@@ -13,7 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.trec import as_qrels, read_run
 from plackett.workbench.columns.base import Column, Query, Ranked, ranked
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 
 
 def read_results(path: Path) -> dict[str, dict[str, float]]:
@@ -50,7 +50,7 @@ class _FusedColumn(Column):
         return ranked(dict(zip(ids, np.asarray(self.ranker.predict(data)).tolist(), strict=True)), k)
 
 
-class RunsSource(Source):
+class RunsSource(WorkbenchSource):
     """Runs, and judgements if there are any."""
 
     kind: ClassVar[str] = "runs"
