@@ -18,8 +18,8 @@ from plackett.clicks.models.pbm import PBM
 from plackett.clicks.models.trust_bias import TrustBias
 from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, SimulatedUsers, TrustUsers
-from plackett.clicks.unbiased.agreement import guarded_choice
 from plackett.clicks.unbiased.dual_learning import DualLearning
+from plackett.clicks.unbiased.guarded import guarded_choice
 from plackett.clicks.unbiased.learning import propensity_labels
 from plackett.clicks.unbiased.propensities import harvest_propensities
 from plackett.data.dataset import RankingDataset

@@ -37,13 +37,9 @@ PLACE = {package: place for place, package in enumerate(LINE)}
 #: Imports of a module that close a circle inside a package: methods that lie in files of their own, and annotations.
 #: The list may become shorter, but not longer.
 CLOSING = {
-    "clicks.log": {"clicks.collapse", "clicks.readers.columns", "clicks.storage"},
-    "clicks.readers.proposals": {"clicks.readers.columns"},
-    "data.dataset": {"data.categories", "data.frames", "data.preferences", "data.relations"},
     "losses.base": {"losses.bounds.known"},
     "models.networks.training": {"models.networks.neural"},
     "rankers.base": {"rankers.storage", "rankers.wrapper"},
-    "rankers.pairwise._sortnet_training": {"rankers.pairwise.sortnet"},
     "scorers.networks.plain": {"scorers.networks.base"},
     "theory.consistency.permutation_space": {"theory.consistency.order_preserving"},
     "theory.risks.associate_losses": {"theory.risks.pair_zero_one", "theory.risks.permutation_zero_one"},

@@ -21,7 +21,7 @@ from plackett.rankers.pointwise.by_feature import ByFeature as ByFeature
 from plackett.rankers.listwise.cps_ranker import CPSRanker as CPSRanker
 from plackett.rankers.cascade import Cascade as Cascade
 from plackett.rankers.query_dependent.category_mixture import CategoryMixture as CategoryMixture
-from plackett.feature_selection.cost import CheapestSelector as CheapestSelector
+from plackett.feature_selection.cheapest_selector import CheapestSelector as CheapestSelector
 from plackett.rankers.query_dependent.class_rankers import ClassRankers as ClassRankers
 from plackett.clicks.log import ClickLog as ClickLog
 from plackett.rankers.listwise.combined_components import CombinedComponents as CombinedComponents

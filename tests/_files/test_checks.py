@@ -12,7 +12,7 @@ from plackett._files.checks import check_regular
 from plackett._names.catalogue import formats
 from plackett.applications.ratings import read_ratings
 from plackett.cli.app import app
-from plackett.clicks.readers.columns import read_table
+from plackett.clicks.readers.tables import read_table
 from plackett.data import table_chunks, tables
 from plackett.data.file_bytes import read_bytes
 from plackett.data.scores import read_scores

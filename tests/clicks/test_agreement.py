@@ -13,8 +13,9 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models.pbm import PBM
 from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax
 from plackett.clicks.simulate import PositionUsers, TrustUsers, simulate_log
-from plackett.clicks.unbiased.agreement import BlendedRanker, guarded_choice, rank_agreement
+from plackett.clicks.unbiased.agreement import rank_agreement
 from plackett.clicks.unbiased.dual_learning import DualLearning
+from plackett.clicks.unbiased.guarded import BlendedRanker, guarded_choice
 from plackett.clicks.unbiased.weights import ips_labels
 
 

@@ -14,7 +14,7 @@ from plackett import clicks
 from plackett.clicks.log import ClickLog
 from plackett.clicks.simulate import PositionUsers, simulate_log
 from plackett.clicks.unbiased import learning
-from plackett.clicks.unbiased.agreement import BlendedRanker, _blended
+from plackett.clicks.unbiased.guarded import BlendedRanker, _blended
 from plackett.datasets import make_ranking
 
 

@@ -12,9 +12,12 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models.ctr import RankCTR
 from plackett.clicks.models.dbn import DBN
 from plackett.clicks.models.pbm import PBM
-from plackett.clicks.off_policy.evaluate import METHODS, compare_off_policy, evaluate_off_policy, safe_choices
+from plackett.clicks.off_policy.compare import compare_off_policy
+from plackett.clicks.off_policy.evaluate import evaluate_off_policy
 from plackett.clicks.off_policy.exposure import exposure_bound
 from plackett.clicks.off_policy.lists import new_lists
+from plackett.clicks.off_policy.methods import METHODS
+from plackett.clicks.off_policy.safe import safe_choices
 from plackett.clicks.off_policy.worth import ClickWorth
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, simulate_log
 

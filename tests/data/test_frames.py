@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from plackett import DataError, PlackettWarning, RankingDataset
-from plackett.data.frames import from_frame, to_polars
 from whole_dataset import assert_same, full
 
+from_frame = RankingDataset.from_frame
 COLUMNS = {
     "qid": ["b", "a", "b", "a"],
     "docid": ["d1", "d2", "d3", "d4"],
@@ -63,9 +63,9 @@ def test_pandas_without_pyarrow():
     pytest.importorskip("pandas", reason="pandas is not installed")
     program = (
         "import sys; sys.modules['pyarrow'] = None\n"
-        "import pandas as pd; from plackett.data.frames import from_frame\n"
+        "import pandas as pd; from plackett import RankingDataset\n"
         "frame = pd.DataFrame({'qid': ['a', 'b'], 'label': [1, 0], 'f': pd.array([1, None], dtype='Int64')})\n"
-        "data = from_frame(frame)\n"
+        "data = RankingDataset.from_frame(frame)\n"
         "assert data.qids.tolist() == ['a', 'b'] and data.X[0, 0] == 1 and data.X[1, 0] != data.X[1, 0]\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -97,13 +97,13 @@ def test_round_trip(form):
 
 def test_round_trip_of_a_plain_dataset():
     data = RankingDataset.from_arrays(None, None, qid=[5, 5, 3])
-    assert to_polars(data).columns == ["qid"]
-    assert_same(data, from_frame(to_polars(data), label=None))
-    assert to_polars(RankingDataset.from_arrays([[1.0, 2.0]], [0])).columns == ["qid", "label", "f1", "f2"]
+    assert data.to_polars().columns == ["qid"]
+    assert_same(data, from_frame(data.to_polars(), label=None))
+    assert RankingDataset.from_arrays([[1.0, 2.0]], [0]).to_polars().columns == ["qid", "label", "f1", "f2"]
 
 
 def test_sparse_features_become_columns():
-    sparse, dense = to_polars(full(sparse=True)), to_polars(full())
+    sparse, dense = full(sparse=True).to_polars(), full().to_polars()
     assert sparse["bm25"].to_list() == dense["bm25"].to_list()
 
 
@@ -208,7 +208,7 @@ def test_odd_columns_of_pandas_are_refused():
 
 def test_feature_called_like_a_column():
     with pytest.raises(DataError, match="label"):
-        to_polars(RankingDataset.from_arrays([[1.0]], [0], feature_names=["label"]))
+        RankingDataset.from_arrays([[1.0]], [0], feature_names=["label"]).to_polars()
 
 
 def test_strong_names_go_before_weak_ones():

@@ -237,7 +237,7 @@ def test_diversity_rises_where_there_is_something_to_gain():
         (MMR(k=0), {}, "k=0; give 1 or more"),
         (MMR(depth=-1), {}, "depth=-1"),
         (MMR(trade_off=1.5), {}, "trade_off=1.5"),
-        (MMR(relevance="rank"), {}, "relevance='rank'; give minmax"),
+        (MMR(relevance="rank"), {}, "relevance='rank'; give one of 'minmax'"),
         (MMR(), {"similarity": "cosine"}, "'cosine': the dataset has no such relation; it has no relations"),
         (MMR(), {"similarity": np.ones((2, 1))}, "similarity has shape"),
         (MMR(), {"similarity": Relation([0], [1], [3.0])}, "similarities must be from 0 to 1"),

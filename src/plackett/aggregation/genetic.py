@@ -154,6 +154,24 @@ def _move(order, origin, to):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _first_keys(p, before, upto, a, n, weights, counter, borda, keys):  # type: ignore[no-untyped-def]
+    """Sort keys of order p of the first generation: list p, then Borda's order, then random ones; the new counter."""
+    if p < weights.size:
+        for i in range(n):
+            known = before[a + i, p] >= 0
+            rank = 0.5 * (before[a + i, p] + 1 + upto[a + i, p]) if known else n + 1.0
+            keys[i] = -rank
+            borda[i] -= weights[p] * min(rank, 1.0 * n)
+    elif p == weights.size:
+        keys[:n] = borda[:n]
+    else:
+        for i in range(n):
+            counter += np.uint64(1)
+            keys[i] = _chance(mix(counter))
+    return counter
+
+
+@kernel
 def _evolve(lo, hi, offsets, before, upto, weights, kendall, population, generations, chances, seed, out):  # type: ignore[no-untyped-def]
     n_max = longest(lo, hi, offsets)
     crossover, mutation = chances
@@ -167,7 +185,6 @@ def _evolve(lo, hi, offsets, before, upto, weights, kendall, population, generat
     spare_order = np.empty(n_max, np.int64)
     borda = np.empty(n_max, np.float64)
     taken = np.empty(n_max, np.bool_)
-    n_lists = weights.size
     for q in range(lo, hi):
         a = offsets[q]
         n = offsets[q + 1] - a
@@ -181,18 +198,7 @@ def _evolve(lo, hi, offsets, before, upto, weights, kendall, population, generat
         counter = mix(seed)  # the same for every query: draws depend on its lists alone
         borda[:n] = 0.0
         for p in range(population):
-            if p < n_lists:
-                for i in range(n):
-                    known = before[a + i, p] >= 0
-                    rank = 0.5 * (before[a + i, p] + 1 + upto[a + i, p]) if known else n + 1.0
-                    keys[i] = -rank
-                    borda[i] -= weights[p] * min(rank, 1.0 * n)
-            elif p == n_lists:
-                keys[:n] = borda[:n]
-            else:
-                for i in range(n):
-                    counter += np.uint64(1)
-                    keys[i] = _chance(mix(counter))
+            counter = _first_keys(p, before, upto, a, n, weights, counter, borda, keys)
             argsort_descending(keys, living[p], spare, spare_order, n)
             cost[p] = _cost(living[p, :n], table, kendall)
         for _ in range(generations):

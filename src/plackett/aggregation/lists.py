@@ -13,6 +13,7 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import over_queries
 from plackett._names.nearest import plural
 from plackett.aggregation._places import best_first, places
+from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.data.frame_columns import id_series
 from plackett.data.grouping import ids_array
@@ -280,8 +281,7 @@ class RankLists:
 
     def places(self, unranked: str = "unknown") -> Places:
         """Position of each document in each list; ``unranked`` is one of `UNRANKED`."""
-        if unranked not in UNRANKED:
-            raise DataError(f"unranked={unranked!r}; give {' or '.join(map(repr, UNRANKED))}")
+        choice("unranked", unranked, UNRANKED)
         return self._filled_places if unranked == "below" else self._known_places
 
     @cached_property

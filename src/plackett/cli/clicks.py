@@ -418,7 +418,7 @@ def evaluate(
 ) -> None:
     """Estimate the clicks (or purchases) per page of new rankers from a log of another one."""
     from plackett.clicks.loading import make_model
-    from plackett.clicks.off_policy.evaluate import compare_off_policy
+    from plackett.clicks.off_policy.compare import compare_off_policy
 
     pages = _read(log, form, column, application, top)
     fitted = make_model(model).fit(pages) if method == "model" or "robust" in method else None

@@ -30,13 +30,13 @@ from plackett.clicks.models.ubm import UBM as UBM
 from plackett.clicks.labels.query_clusters import click_bicliques as click_bicliques
 from plackett.clicks.labels.preferences import click_preferences as click_preferences
 from plackett.clicks.compare import compare_models as compare_models
-from plackett.clicks.off_policy.evaluate import compare_off_policy as compare_off_policy
+from plackett.clicks.off_policy.compare import compare_off_policy as compare_off_policy
 from plackett.clicks.labels.discount import discount_clicks as discount_clicks
 from plackett.clicks.unbiased.propensities import em_propensities as em_propensities
 from plackett.clicks.off_policy.evaluate import evaluate_off_policy as evaluate_off_policy
 from plackett.clicks.labels.from_model import examined_labels as examined_labels
 from plackett.clicks.off_policy.exposure import exposure_bound as exposure_bound
-from plackett.clicks.unbiased.agreement import guarded_choice as guarded_choice
+from plackett.clicks.unbiased.guarded import guarded_choice as guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities as harvest_propensities
 from plackett.clicks.users import hash_users as hash_users
 from plackett.clicks.unbiased.weights import ips_dataset as ips_dataset
@@ -58,7 +58,7 @@ from plackett.clicks.readers.events import read_events as read_events
 from plackett.clicks.readers.page_lines import read_pages as read_pages
 from plackett.clicks.readers.ubi import read_ubi as read_ubi
 from plackett.clicks.readers.query_click_lines import read_yandex as read_yandex
-from plackett.clicks.off_policy.evaluate import safe_choices as safe_choices
+from plackett.clicks.off_policy.safe import safe_choices as safe_choices
 from plackett.selection.selection_bias import selection_weights as selection_weights
 from plackett.clicks.labels.query_clusters import similarity_over_time as similarity_over_time
 from plackett.clicks.simulate import simulate_log as simulate_log

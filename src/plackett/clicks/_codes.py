@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
 from plackett.data.frame_columns import id_series
 from plackett.data.grouping import first_appearances, ids_array
@@ -26,6 +28,18 @@ def codes(values: Any, name: str = "ids", *, blank: bool = False) -> tuple[np.nd
     series = id_series("id", ids)
     known = series.unique(maintain_order=True)
     return _match(series, known).astype(np.int32), ids_array(known.to_numpy(), name, blank=blank)
+
+
+def joined_codes(parts: Sequence[tuple[np.ndarray, np.ndarray]], name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of several logs, one after another, and the ids of all of them, from the codes and the ids of each."""
+    filled = [ids for _, ids in parts if ids.size]
+    if len({ids.dtype.kind for ids in filled}) > 1:
+        raise DataError(f"{name} are whole numbers in one log and texts in another")
+    if not filled:
+        return np.zeros(0, np.int32), parts[0][1]
+    new, known = codes(np.concatenate(filled), name)
+    starts = np.cumsum([0, *(ids.size for _, ids in parts)])
+    return np.concatenate([new[a + code] for a, (code, _) in zip(starts, parts, strict=False)]), known
 
 
 def find_codes(values: np.ndarray, known: np.ndarray) -> np.ndarray:

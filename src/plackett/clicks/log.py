@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
 from dataclasses import replace as dataclass_replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,11 +13,16 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
+from plackett._files import storage
 from plackett._files.checks import offsets_fit
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.sort import order_of_groups
-from plackett.clicks._codes import codes, number_pairs
-from plackett.data.grouping import as_given, ids_array
+from plackett.clicks._codes import codes, joined_codes, number_pairs
+from plackett.clicks.distinct_pages import distinct_pages
+from plackett.clicks.fields import IDS, MAX_RANK, NUMBERS, PAGES, ROWS
+from plackett.clicks.given import GivenPages
+from plackett.clicks.users import hash_users
+from plackett.data.strings import pack_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,20 +30,6 @@ if TYPE_CHECKING:
     from plackett.clicks.bad_lines import BadLines
 
 __all__ = ["ClickLog"]
-
-#: The largest rank: many sums are arrays over the ranks, and a larger number is hardly a rank.
-MAX_RANK = 10_000
-
-#: Optional arrays with one entry per row, and with one per page: their types.
-ROWS: dict[str, Any] = {
-    "click_order": np.int32,
-    "dwell": np.float32,
-    "actions": np.float32,
-    "propensities": np.float64,
-    "conditional_propensities": np.float64,
-    "ranks": np.int32,
-}
-PAGES: dict[str, Any] = {"users": np.uint64, "times": np.float64, "ranker": np.int32, "weight": np.float64}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -166,56 +158,31 @@ class ClickLog:
             One entry per page.
         """
         query_codes, queries = codes(query, "query")
-        flat, sizes = _flat(documents, lengths, "documents")
-        if sizes.size != query_codes.size:
-            raise DataError(f"{sizes.size} lists of documents for {query_codes.size} queries")
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        document_codes, document_ids = codes(flat, "documents")
-
-        def rows(values: Any, name: str, dtype: Any) -> np.ndarray | None:
-            if values is None:
-                return None
-            flat_values, own_sizes = _flat(values, lengths, name)
-            if not np.array_equal(own_sizes, sizes):
-                raise DataError(f"{name} does not have the shape of documents")
-            return _numbers(flat_values, name, dtype)
-
-        def pages(values: Any, name: str) -> np.ndarray | None:
-            if values is None:
-                return None
-            per_page = np.asarray(values)
-            if per_page.shape != (sizes.size,):
-                raise DataError(f"{name} has shape {per_page.shape}, but there are {sizes.size} pages")
-            return per_page
-
-        counts = rows(clicks, "clicks", np.int32)
-        assert counts is not None
-        ranker_codes, names = (None, None) if ranker is None else codes(pages(ranker, "ranker"), "ranker")
-        given: dict[str, Any] = {
-            "click_order": click_order,
-            "dwell": dwell,
-            "actions": actions,
-            "propensities": propensities,
-        }
-        given |= {"conditional_propensities": conditional_propensities, "ranks": ranks}
-        user_ids = pages(users, "users")
-        if user_ids is not None and user_ids.dtype != np.uint64:
-            from plackett.clicks.users import hash_users
-
-            user_ids = hash_users(user_ids, key)
-        made: dict[str, Any] = {name: rows(values, name, ROWS[name]) for name, values in given.items()}
+        given = GivenPages(documents, lengths, query_codes.size)
+        document_codes, document_ids = codes(given.documents, "documents")
+        made: dict[str, Any] = {"clicks": given.rows(clicks, "clicks", np.int32)}
+        for name, values in (
+            ("click_order", click_order),
+            ("dwell", dwell),
+            ("actions", actions),
+            ("propensities", propensities),
+            ("conditional_propensities", conditional_propensities),
+            ("ranks", ranks),
+        ):
+            made[name] = None if values is None else given.rows(values, name, ROWS[name])
+        for name, values in (("times", times), ("weight", weight)):
+            made[name] = None if values is None else given.pages(values, name, PAGES[name])
+        if ranker is not None:
+            made["ranker"], made["rankers"] = codes(given.pages(ranker, "ranker"), "ranker")
+        if users is not None:
+            ids = given.pages(users, "users")
+            made["users"] = ids if ids.dtype == np.uint64 else hash_users(ids, key)
         return cls(
-            offsets=offsets,
+            offsets=np.concatenate(([0], np.cumsum(given.sizes))).astype(np.int64),
             query=query_codes,
             document=document_codes,
-            clicks=counts,
             queries=queries,
             documents=document_ids,
-            users=user_ids,
-            times=None if times is None else _numbers(pages(times, "times"), "times", np.float64),
-            ranker=ranker_codes,
-            rankers=names,
-            weight=None if weight is None else _numbers(pages(weight, "weight"), "weight", np.float64),
             **made,
         ).checked()
 
@@ -225,9 +192,10 @@ class ClickLog:
 
         Column names and options are those of `plackett.clicks.read_clicks`.
         """
-        from plackett.clicks.readers.columns import log_of_frame
+        from plackett.clicks.readers.frames import arrays_of_frame
 
-        return log_of_frame(frame, **columns)
+        arrays, bad_lines = arrays_of_frame(frame, **columns)
+        return cls.from_arrays(**arrays).replace(bad_lines=bad_lines)
 
     def checked(self) -> Self:
         """The log itself, after checks of what kernels rely on; `DataError` names what is wrong."""
@@ -462,16 +430,38 @@ class ClickLog:
         Order of clicks, dwell times, users, times and propensities are dropped. Every click model gives the same
         estimates on the collapsed log, in less time.
         """
-        from plackett.clicks.collapse import collapse
-
-        return collapse(self)
+        first, weight = distinct_pages(
+            self.offsets, self.query, self.document, self.rank, self.clicked, self.page_weight
+        )
+        kept = self.select(first)
+        drop: dict[str, Any] = dict.fromkeys(({*ROWS} - {"ranks"}) | {*PAGES, "rankers"})
+        return kept.replace(**(drop | {"weight": weight, "clicks": kept.clicked.astype(np.int32)}))
 
     @classmethod
     def concat(cls, logs: Iterable[ClickLog]) -> ClickLog:
         """One log out of several, which may have different ids. Optional arrays are kept if all logs have them."""
-        from plackett.clicks.collapse import concat
-
-        return concat(list(logs))
+        parts = list(logs)
+        if not parts:
+            raise DataError("no logs to put together")
+        changes: dict[str, Any] = {}
+        for name in (*ROWS, *PAGES):
+            values = [getattr(log, name) for log in parts]
+            changes[name] = None if any(value is None for value in values) else np.concatenate(values)
+        if any(log.ranks is not None for log in parts):
+            changes["ranks"] = np.concatenate([log.rank for log in parts])
+        if any(log.weight is not None for log in parts):
+            changes["weight"] = np.concatenate([log.page_weight for log in parts])
+        for code, ids in (("query", "queries"), ("document", "documents"), ("ranker", "rankers")):
+            if code != "ranker" or changes["ranker"] is not None:
+                changes[code], changes[ids] = joined_codes(
+                    [(getattr(log, code), getattr(log, ids)) for log in parts], ids
+                )
+        sizes = np.concatenate([log.lengths for log in parts])
+        return cls(
+            offsets=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+            clicks=np.concatenate([log.clicks for log in parts]),
+            **changes,
+        ).checked()
 
     # ------------------------------------------------------------------------------------------------------- output
 
@@ -500,26 +490,34 @@ class ClickLog:
 
     def pair_frame(self) -> pl.DataFrame:
         """Polars frame with one row per distinct pair: query, document, pages that showed it, and clicked ones."""
+        shown = np.bincount(self.pair, self.row_weight, minlength=self.n_pairs)
+        clicked = np.bincount(self.pair, self.row_weight * self.clicked, minlength=self.n_pairs)
+        return self.with_pairs(shown=shown, clicked=clicked)
+
+    def with_pairs(self, **columns: np.ndarray) -> pl.DataFrame:
+        """Polars frame with one row per distinct pair: query, document, and these columns."""
         import polars as pl
 
         from plackett.data.frame_columns import id_series
 
-        shown = np.bincount(self.pair, self.row_weight, minlength=self.n_pairs)
-        clicked = np.bincount(self.pair, self.row_weight * self.clicked, minlength=self.n_pairs)
         return pl.DataFrame(
             [
                 id_series("query", self.queries).gather(self.pair_query),
                 id_series("document", self.documents).gather(self.pair_document),
-                pl.Series("shown", shown),
-                pl.Series("clicked", clicked),
+                *(pl.Series(name, values) for name, values in columns.items()),
             ]
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the log to one file, which runs no code when it is opened (`plackett.clicks.open_log`)."""
-        from plackett.clicks.storage import save_log
-
-        save_log(self, path)
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in NUMBERS if getattr(self, name) is not None}
+        for name in IDS:
+            if getattr(self, name) is not None:
+                arrays |= pack_ids(name, getattr(self, name))
+        metadata = {"kind": "click log"}
+        if self.bad_lines is not None:
+            metadata["bad_lines"] = json.dumps(asdict(self.bad_lines))
+        storage.write(path, arrays, metadata)
 
 
 @kernel
@@ -534,35 +532,3 @@ def _fill_pages(lo, hi, offsets, out):  # type: ignore[no-untyped-def]
     for page in range(lo, hi):
         for row in range(offsets[page], offsets[page + 1]):
             out[row] = page
-
-
-def _flat(values: Any, lengths: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Values of all pages one after another, and how many each page has."""
-    if lengths is not None:
-        flat, sizes = as_given(values), np.asarray(lengths, np.int64)
-        if flat.ndim != 1 or sizes.ndim != 1 or sizes.sum() != flat.size or (sizes < 0).any():
-            raise DataError(f"{name}: the lengths must be whole numbers that sum to the {flat.size} entries")
-        return flat, sizes
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        if values.ndim != 2:
-            raise DataError(f"{name} must be a table of pages × ranks, or flat with lengths; got shape {values.shape}")
-        return values.reshape(-1), np.full(values.shape[0], values.shape[1], np.int64)
-    lists: Sequence[Any] = [as_given(page) for page in values]
-    sizes = np.array([page.size for page in lists], np.int64)
-    kept = [page for page in lists if page.size]
-    return (np.concatenate(kept) if kept else ids_array(np.zeros(0, np.int64))), sizes
-
-
-def _numbers(values: Any, name: str, dtype: Any) -> np.ndarray:
-    try:
-        numbers = np.asarray(values).astype(np.float64 if dtype is np.int32 else dtype)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} must be numbers") from None
-    if dtype is not np.int32:
-        return numbers
-    too_large = np.flatnonzero(np.abs(numbers) > np.iinfo(np.int32).max)
-    if too_large.size:
-        raise DataError(f"{name}[{too_large[0]}] is {numbers[too_large[0]]:.0f}, which is too large")
-    if not (np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all()):
-        raise DataError(f"{name} must be whole numbers")
-    return numbers.astype(np.int32)

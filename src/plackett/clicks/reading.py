@@ -13,11 +13,12 @@ from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 from plackett._names.nearest import hint
 from plackett.clicks.log import ClickLog
-from plackett.clicks.readers._pages import lines
-from plackett.clicks.readers.columns import is_table_file, iter_table, read_table
+from plackett.clicks.readers._lines import lines
 from plackett.clicks.readers.events import iter_events, read_events
 from plackett.clicks.readers.page_lines import iter_pages, read_pages
 from plackett.clicks.readers.query_click_lines import iter_yandex, read_yandex
+from plackett.clicks.readers.table_files import is_table_file
+from plackett.clicks.readers.tables import iter_table, read_table
 from plackett.clicks.readers.ubi import iter_ubi, read_ubi
 from plackett.clicks.storage import open_log
 from plackett.data.frame_columns import is_table

@@ -143,8 +143,8 @@ def _about(shard: RankingDataset, _: Any) -> tuple[np.ndarray, np.ndarray, int, 
     return shard.group, np.asarray(shard.labels), shard.n_features, shard.feature_names
 
 
-def _moments(shard: RankingDataset, n_jobs: int | None) -> tuple[float, np.ndarray, np.ndarray]:
-    return moments(shard.X, weight_of_rows(shard), n_jobs)
+def _moments(shard: RankingDataset, _: Any) -> tuple[float, np.ndarray, np.ndarray]:
+    return moments(shard.X, weight_of_rows(shard))
 
 
 def _bound(shard: RankingDataset, loss: Loss, n_jobs: int | None) -> BoundLoss:

@@ -12,8 +12,9 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
 from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
-from plackett.data.fields import NUMBERS
-from plackett.data.mapped import copy_rows, query_blocks, row_array, rows_of_queries, take_rows
+from plackett.data.fields import NUMBERS, taken
+from plackett.data.mapped import query_blocks, row_array, rows_of_queries, take_rows
+from plackett.data.parts import values_at
 from plackett.data.preferences import Preferences
 
 _SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
@@ -152,18 +153,12 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
             replace(preferences, winner=moved[preferences.winner], loser=moved[preferences.loser])
         )
     relations = data.relations and {name: relation.moved(rows) for name, relation in data.relations.items()}
-    taken: dict[str, Any] = {"y": None, "qids": data.qids[queries]}
-    for name, field in NUMBERS.items():
-        value = getattr(data, name)
-        if value is not None and field.per == "row":
-            taken[name] = copy_rows(value, rows, row_array(data.X, value.shape, value.dtype))
-        elif value is not None:
-            taken[name] = value[queries]
-    X = take_rows(data.X, rows)
+    numbers = taken(data, lambda values: values_at(values, rows, data.X), lambda values: values[queries], NUMBERS)
     return RankingDataset(
-        **taken,
-        X=X,
+        **{"y": None} | numbers,
+        X=take_rows(data.X, rows),
         offsets=offsets,
+        qids=data.qids[queries],
         preferences=preferences,
         relations=relations and MappingProxyType(relations),
         feature_names=data.feature_names,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError, in_shell, parameter
-
-if TYPE_CHECKING:
-    from plackett.data.dataset import RankingDataset
 
 #: Whole numbers up to here are exact in single precision.
 _MOST = 1 << 24
@@ -99,31 +96,6 @@ def recoded(codes: np.ndarray, own: Sequence[Any], known: Sequence[Any]) -> np.n
     table = np.array([place.get(value, place.get(str(value), np.nan)) for value in own] + [np.nan], np.float32)
     inside = (codes >= 0) & (codes < len(own))
     return table[np.where(inside, codes, len(own)).astype(np.int64)]
-
-
-def with_codes_of(data: RankingDataset, known: Mapping[str, Sequence[Any]]) -> RankingDataset:
-    """The dataset with the codes of other lists of values, and these lists; values that are not in them become NaN."""
-    own = data.categories or {}
-    changed = [name for name in own if tuple(known[name]) != own[name]]
-    if not changed:
-        return data
-    X = np.array(data.X)
-    for name in changed:
-        j = (data.feature_names or ()).index(name)
-        X[:, j] = recoded(X[:, j], own[name], known[name])
-    return data.replace(X=X, categories={name: known[name] for name in own})
-
-
-def with_same_codes(parts: Sequence[RankingDataset]) -> list[RankingDataset]:
-    """Datasets with one list of values for each feature that holds categories: those of the first, then the others'."""
-    maps = [part.categories or {} for part in parts]
-    for number, own in enumerate(maps):
-        if own.keys() != maps[0].keys():
-            name = sorted(own.keys() ^ maps[0].keys())[0]
-            first, other = (0, number) if name in maps[0] else (number, 0)
-            raise DataError(f"feature {name!r} holds categories in dataset {first}, and numbers in dataset {other}")
-    joined = {name: tuple(dict.fromkeys(value for own in maps for value in own[name])) for name in maps[0]}
-    return [with_codes_of(part, joined) for part in parts]
 
 
 def checked_categories(given: Mapping[str, Sequence[Any]], names: Sequence[str] | None) -> dict[str, tuple[Any, ...]]:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.data.categories import with_same_codes
 from plackett.data.dataset import RankingDataset
 from plackett.data.fields import FIELDS, Field
 from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
+from plackett.data.same_codes import with_same_codes
 from plackett.data.strings import Strings
 
 __all__ = ["concat"]

@@ -17,10 +17,10 @@ from plackett._names.nearest import hint, plural
 from plackett._names.optional import optional
 from plackett.data import validation
 from plackett.data.dense import dense
-from plackett.data.fields import FIELDS, NUMBERS
-from plackett.data.grouping import ids_array
-from plackett.data.mapped import is_mapped, rows_of_queries, take_rows
-from plackett.data.times import times
+from plackett.data.fields import FIELDS, NUMBERS, taken
+from plackett.data.mapped import is_mapped, rows_of, rows_of_queries
+from plackett.data.preferences import Preferences
+from plackett.data.relations import Relation, relation_map
 from plackett.data.weights import given_or_ones
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scipy.sparse import csr_matrix
 
-    from plackett.data.preferences import Preferences
-    from plackett.data.relations import Relation
+    from plackett.data.columns import Columns
     from plackett.data.strings import Strings
 
 __all__ = ["RankingDataset"]
@@ -191,59 +190,39 @@ class RankingDataset:
             For each feature that holds categories, by its name, their values: the feature is the number of the value
             in this list, from 0.
         """
-        features = validation.features(X)
-        labels = None if y is None else validation.column(y, "y", np.float64)
+        features, labels = validation.features(X), validation.labels(y)
         n_rows = validation.count_rows(features, labels, qid, group, docids)
         if features is None:
             features = np.empty((n_rows, 0), np.float32)
-        if labels is not None:
-            bad = np.flatnonzero(~np.isfinite(labels))
-            if bad.size:
-                raise DataError(
-                    f"label y[{bad[0]}] is {labels[bad[0]]}; every label must be a finite number "
-                    "(use -1 for an unjudged document)"
-                )
         offsets, qids, rows = validation.queries(qid, group, n_rows)
-
-        given: dict[str, Any] = {
+        given = {
             "docids": docids,
-            "sample_weight": validation.weights(sample_weight, "sample_weight", None),
-            "query_weight": validation.weights(query_weight, "query_weight"),
-            "query_time": None if query_time is None else times(query_time, "query_time"),
-            "positions": None if positions is None else validation.positions(positions),
-            "query_features": None if query_features is None else validation.query_features(query_features),
+            "sample_weight": sample_weight,
+            "query_weight": query_weight,
+            "query_time": query_time,
+            "positions": positions,
+            "query_features": query_features,
             "subtopics": subtopics,
             "subtopic_weight": subtopic_weight,
+            "comments": comments,
         }
         columns: dict[str, Any] = {}
         for name, values in given.items():
-            if values is None:
+            column = validation.stored(name, values)
+            if column is None:
                 continue
-            per, dtype = FIELDS[name].per, FIELDS[name].dtype
-            ndim = 1 + (FIELDS[name].width is not None) if per == "query" else None
-            column = (
-                ids_array(values, name, blank=True) if dtype is None else validation.column(values, name, dtype, ndim)
-            )
-            _check_length(name, len(column), n_rows, qids.size)
-            columns[name] = column if rows is None or per == "query" else column[rows]
-        if feature_names is not None:
-            feature_names = tuple(str(name) for name in feature_names)
-            if len(feature_names) != features.shape[1]:
-                raise DataError(f"{len(feature_names)} feature names for {plural(features.shape[1], 'feature')}")
-        if comments is not None and rows is not None:
-            comments = comments.take(rows)
-        if preferences is not None:
-            preferences = preferences.regrouped(rows, offsets)
+            validation.check_length(name, column, n_rows, qids.size)
+            columns[name] = column if rows is None or FIELDS[name].per == "query" else rows_of(column, rows)
+        names = validation.feature_names(feature_names, features.shape[1])
         return cls(
             X=features if rows is None else features[rows],
             y=labels if rows is None or labels is None else labels[rows],
             offsets=offsets,
             qids=qids,
-            preferences=preferences,
-            relations=_relations(relations, rows, offsets),
-            feature_names=feature_names,
-            categories=_categories(categories, feature_names, features),
-            comments=comments,
+            preferences=None if preferences is None else preferences.regrouped(rows, offsets),
+            relations=relation_map(relations, rows, offsets),
+            feature_names=names,
+            categories=_categories(categories, names, features),
             input_rows=rows,
             **columns,
         )
@@ -266,59 +245,71 @@ class RankingDataset:
         categories: str | Sequence[str] = (),
         time: str | None = "query_time",
         labels_needed: bool | str = True,
+        sparse: bool = False,
         **unknown: Any,
     ) -> RankingDataset:
         """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
 
+        The role of each column is logged (``logging.getLogger("plackett.data")``, level INFO).
+
         Parameters
         ----------
         frame
-            The table.
+            The table. Anything with the Arrow PyCapsule interface will do; pandas needs no pyarrow.
         qid, label, docid, sample_weight, query_weight, position
-            Names of columns. By default the usual names are recognised: ``query_id`` or ``query`` for
-            ``qid``; ``relevance``, ``grade``, ``judgement``, ``rating``, … for ``label``; ``docno``, ``doc_id``,
-            ``product``, … for ``docid``. Only ``qid`` and ``label`` are required; pass ``label=None`` for a table
-            without labels. ``rating`` and ``target`` are taken as the label only if nothing else looks like one, with a
-            warning.
+            Names of columns. By default the usual names are recognised, whatever their case, hyphens and
+            underscores: ``query_id``, ``search_id``, ``topic`` or ``query`` for ``qid``; ``relevance``, ``grade``,
+            ``judgement``, ``rel``, ``y`` or, failing these and with a warning, ``rating`` or ``target`` for ``label``;
+            ``docno``, ``doc_id``, ``product_id``, ``item_id`` or ``product`` for ``docid``. Only ``qid`` and ``label``
+            are required; pass ``label=None`` for a table without labels. ``query_weight`` must not vary within a query.
         features
-            Names of the feature columns, or a polars selector; by default all columns without another role.
+            Names of the feature columns (or a polars selector); by default all columns without another role. Numbers
+            and booleans are features, and so are lists of numbers of one length, which become one feature per entry
+            (PyTerrier's ``features``). Missing values become NaN. Columns with a usual name of the query's or the
+            document's id are never features unless named here. A column of whole numbers that looks like an id or a row
+            number is a feature, with a warning. Columns of categories (pandas' ``category``, polars' `Categorical` and
+            `Enum`) are features too: the dataset has the number of each value, and the values in ``categories``.
         drop
             Columns to leave out.
         query_features
-            Names of the columns that describe the query, such as its length; they must not vary within a query.
+            Names of the columns that describe the query (its length, its type as a number): they become
+            ``query_features`` instead of features of the documents, and must not vary within a query.
         categories
-            Columns of text or numbers that hold categories; those of pandas' ``category`` and polars' `Categorical`
-            or `Enum` are known by their type.
+            Columns of text or numbers that hold categories, in addition to those that say so by their type.
         time
-            Column that says when the query was asked, as dates or numbers: it becomes ``query_time``.
+            Column that says when the query was asked: dates, dates with times, text such as ``2024-05-31`` or
+            ``2024-05-31T12:00:00``, or numbers. It becomes ``query_time`` and no feature; if it varies within a query,
+            the earliest time counts. Dates without a time zone are in UTC. A column of dates that is not named is an
+            error, as it is neither a number nor a category; ``drop`` leaves it out.
         drop_text
-            Leave out all columns that hold neither numbers nor categories, instead of raising an error.
+            Leave out all columns of text, dates and other values that are neither numbers nor categories, instead of
+            raising an error.
         labels_needed
-            False for data that will only be scored: labels are used if there are any, but ``rating`` and ``target`` are
-            features. ``"if there"`` accepts a table without labels, but not missing labels.
-        unknown
-            Anything else is an error, which names the parameter that is probably meant.
-
-        Notes
-        -----
-        `plackett.data.frames.from_frame` has the details.
+            False for data that will only be scored: a table without labels is accepted, labels that are missing or
+            not numeric are left out, and ``rating`` and ``target`` are features. ``"if there"`` accepts a table without
+            labels, but not missing labels.
+        sparse
+            Store the features as a SciPy CSR matrix, without their zeros. A table does not record whether its data were
+            sparse.
 
         Examples
         --------
-        >>> frame = {"query": ["a", "a"], "grade": [0, 1], "bm25": [0.5, 2.0], "row": [7, 8]}
-        >>> RankingDataset.from_frame(frame, drop="row").feature_names
-        ('bm25',)
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"query_id": ["a", "b", "a"], "relevance": [1, 0, 2], "bm25": [1.5, None, 3.0]})
+        >>> data = RankingDataset.from_frame(frame)
+        >>> data.qids.tolist(), data.y.tolist(), data.X.ravel().tolist(), data.feature_names
+        (['a', 'b'], [1.0, 2.0, 0.0], [1.5, 3.0, nan], ('bm25',))
         """
-        from plackett.data.frame_columns import is_alias
-        from plackett.data.frames import from_frame
+        from plackett.data.columns import TABLE_OPTIONS, choose_columns, log_columns
+        from plackett.data.frame_columns import as_polars, is_alias, is_pandas
 
         for name, value in unknown.items():
             role = next((role for role in ("qid", "docid", "label") if is_alias(name, role)), None)
-            known = from_frame.__kwdefaults__ or {}
-            advice = f"the column is named by {role}={value!r}" if role else hint(name, known, "it has")
+            advice = f"the column is named by {role}={value!r}" if role else hint(name, TABLE_OPTIONS, "it has")
             raise TypeError(f"from_frame has no parameter {name!r}; {advice}")
-        return from_frame(
-            frame,
+        table = as_polars(frame)
+        chosen = choose_columns(
+            table,
             qid=qid,
             label=label,
             docid=docid,
@@ -333,9 +324,33 @@ class RankingDataset:
             time=time,
             labels_needed=labels_needed,
         )
+        data = cls.from_columns(table, chosen, sparse=sparse, pandas=frame if is_pandas(frame) else None)
+        log_columns(chosen, "the table")
+        return data
+
+    @classmethod
+    def from_columns(
+        cls, table: pl.DataFrame, chosen: Columns, *, sparse: bool = False, pandas: Any = None
+    ) -> RankingDataset:
+        """Make a dataset from a table whose columns have roles; ``pandas`` is the frame that the table was made of."""
+        from plackett.data.frames import columns_of_queries, columns_of_rows
+
+        data = cls.from_arrays(**columns_of_rows(table, chosen, sparse, pandas))
+        per_query = columns_of_queries(table, chosen, data)
+        return dataclass_replace(data, **per_query) if per_query else data
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per document: ``qid``, ``docid``, ``label``, weights and the features."""
+        """One row per document, in the grouped order: ids, label, weights and the features.
+
+        The columns are ``qid`` and, where the dataset has them, ``docid``, ``label``, ``sample_weight``,
+        ``query_weight``, ``query_time``, ``position``, ``query_features``, ``subtopics``, ``subtopic_weight`` and
+        ``comment``; then the features by their names, or ``f1``, ``f2``, … Features that hold categories are columns of
+        text of the type `Enum`. `from_frame` restores the same dataset, except for preferences and relations, which do
+        not fit into rows, and for the type of categories that are not text.
+
+        >>> RankingDataset.from_arrays([[0.5]], [1], qid=["a"]).to_polars().columns
+        ['qid', 'label', 'f1']
+        """
         from plackett.data.frames import to_polars
 
         return to_polars(self)
@@ -499,52 +514,34 @@ class RankingDataset:
             rows = slice(start, start + int(offsets[-1]))
         else:
             rows = rows_of_queries(self.X, self.offsets, index, offsets)
-        taken: dict[str, Any] = {"offsets": offsets, "qids": self.qids[index], "input_rows": None}
-        taken["X"] = self.X[rows] if contiguous else take_rows(self.X, rows)
-        for name, field in FIELDS.items():
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if field.per == "query":
-                taken[name] = value[index]
-            elif field.dtype is str:
-                taken[name] = value.take(np.arange(self.n_rows)[rows])
-            else:
-                taken[name] = value[rows] if contiguous else take_rows(value, rows)
+        parts = taken(self, lambda values: rows_of(values, rows), lambda values: values[index])
+        parts |= {"X": rows_of(self.X, rows), "offsets": offsets, "qids": self.qids[index], "input_rows": None}
         if self.relations is not None:
-            taken["relations"] = MappingProxyType(
+            parts["relations"] = MappingProxyType(
                 {name: relation.select(index, self.offsets, offsets) for name, relation in self.relations.items()}
             )
         if self.preferences is not None:
-            taken["preferences"] = self.preferences.select(index, self.offsets, offsets)
-        return dataclass_replace(self, **taken)
+            parts["preferences"] = self.preferences.select(index, self.offsets, offsets)
+        return dataclass_replace(self, **parts)
 
     def replace(self, **changes: Any) -> RankingDataset:
         """Copy with some fields replaced (rows and queries stay the same)."""
-        for name, value in list(changes.items()):
-            if name in ("offsets", "qids", "input_rows"):
+        for name in ("offsets", "qids", "input_rows"):
+            if name in changes:
                 raise DataError(f"{name} cannot be replaced; make a new dataset")
-            if value is None or (name != "X" and name not in FIELDS):
-                continue
-            value = changes[name] = _as_stored(name, value)
-            _check_length(name, value.shape[0] if name == "X" else len(value), self.n_rows, self.n_queries)
-        for name in ("sample_weight", "query_weight"):
-            validation.weights(changes.get(name), name)
-        if changes.get("positions") is not None:
-            changes["positions"] = self._aligned(validation.positions(changes["positions"]))
+        if "X" in changes and getattr(changes["X"], "dtype", None) != np.float32:
+            changes["X"] = validation.features(changes["X"])
+        changes |= {name: validation.stored(name, values) for name, values in changes.items() if name in FIELDS}
+        for name, values in changes.items():
+            if values is not None and (name == "X" or name in FIELDS):
+                validation.check_length(name, values, self.n_rows, self.n_queries)
         if changes.get("preferences") is not None:  # rows that exist, pairs within a query, sorted by query
             changes["preferences"] = changes["preferences"].regrouped(None, self.offsets)
-        if changes.get("relations") is not None:
-            changes["relations"] = _relations(changes["relations"], None, self.offsets)
-        if changes.get("feature_names") is not None:
-            names = changes["feature_names"] = tuple(str(name) for name in changes["feature_names"])
+        if "relations" in changes:
+            changes["relations"] = relation_map(changes["relations"], None, self.offsets)
+        if "feature_names" in changes:
             width = changes.get("X", self.X).shape[1]
-            if len(names) != width:
-                raise DataError(f"{len(names)} feature names for {plural(width, 'feature')}")
-        if changes.get("query_features") is not None:
-            changes["query_features"] = validation.query_features(changes["query_features"])
-        if changes.get("query_time") is not None:
-            changes["query_time"] = times(changes["query_time"], "query_time")
+            changes["feature_names"] = validation.feature_names(changes["feature_names"], width)
         if "categories" in changes or "feature_names" in changes:
             known = changes.get("feature_names", self.feature_names)
             left = {name: values for name, values in (self.categories or {}).items() if name in (known or ())}
@@ -566,10 +563,9 @@ class RankingDataset:
         for start in range(0, self.n_queries, 512):
             ids = self.qids[start : start + 512].tolist()
             digest.update((("\0" if start else "") + "\0".join(map(str, ids))).encode())
-        if self.positions is not None:
-            digest.update(np.ascontiguousarray(self.positions).data)
-        if self.query_features is not None:
-            digest.update(np.ascontiguousarray(self.query_features).data)
+        for part in (self.positions, self.query_features):
+            if part is not None:
+                digest.update(np.ascontiguousarray(part).data)
         for name, relation in sorted((self.relations or {}).items()):
             digest.update(name.encode())
             for part in (relation.row, relation.other, relation.weights):
@@ -595,33 +591,6 @@ class RankingDataset:
 _HASHED_FIRST = ("y", "sample_weight", "query_weight", "positions", "query_features")
 #: The fields that are read-only views of mappings, which are neither pickled nor copied.
 _MAPS = ("relations", "categories")
-
-
-def _as_stored(name: str, value: Any) -> Any:
-    """The values of a field in the type that a dataset and its files have; arrays of that type as they are."""
-    if name == "X":
-        return value if getattr(value, "dtype", None) == np.float32 else validation.features(value)
-    dtype = FIELDS[name].dtype
-    if name in ("positions", "query_features", "query_time"):  # they have checks of their own
-        return value
-    if dtype is str or (isinstance(value, np.ndarray) and dtype in (None, value.dtype)):
-        return value
-    return ids_array(value, name, blank=True) if dtype is None else validation.column(value, name, dtype, None)
-
-
-def _check_length(name: str, length: int, n_rows: int, n_queries: int) -> None:
-    per_query = name in FIELDS and FIELDS[name].per == "query"
-    if length != (n_queries if per_query else n_rows):
-        size = plural(n_queries, "query", "queries") if per_query else plural(n_rows, "row")
-        raise DataError(f"{name} has {length} entries, but the data have {size}")
-
-
-def _relations(given: Any, rows: np.ndarray | None, offsets: np.ndarray) -> Mapping[str, Relation] | None:
-    if given is None:
-        return None
-    from plackett.data.relations import relation_map
-
-    return relation_map(given, rows, offsets)
 
 
 def _categories(given: Any, names: Sequence[str] | None, X: Any) -> Mapping[str, tuple[Any, ...]] | None:

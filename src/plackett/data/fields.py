@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -38,3 +39,12 @@ FIELDS: dict[str, Field] = {
 
 #: The fields that are numbers: what a ranker can learn from, a measure or a split can use.
 NUMBERS: dict[str, Field] = {name: field for name, field in FIELDS.items() if field.dtype not in (None, str)}
+
+
+def taken(
+    data: Any, per_row: Callable[[Any], Any], per_query: Callable[[Any], Any], names: Iterable[str] = tuple(FIELDS)
+) -> dict[str, Any]:
+    """The fields that a dataset has, each made by the function for those of rows or of queries."""
+    made = {"row": per_row, "query": per_query}
+    values = {name: getattr(data, name) for name in names}
+    return {name: made[FIELDS[name].per](value) for name, value in values.items() if value is not None}

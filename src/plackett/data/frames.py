@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett._base.errors import CellError, DataError, in_shell, parameter
 from plackett.data.categories import category_codes, category_columns
-from plackett.data.columns import OWN, Columns, choose_columns, is_number, log_columns
-from plackett.data.dataset import RankingDataset
+from plackett.data.columns import OWN, Columns, is_number
 from plackett.data.fields import FIELDS
-from plackett.data.frame_columns import as_polars, id_array, id_series, is_pandas
+from plackett.data.frame_columns import id_array, id_series
+from plackett.data.grouped import Grouped
 from plackett.data.strings import Strings
 from plackett.data.times import seconds
 
@@ -28,125 +27,42 @@ _LARGEST = float(np.finfo(np.float32).max)
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 
 
-def from_frame(
-    frame: Any,
-    *,
-    qid: str = "qid",
-    label: str | None = "label",
-    docid: str | None = "docid",
-    features: Any = None,
-    drop: str | Sequence[str] = (),
-    drop_text: bool = False,
-    sample_weight: str | None = "sample_weight",
-    query_weight: str | None = "query_weight",
-    position: str | None = "position",
-    query_features: str | Sequence[str] = (),
-    categories: str | Sequence[str] = (),
-    time: str | None = "query_time",
-    labels_needed: bool | str = True,
-    sparse: bool = False,
-) -> RankingDataset:
-    """Make a dataset from a pandas, polars (also lazy) or Arrow table, one row per document, in any order.
-
-    The role of each column is logged (``logging.getLogger("plackett.data")``, level INFO).
+def columns_of_rows(table: pl.DataFrame, chosen: Columns, sparse: bool, pandas: Any) -> dict[str, Any]:
+    """The arguments of `RankingDataset.from_arrays` that a table has for its rows.
 
     Parameters
     ----------
-    frame
-        The table. Anything with the Arrow PyCapsule interface will do; pandas needs no pyarrow.
-    qid, label, docid, sample_weight, query_weight, position
-        Names of columns. By default the usual names are recognised, whatever their case, hyphens and
-        underscores: ``query_id``, ``search_id``, ``topic`` or ``query`` for ``qid``; ``relevance``, ``grade``,
-        ``judgement``, ``rel``, ``y`` or, failing these and with a warning, ``rating`` or ``target`` for ``label``;
-        ``docno``, ``doc_id``, ``product_id``, ``item_id`` or ``product`` for ``docid``. Only ``qid`` and ``label`` are
-        required; pass ``label=None`` for a table without labels. ``query_weight`` must not vary within a query.
-    features
-        Names of the feature columns (or a polars selector); by default all columns without another role. Numbers and
-        booleans are features, and so are lists of numbers of one length, which become one feature per entry
-        (PyTerrier's ``features``). Missing values become NaN. Columns with a usual name of the query's or the
-        document's id are never features unless named here. A column of whole numbers that looks like an id or a row
-        number is a feature, with a warning. Columns of categories (pandas' ``category``, polars' `Categorical` and
-        `Enum`) are features too: the dataset has the number of each value, and the values in ``categories``.
-    drop
-        Columns to leave out.
-    query_features
-        Names of the columns that describe the query (its length, its type as a number): they become
-        ``query_features`` instead of features of the documents, and must not vary within a query.
-    categories
-        Columns of text or numbers that hold categories, in addition to those that say so by their type.
-    time
-        Column that says when the query was asked: dates, dates with times, text such as ``2024-05-31`` or
-        ``2024-05-31T12:00:00``, or numbers. It becomes ``query_time`` and no feature; if it varies within a query, the
-        earliest time counts. Dates without a time zone are in UTC. A column of dates that is not named is an error,
-        as it is neither a number nor a category; ``drop`` leaves it out.
-    drop_text
-        Leave out all columns of text, dates and other values that are neither numbers nor categories, instead of
-        raising an error.
-    labels_needed
-        False for data that will only be scored: a table without labels is accepted, labels that are missing or
-        not numeric are left out, and ``rating`` and ``target`` are features. ``"if there"`` accepts a table without
-        labels, but not missing labels.
-    sparse
-        Store the features as a SciPy CSR matrix, without their zeros. A table does not record whether its data were
-        sparse.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> frame = pl.DataFrame({"query_id": ["a", "b", "a"], "relevance": [1, 0, 2], "bm25": [1.5, None, 3.0]})
-    >>> data = from_frame(frame)
-    >>> data.qids.tolist(), data.y.tolist(), data.X.ravel().tolist(), data.feature_names
-    (['a', 'b'], [1.0, 2.0, 0.0], [1.5, 3.0, nan], ('bm25',))
+    chosen
+        The roles of the columns.
+    pandas
+        The frame that the table was made of, or None.
     """
-    table = as_polars(frame)
-    chosen = choose_columns(
-        table,
-        qid=qid,
-        label=label,
-        docid=docid,
-        features=features,
-        drop=drop,
-        drop_text=drop_text,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        position=position,
-        query_features=query_features,
-        categories=categories,
-        time=time,
-        labels_needed=labels_needed,
-    )
-    data = dataset_of(table, chosen, sparse, frame if is_pandas(frame) else None)
-    log_columns(chosen, "the table")
-    return data
-
-
-def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False, pandas: Any = None) -> RankingDataset:
-    """Build the dataset once the roles of the columns are known. ``pandas`` is the frame that the table was made of."""
     roles = chosen.roles
     table, categories = _coded(table, chosen.categories, pandas)
     X, names = _features(table, list(chosen.features), sparse)
+    numbers = {"label": "y", "sample_weight": "sample_weight", "position": "positions"}
+    return {
+        "X": X,
+        "qid": id_array(table[roles["qid"]]),
+        **{name: _numbers(table[roles[role]], role) for role, name in numbers.items() if role in roles},
+        "docids": id_array(table[roles["docid"]], blank=True) if "docid" in roles else None,
+        "subtopics": _nested(table["subtopics"]) if "subtopics" in table.columns else None,
+        "comments": _comments(table["comment"]) if "comment" in table.columns else None,
+        "feature_names": names or None,
+        "categories": categories,
+    }
 
-    def numbers(role: str) -> np.ndarray | None:
-        return _numbers(table[roles[role]], role) if role in roles else None
 
-    data = RankingDataset.from_arrays(
-        X,
-        numbers("label"),
-        id_array(table[roles["qid"]]),
-        docids=id_array(table[roles["docid"]], blank=True) if "docid" in roles else None,
-        sample_weight=numbers("sample_weight"),
-        positions=numbers("position"),
-        subtopics=_nested(table["subtopics"]) if "subtopics" in table.columns else None,
-        comments=_comments(table["comment"]) if "comment" in table.columns else None,
-        feature_names=names or None,
-        categories=categories,
-    )
+def columns_of_queries(table: pl.DataFrame, chosen: Columns, data: Grouped) -> dict[str, Any]:
+    """The fields of queries that a table has, in the order of the queries of the dataset of its rows."""
+    roles = chosen.roles
     per_query: dict[str, Any] = {}
     if "query_time" in roles:
         times = data.from_input_order(seconds(table[roles["query_time"]]))
         per_query["query_time"] = np.minimum.reduceat(times, data.offsets[:-1]) if times.size else times
     if "query_weight" in roles:
-        per_query["query_weight"] = _of_queries(data, numbers("query_weight"), "query_weight")
+        weights = _numbers(table[roles["query_weight"]], "query_weight")
+        per_query["query_weight"] = _of_queries(data, weights, "query_weight")
     if "subtopic_weight" in table.columns:
         per_query["subtopic_weight"] = _of_queries(
             data, _nested(table["subtopic_weight"], np.float64), "subtopic_weight"
@@ -157,7 +73,7 @@ def dataset_of(table: pl.DataFrame, chosen: Columns, sparse: bool = False, panda
     elif "query_features" in table.columns:
         values = _of_queries(data, _nested(table["query_features"]), "query_features")
         per_query["query_features"] = values.astype(np.float32)
-    return replace(data, **per_query) if per_query else data
+    return per_query
 
 
 def _coded(table: pl.DataFrame, names: Sequence[str], pandas: Any) -> tuple[pl.DataFrame, dict[str, list[Any]]]:
@@ -310,7 +226,7 @@ def _nested(series: pl.Series, dtype: Any = np.float32) -> np.ndarray:
     return flat.reshape(series.len(), width)
 
 
-def _of_queries(data: RankingDataset, values: Any, name: str) -> np.ndarray:
+def _of_queries(data: Grouped, values: Any, name: str) -> np.ndarray:
     """One entry per query, of a column that repeats it on every row of the query."""
     values = data.from_input_order(values).astype(np.float64)
     first = values[data.offsets[:-1]]
@@ -322,18 +238,8 @@ def _of_queries(data: RankingDataset, values: Any, name: str) -> np.ndarray:
     return first
 
 
-def to_polars(data: RankingDataset) -> pl.DataFrame:
-    """One row per document, in the grouped order: ids, label, weights and the features.
-
-    The columns are ``qid`` and, where the dataset has them, ``docid``, ``label``, ``sample_weight``,
-    ``query_weight``, ``query_time``, ``position``, ``query_features``, ``subtopics``, ``subtopic_weight`` and
-    ``comment``; then the features by their names, or ``f1``, ``f2``, … Features that hold categories are columns of
-    text of the type `Enum`. `from_frame` restores the same dataset, except for preferences and relations, which do not
-    fit into rows, and for the type of categories that are not text.
-
-    >>> to_polars(RankingDataset.from_arrays([[0.5]], [1], qid=["a"])).columns
-    ['qid', 'label', 'f1']
-    """
+def to_polars(data: Grouped) -> pl.DataFrame:
+    """One row per document; see `RankingDataset.to_polars`."""
     import polars as pl
 
     rows = pl.Series(data.query_of_row)

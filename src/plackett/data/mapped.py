@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from plackett._files.storage import MappedFile
+from plackett.data.strings import Strings
 
 #: A smaller table is copied in memory.
 _LEAST_BYTES = 16 * 1024 * 1024
@@ -116,6 +117,13 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     if path is not None and rows.size == X.shape[0]:
         out.source = path, rows.size
     return copy_rows(X, rows, table)
+
+
+def rows_of(values: Any, rows: slice | np.ndarray) -> Any:
+    """Some rows of an array, a matrix or a column of text: a view if they follow each other, else as in `take_rows`."""
+    if isinstance(values, Strings):
+        return values.take(np.arange(len(values))[rows])
+    return values[rows] if isinstance(rows, slice) else take_rows(values, rows)
 
 
 def rows_of_queries(X: Any, offsets: np.ndarray, queries: np.ndarray, new_offsets: np.ndarray) -> np.ndarray:

@@ -15,9 +15,9 @@ Moments = tuple[float, np.ndarray, np.ndarray]
 _SPREAD_ROWS = 4096
 
 
-def spread(X: Any, weight: np.ndarray | None, n_jobs: int | None) -> np.ndarray:
+def spread(X: Any, weight: np.ndarray | None) -> np.ndarray:
     """Weighted standard deviation of each feature, 1 for constant ones; with None all documents weigh the same."""
-    return deviation(*moments(X, weight, n_jobs))
+    return deviation(*moments(X, weight))
 
 
 def weight_of_rows(data: RankingDataset) -> np.ndarray | None:
@@ -34,7 +34,7 @@ def deviation(total: float, mean: np.ndarray, square: np.ndarray) -> np.ndarray:
     return np.where(spread > 1e-7 * np.abs(mean), spread, 1.0)
 
 
-def moments(X: Any, weight: np.ndarray | None, n_jobs: int | None) -> tuple[float, np.ndarray, np.ndarray]:
+def moments(X: Any, weight: np.ndarray | None) -> tuple[float, np.ndarray, np.ndarray]:
     """Total weight; mean of each feature, and the sum of squared distances from it. Without weights all rows weigh 1.
 
     One pass over blocks of rows, whose moments are merged (Chan, Golub, LeVeque 1979).

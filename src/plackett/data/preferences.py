@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
+from plackett.data.grouped import Grouped
 from plackett.data.resolve import document_rows
-
-if TYPE_CHECKING:
-    from plackett.data.dataset import RankingDataset
 
 __all__ = ["Preferences"]
 
@@ -88,7 +86,7 @@ class Preferences:
 
     @classmethod
     def from_ids(
-        cls, data: RankingDataset, qid: Any, winner: Any, loser: Any, *, margin: Any = None, weight: Any = None
+        cls, data: Grouped, qid: Any, winner: Any, loser: Any, *, margin: Any = None, weight: Any = None
     ) -> Preferences:
         """Preferences between documents named by their ids, for a dataset that has document ids.
 
@@ -112,7 +110,7 @@ class Preferences:
         return cls.from_pairs(pairs, margin=margin, weight=weight).regrouped(None, data.offsets)
 
     @classmethod
-    def from_labels(cls, data: RankingDataset, *, margin: bool = True) -> Preferences:
+    def from_labels(cls, data: Grouped, *, margin: bool = True) -> Preferences:
         r"""All pairs of unequal labels of each query; the margin is the difference of the labels.
 
         Equal labels and unjudged documents (label below 0) form no pairs. A query with :math:`m_k`
@@ -131,7 +129,7 @@ class Preferences:
         return cls(pairs.winner, pairs.loser, data.labels[pairs.winner] - data.labels[pairs.loser])
 
     @classmethod
-    def from_order(cls, data: RankingDataset, ranks: Any, *, adjacent: bool = False) -> Preferences:
+    def from_order(cls, data: Grouped, ranks: Any, *, adjacent: bool = False) -> Preferences:
         """Pairs of a total order given by the rank of each document (1 is best; NaN means not in the order).
 
         Parameters

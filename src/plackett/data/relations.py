@@ -11,12 +11,11 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
+from plackett.data.grouped import Grouped
 from plackett.data.resolve import document_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from plackett.data.dataset import RankingDataset
 
 __all__ = ["Relation"]
 
@@ -101,7 +100,7 @@ class Relation:
         return cls(pairs.row[kept], pairs.col[kept], pairs.data[kept].astype(np.float64))
 
     @classmethod
-    def from_ids(cls, data: RankingDataset, qid: Any, document: Any, other: Any, *, weight: Any = None) -> Relation:
+    def from_ids(cls, data: Grouped, qid: Any, document: Any, other: Any, *, weight: Any = None) -> Relation:
         """Make a relation between documents named by their ids, for a dataset that has document ids.
 
         The result fits ``data``: ``data.replace(relations={"parent": …})``.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.grouped import Grouped
 from plackett.data.grouping import ids_array
 from plackett.data.ids import distinct, find
 
-if TYPE_CHECKING:
-    from plackett.data.dataset import RankingDataset
 
-
-def document_rows(data: RankingDataset, qid: Any, docid: Any) -> np.ndarray:
+def document_rows(data: Grouped, qid: Any, docid: Any) -> np.ndarray:
     """Row of each named document of each named query; an error if an id is missing or not unique.
 
     Ids of another type are compared as text, so that ``7`` finds ``"7"``.

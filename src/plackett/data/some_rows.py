@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.data.fields import FIELDS
+from plackett.data.fields import taken
+from plackett.data.mapped import rows_of, take_rows
 from plackett.data.preferences import Preferences
 
 
@@ -20,11 +21,9 @@ def some_rows(data: RankingDataset, rows: np.ndarray) -> RankingDataset:
     """
     if rows.size == data.n_rows:
         return data
-    parts: dict[str, Any] = {"offsets": np.searchsorted(rows, data.offsets), "input_rows": None, "X": data.X[rows]}
-    for name, field in FIELDS.items():
-        value = getattr(data, name)
-        if value is not None and field.per == "row":
-            parts[name] = value.take(rows) if field.dtype is str else value[rows]
+    parts: dict[str, Any] = {"offsets": np.searchsorted(rows, data.offsets), "input_rows": None}
+    parts["X"] = take_rows(data.X, rows)
+    parts |= taken(data, lambda values: rows_of(values, rows), lambda values: values)
     pairs = data.preferences
     if pairs is not None:
         new_row = np.full(data.n_rows, -1)

@@ -17,7 +17,6 @@ from plackett._files.parquet import named_damage
 from plackett.data.columns import Columns, choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
 from plackett.data.frame_columns import MISSING_NUMBERS, are_whole
-from plackett.data.frames import dataset_of
 from plackett.data.tables import (
     check_header,
     columns_of_text,
@@ -225,7 +224,7 @@ def _chunks(
         for name, known in words.items():
             known.add(table[name], before)
         try:
-            data = dataset_of(whole_ids(table, text_ids), chosen)
+            data = RankingDataset.from_columns(whole_ids(table, text_ids), chosen)
         except CellError as error:
             where = locate(before + error.row)
             raise DataError(f"{path}: {where}, column {error.column!r}: {error.problem}") from None

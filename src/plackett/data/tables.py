@@ -20,7 +20,6 @@ from plackett.data.columns import choose_columns, log_columns
 from plackett.data.dataset import RankingDataset
 from plackett.data.file_bytes import bare_suffix, read_bytes
 from plackett.data.frame_columns import is_alias, missing_ids
-from plackett.data.frames import dataset_of, to_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -278,7 +277,7 @@ def _rows(data: RankingDataset, path: Any) -> pl.DataFrame:
         raise DataError(f"{path}: preferences between documents do not fit into rows; write .plackett")
     if data.relations is not None:
         raise DataError(f"{path}: relations between documents do not fit into rows; write .plackett")
-    return to_polars(data)[data.to_input_order(np.arange(data.n_rows))]
+    return data.to_polars()[data.to_input_order(np.arange(data.n_rows))]
 
 
 def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any], locate: Callable[[int], str]) -> RankingDataset:
@@ -286,7 +285,7 @@ def _named(path: Any, table: pl.DataFrame, columns: dict[str, Any], locate: Call
     sparse = columns.pop("sparse", False)
     try:
         chosen = choose_columns(table, **columns)
-        data = dataset_of(table, chosen, sparse)
+        data = RankingDataset.from_columns(table, chosen, sparse=sparse)
     except CellError as error:
         raise DataError(f"{path}: {locate(error.row)}, column {error.column!r}: {error.problem}") from None
     except DataError as error:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett.data.categories import category_codes, refuse_categories, with_codes_of
+from plackett.data.categories import category_codes, refuse_categories
 from plackett.data.dataset import RankingDataset
+from plackett.data.same_codes import with_codes_of
 
 #: How many names an error message lists.
 _LISTED = 5

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett._names.nearest import plural
+from plackett.data.fields import FIELDS
 from plackett.data.grouping import group_rows, ids_array
+from plackett.data.times import times
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -100,6 +105,61 @@ def weights(values: Any, name: str, ndim: int | None = 1) -> np.ndarray | None:
         index = int(np.flatnonzero(~((numbers >= 0) & np.isfinite(numbers)))[0])
         raise DataError(f"{name}[{index}] is {numbers.flat[index]:g}, not a weight: give finite numbers of 0 or more")
     return numbers
+
+
+def stored(name: str, values: Any) -> Any:
+    """The values of a field, checked, in the type that a dataset and its files have."""
+    field = FIELDS[name]
+    if values is None or field.dtype is str:
+        return values
+    if name in _CHECKS:
+        return _CHECKS[name](values)
+    if field.dtype is None:
+        return ids_array(values, name, blank=True)
+    return column(values, name, field.dtype, 1 + (field.width is not None) if field.per == "query" else None)
+
+
+#: The fields with rules of their own.
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "sample_weight": partial(weights, name="sample_weight"),
+    "query_weight": partial(weights, name="query_weight"),
+    "query_time": partial(times, name="query_time"),
+    "positions": positions,
+    "query_features": query_features,
+}
+
+
+def check_length(name: str, values: Any, n_rows: int, n_queries: int) -> None:
+    """Raise an error unless a field has an entry for each row or query."""
+    per_query = name in FIELDS and FIELDS[name].per == "query"
+    length = values.shape[0] if name == "X" else len(values)
+    if length != (n_queries if per_query else n_rows):
+        size = plural(n_queries, "query", "queries") if per_query else plural(n_rows, "row")
+        raise DataError(f"{name} has {length} entries, but the data have {size}")
+
+
+def labels(values: Any) -> np.ndarray | None:
+    """Labels: finite numbers."""
+    if values is None:
+        return None
+    numbers = column(values, "y", np.float64)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        raise DataError(
+            f"label y[{bad[0]}] is {numbers[bad[0]]}; every label must be a finite number (use -1 for an unjudged "
+            "document)"
+        )
+    return numbers
+
+
+def feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+    """A name for each feature."""
+    if names is None:
+        return None
+    given = tuple(str(name) for name in names)
+    if len(given) != n_features:
+        raise DataError(f"{len(given)} feature names for {plural(n_features, 'feature')}")
+    return given
 
 
 def count_rows(features: Any, labels: Any, qid: Any, group: Any, docids: Any) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import over_queries
+from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.diversity.candidates import ScoredCandidates
 
@@ -118,8 +119,7 @@ class Reranker:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise DataError(f"{name}={value}; give 1 or more, or None")
-        if self.relevance not in _RELEVANCE:
-            raise DataError(f"relevance={self.relevance!r}; give {', '.join(_RELEVANCE)}")
+        choice("relevance", self.relevance, _RELEVANCE)
 
     def _kernel(self) -> Any:
         """The kernel ``(lo, hi, offsets, *arguments, order)`` that puts the chosen documents first."""

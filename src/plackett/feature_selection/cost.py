@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +13,12 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
 from plackett._base.progress import progress
+from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import fit, predict
 from plackett.data.feature_number import feature_costs
-from plackett.data.splits import split_queries
 from plackett.evaluation.importance import feature_names, single_feature_importance
-from plackett.feature_selection.selector import FeatureSelector
+from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.rankers.named import ranker_named
@@ -26,7 +26,7 @@ from plackett.rankers.named import ranker_named
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CheapestSelector", "efficiency_tradeoff", "feature_frontier"]
+__all__ = ["feature_frontier"]
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,7 @@ def feature_frontier(
     ----------
     Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
     """
-    import polars as pl
-
-    if method not in METHODS:
-        raise DataError(f"method={method!r}; it must be one of {', '.join(map(repr, METHODS))}")
+    choice("method", method, METHODS)
     if not 0.0 <= epsilon < np.inf:
         raise DataError(f"epsilon={epsilon!r}; give a number of 0 or more")
     if train.n_features != valid.n_features:
@@ -124,165 +121,62 @@ def feature_frontier(
     price = feature_costs(train, costs, 1.0)
     if budget is not None and not budget >= price.min():
         raise DataError(f"budget={budget!r} is below the cost of the cheapest feature, {price.min():g}")
-    base, parsed = ranker_named(ranker)[0] if isinstance(ranker, str) else ranker, parse(measure)
-
-    seen: dict[frozenset[int], float] = {}
-
-    def value(columns: Sequence[int]) -> float:
-        key = frozenset(columns)
-        if key not in seen:
-            part, other = (_columns(each, np.sort(columns)) for each in (train, valid))
-            with warnings.catch_warnings():  # a set of useless features is a result, not a surprise
-                warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
-                scores = predict(fit(clone(base), part), other)
-            seen[key] = float(parsed.worth(parsed.mean(parsed.per_query(Scored(other, scores)))))
-        return seen[key]
-
+    worth = _Worth(ranker_named(ranker)[0] if isinstance(ranker, str) else ranker, train, valid, parse(measure))
     limit = np.inf if budget is None else budget
     # sums of prices carry rounding errors
-    search = _Search(train, price, limit * (1.0 + 1e-12), value, parsed, epsilon, verbose)
+    search = _Search(train, price, limit * (1.0 + 1e-12), worth, worth.measure, epsilon, verbose)
     sets = METHODS[method](search)
-    cost, worth = search.costs(sets), np.array([value(each) for each in sets])
-    if np.isnan(worth).all():
-        raise DataError(f"{parsed} has no value on the validation data; do they have queries with relevant documents?")
+    if np.isnan([worth(each) for each in sets]).all():
+        raise DataError(
+            f"{worth.measure} has no value on the validation data; do they have queries with relevant documents?"
+        )
     best = search.cheapest(sets)
+    frame = _frame(search, sets, best, growing=method != "exact")
+    return FeatureFrontier(np.array(sets[best], np.int64), frame, str(worth.measure))
+
+
+class _Worth:
+    """What a ranker is worth with a set of features, the larger the better: it is trained once for each set."""
+
+    def __init__(self, ranker: Any, train: RankingDataset, valid: RankingDataset, measure: Measure) -> None:
+        self.ranker, self.train, self.valid, self.measure = ranker, train, valid, measure
+        self.seen: dict[frozenset[int], float] = {}
+
+    def __call__(self, columns: Sequence[int]) -> float:
+        key = frozenset(columns)
+        if key not in self.seen:
+            train, valid = (_columns(each, np.sort(columns)) for each in (self.train, self.valid))
+            with warnings.catch_warnings():  # a set of useless features is a result, not a surprise
+                warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
+                scores = predict(fit(clone(self.ranker), train), valid)
+            value = self.measure.mean(self.measure.per_query(Scored(valid, scores)))
+            self.seen[key] = float(self.measure.worth(value))
+        return self.seen[key]
+
+
+def _frame(search: _Search, sets: list[list[int]], best: int, growing: bool) -> pl.DataFrame:
+    """A row per set; where sets grow, with the feature that was added."""
+    import polars as pl
+
+    cost, worth = search.costs(sets), np.array([search.value(each) for each in sets])
     order = np.lexsort((-worth, cost))
     ranked = worth[order]
     frontier = np.empty(order.size, bool)
     frontier[order] = ranked > np.concatenate([[-np.inf], np.fmax.accumulate(ranked)[:-1]])
-    names = feature_names(train)
-    grown = [i == 0 or set(sets[i - 1]) < set(each) for i, each in enumerate(sets)]
-    frame = pl.DataFrame(
+    names = feature_names(search.train)
+    grown = [growing and (i == 0 or set(sets[i - 1]) < set(each)) for i, each in enumerate(sets)]
+    return pl.DataFrame(
         {
             "n_features": [len(each) for each in sets],
-            "added": [
-                names[each[-1]] if grew and method != "exact" else None for each, grew in zip(sets, grown, strict=True)
-            ],
+            "added": [names[each[-1]] if grew else None for each, grew in zip(sets, grown, strict=True)],
             "features": [[names[j] for j in each] for each in sets],
             "cost": cost,
-            "value": [parsed.worth(each) for each in worth],  # a second change of sign undoes the first
+            "value": [search.measure.worth(each) for each in worth],  # a second change of sign undoes the first
             "frontier": frontier,
             "chosen": np.arange(len(sets)) == best,
         },
         schema_overrides={"added": pl.String},
     )
-    return FeatureFrontier(np.array(sets[best], np.int64), frame, str(parsed))
-
-
-class CheapestSelector(FeatureSelector):
-    """Keep the cheapest features with which a ranker is within ε of its best measure (see `feature_frontier`).
-
-    Parameters
-    ----------
-    ranker
-        The ranker to train on sets of features: an estimator, which is copied, or the name of a ranker.
-    costs, epsilon, budget, measure, method
-        See `feature_frontier`.
-    validation_fraction
-        Share of the queries on which sets are measured.
-    random_state
-        Seed of the split.
-
-    Attributes
-    ----------
-    selected_
-        Indices of the selected features, in the order of selection.
-    frontier_
-        What `feature_frontier` returned.
-
-    References
-    ----------
-    Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.datasets.make_ranking(30, 8, 4, random_state=0)
-    >>> CheapestSelector(costs=[9, 1, 1, 1], budget=2).fit(data).selected_.size <= 2
-    True
-    """
-
-    def __init__(
-        self,
-        ranker: Any = "LinearRegression",
-        *,
-        costs: Any = None,
-        epsilon: float = 0.005,
-        budget: float | None = None,
-        measure: Any = "nDCG@10",
-        method: str = "forward",
-        validation_fraction: float = 0.3,
-        random_state: int = 0,
-    ) -> None:
-        self.ranker = ranker
-        self.costs = costs
-        self.epsilon = epsilon
-        self.budget = budget
-        self.measure = measure
-        self.method = method
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-
-    def _choose(self, data: RankingDataset) -> np.ndarray:
-        share = self.validation_fraction
-        if not 0.0 < share < 1.0 or data.n_queries < 2:
-            raise DataError(f"validation_fraction={share!r} cannot split {data.n_queries} queries")
-        numbered = replace(data, qids=np.arange(data.n_queries))  # the split must not depend on how ids are written
-        train, valid = split_queries(numbered, (1.0 - share, share), random_state=self.random_state)
-        self.frontier_ = feature_frontier(
-            self.ranker,
-            train,
-            valid,
-            costs=self.costs,
-            epsilon=self.epsilon,
-            budget=self.budget,
-            measure=self.measure,
-            method=self.method,
-        )
-        return self.frontier_.selected
-
-
-def efficiency_tradeoff(quality: Any, time: Any, *, rate: float = 1.0, beta: float = 1.0) -> np.ndarray:
-    r"""Efficiency–effectiveness trade-off of each query: one number for quality γ and time.
-
-    .. math:: \sigma = e^{-a \cdot \text{time}}, \qquad
-        \text{EET} = \frac{(1 + \beta^2)\,\gamma\,\sigma}{\beta^2 \sigma + \gamma}
-
-    β = 1 is the harmonic mean of γ and σ, β → 0 gives σ, β → ∞ gives γ. 0 where both are 0.
-
-    Parameters
-    ----------
-    quality
-        γ, from 0 to 1.
-    time
-        Time or cost, 0 or more.
-    rate
-        a, how fast efficiency falls with time.
-    beta
-        Weight of quality.
-
-    References
-    ----------
-    Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
-
-    Examples
-    --------
-    >>> efficiency_tradeoff([0.5, 1.0], [0.0, 0.0]).round(4).tolist()
-    [0.6667, 1.0]
-    """
-    gamma, spent = np.broadcast_arrays(np.asarray(quality, np.float64), np.asarray(time, np.float64))
-    if not ((gamma >= 0) & (gamma <= 1)).all() or not (spent >= 0).all():
-        raise DataError("quality must be from 0 to 1, and time 0 or more")
-    if not (rate >= 0 and beta >= 0):
-        raise DataError(f"rate={rate!r}, beta={beta!r}; give 0 or more")
-    sigma = np.exp(-rate * spent)
-    if np.isinf(beta):
-        return np.array(gamma)
-    below = beta**2 * sigma + gamma
-    return np.divide((1 + beta**2) * gamma * sigma, below, out=np.zeros(below.shape), where=below > 0)
-
-
-# ---------------------------------------------------------------------------------------------------------- methods
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +187,7 @@ class _Search:
     price: np.ndarray
     limit: float
     value: Callable[[Sequence[int]], float]
-    measure: Any
+    measure: Measure
     epsilon: float
     shown: bool
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_costs
-from plackett.feature_selection.cost import efficiency_tradeoff
+from plackett.feature_selection.tradeoff import efficiency_tradeoff
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.scorers.linear import LinearScorer
@@ -116,7 +117,6 @@ def efficient_weights(
     X = np.asarray(data.dense(), np.float64)
     if not np.isfinite(X).all():
         raise DataError("the features must be finite; fill the missing ones in")
-    spread = X.std(axis=0)
     weights = np.array(scorer.weights[:, 0], np.float64)
 
     def quality(scores: np.ndarray) -> np.ndarray:
@@ -126,11 +126,30 @@ def efficient_weights(
     def goal(scores: np.ndarray, w: np.ndarray) -> float:
         return float(efficiency_tradeoff(quality(scores), price[w != 0].sum(), rate=a, beta=beta).mean())
 
-    scores = X @ weights
-    if not quality(scores).size:
+    if not quality(X @ weights).size:
         raise DataError(f"{target} has no value on any query of the data")
-    history = [goal(scores, weights)]
     order = np.lexsort((np.arange(price.size), -price))  # the most expensive first
+    weights, history = _ascended(X, weights, goal, order, max_sweeps, tol)
+    better = copy.copy(ranker)
+    better.scorer_ = LinearScorer(weights[:, None], np.array(scorer.intercept))
+    better.note_distribution(data)
+    used = np.flatnonzero(weights)
+    mean = float(quality(X @ weights).mean())
+    return EfficientWeights(better, used, float(price[used].sum()), mean, history[-1], tuple(history))
+
+
+def _ascended(
+    X: np.ndarray,
+    weights: np.ndarray,
+    goal: Callable[[np.ndarray, np.ndarray], float],
+    order: np.ndarray,
+    max_sweeps: int,
+    tol: float,
+) -> tuple[np.ndarray, list[float]]:
+    """The weights after coordinate ascent of a goal of scores and weights, and its value after each sweep."""
+    spread = X.std(axis=0)
+    scores = X @ weights
+    history = [goal(scores, weights)]
     for _ in range(max_sweeps):
         now = history[-1]
         size = max(float(scores.std()), 1e-12)
@@ -148,9 +167,4 @@ def efficient_weights(
         history.append(now)
         if history[-1] - history[-2] < tol:
             break
-    better = copy.copy(ranker)
-    better.scorer_ = LinearScorer(weights[:, None], np.array(scorer.intercept))
-    better.note_distribution(data)
-    used = np.flatnonzero(weights)
-    mean = float(quality(X @ weights).mean())
-    return EfficientWeights(better, used, float(price[used].sum()), mean, history[-1], tuple(history))
+    return weights, history

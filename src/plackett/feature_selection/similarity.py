@@ -10,6 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.cores import n_threads
 from plackett._kernels.kernel import kernel, ranges
+from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.rules.bits import count_bits
 
@@ -65,8 +66,7 @@ def feature_similarity(
     >>> feature_similarity(data, [1, -1, 1]).round(3).tolist()
     [[1.0, 1.0, 0.333], [1.0, 1.0, 0.333], [0.333, 0.333, 1.0]]
     """
-    if scale not in _SCALES:
-        raise DataError(f"scale={scale!r}; it must be one of {', '.join(map(repr, _SCALES))}")
+    choice("scale", scale, _SCALES)
     n = data.n_features
     signs = np.ones(n, np.float32) if directions is None else np.asarray(directions, np.float32)
     if signs.shape != (n,) or not np.isin(signs, (-1.0, 1.0)).all():

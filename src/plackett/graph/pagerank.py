@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
+from plackett.data.arguments import choice
 from plackett.graph.gauss_seidel import gauss_seidel
 from plackett.graph.links import LinkGraph
 from plackett.graph.power import power
@@ -86,8 +87,7 @@ def pagerank(
     """
     if not 0 <= damping <= 1:
         raise DataError(f"damping={damping}; give a probability")
-    if solver not in SOLVERS:
-        raise DataError(f"solver={solver!r}; give one of {', '.join(SOLVERS)}")
+    choice("solver", solver, SOLVERS)
     if solver != "power" and damping == 1:
         raise DataError(f"solver={solver!r} needs a damping below 1; use 'power'")
     n = graph.n_nodes

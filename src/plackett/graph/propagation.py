@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.graph.links import LinkGraph
 from plackett.graph.sitemap import SiteMap
 
@@ -88,8 +89,7 @@ def propagate_links(
     Shakery, Zhai: A probabilistic relevance propagation model for hypertext retrieval. CIKM 2006.
     """
     given = _values(values, graph.n_nodes, alpha)
-    if scheme not in SCHEMES:
-        raise DataError(f"scheme={scheme!r}; give one of {', '.join(SCHEMES)}")
+    choice("scheme", scheme, SCHEMES)
     if alpha == 0 and steps is None:
         raise DataError("alpha=0 has no fixed point; give the number of steps, or a larger alpha")
     if scheme != "uniform-out" and (given < 0).any():

@@ -95,7 +95,7 @@ class _Problem:
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         self.scale = np.ones(data.n_features)
         if model.standardize:
-            self.scale = spread(data.X, weight_of_rows(data), model.n_jobs)
+            self.scale = spread(data.X, weight_of_rows(data))
         self.intercept = not loss.shift_invariant
         self.shape = (data.n_features + self.intercept, self.bound.n_outputs)
 

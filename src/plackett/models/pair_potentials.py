@@ -102,7 +102,7 @@ class _Problem:
             raise LossError(f"pair potentials have one score per document, and {loss.name} needs several")
         self.total = max(float(self.bound.query_weight.sum()), np.finfo(float).tiny)
         d, h = data.n_features, model.units
-        self.scale = spread(data.X, data.row_weight, model.n_jobs) if model.standardize else np.ones(d)
+        self.scale = spread(data.X, data.row_weight) if model.standardize else np.ones(d)
         self.ends = np.cumsum([d, d * h, d * h, h, h])
         self.penalty = np.full(self.ends[-1], model.alpha)
         self.penalty[self.ends[2] : self.ends[3]] = 0.0  # the shifts

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._kernels.kernel import kernel_from, over_queries
+from plackett._kernels.kernel import kernel, kernel_from, over_queries, template
 from plackett.data.dataset import RankingDataset
 from plackett.online._lists import best_first, click, dcg, uniform
 from plackett.online.learners.base import OnlineLearner
@@ -21,22 +21,117 @@ if TYPE_CHECKING:
 __all__ = ["simulate_online"]
 
 
+class _Served(NamedTuple):
+    """The documents that users see; gains, attraction and stop have a row per phase."""
+
+    X: np.ndarray
+    offsets: np.ndarray
+    gains: np.ndarray
+    attraction: np.ndarray
+    stop: np.ndarray
+    #: The first interaction at which each document exists.
+    arrival: np.ndarray
+
+
+class _Reading(NamedTuple):
+    """How users read, see `UserModel`."""
+
+    look: np.ndarray
+    right: np.ndarray
+    wrong: np.ndarray
+    leave: float
+
+
+class _Tested(NamedTuple):
+    """The documents on which the model is measured."""
+
+    X: np.ndarray
+    offsets: np.ndarray
+    gains: np.ndarray
+
+
+class _Results(NamedTuple):
+    """What is written: a row per run."""
+
+    online: np.ndarray
+    offline: np.ndarray
+    churn: np.ndarray
+    clicks: np.ndarray
+
+
+@kernel
+def _ideal(rows, n, k, gains, keys, order):  # type: ignore[no-untyped-def]
+    """The largest DCG of a list of these rows."""
+    for j in range(n):
+        keys[j] = gains[rows[j]]
+    return dcg(rows, order, best_first(keys, n, k, order), gains)
+
+
+@template
+def _interaction(t, phase, w, kept, served, reading, k, parameters, state, rows, work, order, team, clicks):  # type: ignore[no-untyped-def]
+    """One page for one user: the number of clicks, and nDCG, below 0 if there was no document to show."""
+    q = int(uniform(state) * (served.offsets.size - 1))
+    n = 0
+    for row in range(served.offsets[q], served.offsets[q + 1]):
+        if served.arrival[row] <= t:
+            rows[n] = row
+            n += 1
+    if n == 0:
+        return 0, -1.0
+    gains = served.gains[phase]
+    size = show(w, kept, served.X, rows, n, k, parameters, state, work, order, team)  # type: ignore[name-defined]  # noqa: F821
+    n_clicks = click(
+        rows, order, size, served.attraction[phase], served.stop[phase], reading.look, reading.right, reading.wrong,
+        reading.leave, state, clicks,
+    )  # fmt: skip
+    for j in range(n):
+        work[0, j] = gains[rows[j]]
+    shown = dcg(rows, order, size, gains)
+    if n_clicks > 0:
+        learn(w, kept, served.X, rows, n, size, parameters, state, work, order, team, clicks)  # type: ignore[name-defined]  # noqa: F821
+    best = _ideal(rows, n, k, gains, work[0], order)
+    return n_clicks, shown / best if best > 0.0 else 0.0
+
+
+@template
+def _measure(phase, w, tested, k, parameters, rows, keys, order, before):  # type: ignore[no-untyped-def]
+    """NDCG of the model's own order of the test queries, and the share of documents that are new in it."""
+    good, changed, n_shown = 0.0, 0, 0
+    n_test, gains = tested.offsets.size - 1, tested.gains[phase]
+    for q in range(n_test):
+        n = tested.offsets[q + 1] - tested.offsets[q]
+        for j in range(n):
+            rows[j] = tested.offsets[q] + j
+        score(w, tested.X, rows, n, parameters, keys)  # type: ignore[name-defined]  # noqa: F821
+        size = best_first(keys, n, k, order)
+        shown = dcg(rows, order, size, gains)
+        for i in range(size):
+            same = False
+            for j in range(size):
+                same |= before[q, j] == order[i]
+            changed += not same
+        n_shown += size
+        before[q, :size] = order[:size]
+        best = _ideal(rows, n, k, gains, keys, order)
+        if best > 0.0:
+            good += shown / best
+    return good / max(n_test, 1), changed / max(n_shown, 1)
+
+
+@template
 def _runs(  # type: ignore[no-untyped-def]
-    lo, hi, starts, seeds, X, offsets, gains, attraction, stop, look, right, wrong, leave, arrival, k, marks,
-    test_X, test_offsets, test_gains, parameters, weights, memory, online, offline, churn, clicked,
-):  # fmt: skip
-    """Whole runs; ``show``, ``learn`` and ``score`` are those of a learner."""
+    lo, hi, starts, seeds, served, reading, k, marks, tested, parameters, weights, memory, results
+):
+    """Whole runs; ``interact`` and ``measure`` are those of a learner."""
     longest = 1
-    for q in range(offsets.size - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    for q in range(test_offsets.size - 1):
-        longest = max(longest, test_offsets[q + 1] - test_offsets[q])
+    for offsets in (served.offsets, tested.offsets):
+        for q in range(offsets.size - 1):
+            longest = max(longest, offsets[q + 1] - offsets[q])
     rows, order, team = np.empty(longest, np.int64), np.empty(k, np.int64), np.zeros(k, np.int64)
     clicks, work = np.zeros(k, np.bool_), np.empty((6, longest))
-    n_test, phases = test_offsets.size - 1, gains.shape[0]
-    before = np.empty((n_test, k), np.int64)
+    phases, total = served.gains.shape[0], marks[marks.size - 1]
+    before = np.empty((tested.offsets.size - 1, k), np.int64)
     state = np.empty(1, np.uint64)
-    total = marks[marks.size - 1]
     for run in range(lo, hi):
         state[0] = seeds[run]
         w, kept = weights[run], memory[run]
@@ -46,62 +141,24 @@ def _runs(  # type: ignore[no-untyped-def]
             seen, pages = 0.0, 0
             while t < marks[mark]:
                 phase = t * phases // total
-                q = int(uniform(state) * (offsets.size - 1))
-                n = 0
-                for row in range(offsets[q], offsets[q + 1]):
-                    if arrival[row] <= t:
-                        rows[n] = row
-                        n += 1
-                t += 1
-                if n == 0:
-                    continue
-                size = show(w, kept, X, rows, n, k, parameters, state, work, order, team)  # type: ignore[name-defined]  # noqa: F821
-                n_clicks = click(
-                    rows, order, size, attraction[phase], stop[phase], look, right, wrong, leave, state, clicks
+                n_clicks, quality = interact(  # type: ignore[name-defined]  # noqa: F821
+                    t, phase, w, kept, served, reading, k, parameters, state, rows, work, order, team, clicks
                 )
-                clicked[run] += n_clicks
-                for j in range(n):
-                    work[0, j] = gains[phase, rows[j]]
-                shown = dcg(rows, order, size, gains[phase])
-                if n_clicks > 0:
-                    learn(w, kept, X, rows, n, size, parameters, state, work, order, team, clicks)  # type: ignore[name-defined]  # noqa: F821
-                for j in range(n):
-                    work[0, j] = gains[phase, rows[j]]
-                size = best_first(work[0], n, k, order)
-                best = dcg(rows, order, size, gains[phase])
-                if best > 0.0:
-                    seen += shown / best
-                pages += 1
-            online[run, mark] = seen / max(pages, 1)
+                t += 1
+                if quality >= 0.0:
+                    results.clicks[run] += n_clicks
+                    seen += quality
+                    pages += 1
+            results.online[run, mark] = seen / max(pages, 1)
             phase = min(t * phases // total, phases - 1)
-            good, changed, n_shown = 0.0, 0, 0
-            for q in range(n_test):
-                n = test_offsets[q + 1] - test_offsets[q]
-                for j in range(n):
-                    rows[j] = test_offsets[q] + j
-                score(w, test_X, rows, n, parameters, work[0])  # type: ignore[name-defined]  # noqa: F821
-                size = best_first(work[0], n, k, order)
-                shown = dcg(rows, order, size, test_gains[phase])
-                for i in range(size):
-                    same = False
-                    for j in range(size):
-                        same |= before[q, j] == order[i]
-                    changed += not same
-                n_shown += size
-                before[q, :size] = order[:size]
-                for j in range(n):
-                    work[0, j] = test_gains[phase, rows[j]]
-                best_first(work[0], n, k, order)
-                best = dcg(rows, order, size, test_gains[phase])
-                if best > 0.0:
-                    good += shown / best
-            offline[run, mark] = good / max(n_test, 1)
-            churn[run, mark] = changed / max(n_shown, 1) if mark > 0 else 0.0
+            results.offline[run, mark], changed = measure(phase, w, tested, k, parameters, rows, work[0], order, before)  # type: ignore[name-defined]  # noqa: F821
+            results.churn[run, mark] = changed if mark > 0 else 0.0
 
 
 @cache
 def _kernel_for(kind: type[OnlineLearner]) -> Any:
-    return kernel_from(_runs, show=kind._show, learn=kind._learn, score=kind._score)
+    interact = kernel_from(_interaction, show=kind._show, learn=kind._learn)
+    return kernel_from(_runs, interact=interact, measure=kernel_from(_measure, score=kind._score))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,33 +268,13 @@ def simulate_online(
     if drift is not None and test is not None:
         raise DataError("drift changes the labels of data: leave test out")
     rng = np.random.default_rng(random_state)
-    served = _shuffled(data, rng)
-    labels = [data.labels, *(np.asarray(each, np.float64) for each in (drift if drift is not None else ()))]
-    for i, each in enumerate(labels):
-        if each.shape != (data.n_rows,):
-            raise DataError(
-                f"drift[{i - 1}] has shape {each.shape}; one label per document ({data.n_rows}) was expected"
-            )
-    X = _dense(data, learner.n_features)[served]
-    models = [user_model(users, data, learner.k)]
-    if len(labels) > 1 and not isinstance(users, str):
-        raise DataError("drift needs users by name: their clicks follow the labels")
-    from dataclasses import replace
-
-    models += [user_model(users, replace(data, y=each), learner.k) for each in labels[1:]]
-    gains = np.array([np.exp2(np.maximum(each, 0.0)) - 1 for each in labels])[:, served]
-    available_from = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)
-    if available_from.shape != (data.n_rows,):
-        raise DataError(
-            f"arrival has shape {available_from.shape}; one number per document ({data.n_rows}) was expected"
-        )
-    available_from = available_from[served]
+    served, reading = _served(learner, data, users, drift, arrival, rng)
     if test is None:
-        test_X, test_offsets, test_gains = X, data.offsets, gains
+        tested = _Tested(served.X, served.offsets, served.gains)
     else:
-        tested = _shuffled(test, rng)
-        test_X, test_offsets = _dense(test, learner.n_features)[tested], test.offsets
-        test_gains = (np.exp2(np.maximum(test.labels, 0.0)) - 1)[None, tested]
+        rows = _shuffled(test, rng)
+        gains = _gains(test.labels)[None, rows]
+        tested = _Tested(_dense(test, learner.n_features)[rows], np.asarray(test.offsets, np.int64), gains)
     at = np.unique(np.linspace(n_interactions / marks, n_interactions, marks).astype(np.int64))
     shape = runs, at.size
     curves = OnlineCurves(
@@ -245,16 +282,59 @@ def simulate_online(
     )
     memory = np.tile(learner.new_memory(), (runs, 1, 1))
     seeds = np.random.SeedSequence(random_state).generate_state(runs, np.uint64)
-    first = models[0]
     kind: Any = type(learner)
     over_queries(
-        _kernel_for(kind), np.arange(runs + 1), seeds, X, np.asarray(data.offsets, np.int64), gains,
-        np.array([each.attraction for each in models])[:, served], np.array([each.stop for each in models])[:, served],
-        first.look, first.right, first.wrong, float(first.leave), available_from, learner.k, at, test_X,
-        np.asarray(test_offsets, np.int64), test_gains, learner.parameters(), curves.weights, memory,
-        curves.online, curves.offline, curves.churn, curves.clicks, n_jobs=n_jobs, rows_per_thread=1,
-    )  # fmt: skip
+        _kernel_for(kind),
+        np.arange(runs + 1),
+        seeds,
+        served,
+        reading,
+        learner.k,
+        at,
+        tested,
+        learner.parameters(),
+        curves.weights,
+        memory,
+        _Results(curves.online, curves.offline, curves.churn, curves.clicks),
+        n_jobs=n_jobs,
+        rows_per_thread=1,
+    )
     return curves
+
+
+def _served(
+    learner: OnlineLearner, data: RankingDataset, users: Any, drift: Any, arrival: Any, rng: np.random.Generator
+) -> tuple[_Served, _Reading]:
+    """The documents as users see them, shuffled inside each query, and how users read."""
+    rows = _shuffled(data, rng)
+    labels = [data.labels, *(np.asarray(each, np.float64) for each in (drift if drift is not None else ()))]
+    for i, each in enumerate(labels):
+        if each.shape != (data.n_rows,):
+            raise DataError(
+                f"drift[{i - 1}] has shape {each.shape}; one label per document ({data.n_rows}) was expected"
+            )
+    X = _dense(data, learner.n_features)[rows]
+    models = [user_model(users, data, learner.k)]
+    if len(labels) > 1 and not isinstance(users, str):
+        raise DataError("drift needs users by name: their clicks follow the labels")
+    models += [user_model(users, replace(data, y=each), learner.k) for each in labels[1:]]
+    exists_from = np.zeros(data.n_rows, np.int64) if arrival is None else np.asarray(arrival, np.int64)
+    if exists_from.shape != (data.n_rows,):
+        raise DataError(f"arrival has shape {exists_from.shape}; one number per document ({data.n_rows}) was expected")
+    first = models[0]
+    documents = _Served(
+        X=X,
+        offsets=np.asarray(data.offsets, np.int64),
+        gains=np.array([_gains(each) for each in labels])[:, rows],
+        attraction=np.array([each.attraction for each in models])[:, rows],
+        stop=np.array([each.stop for each in models])[:, rows],
+        arrival=exists_from[rows],
+    )
+    return documents, _Reading(first.look, first.right, first.wrong, float(first.leave))
+
+
+def _gains(labels: np.ndarray) -> np.ndarray:
+    return np.exp2(np.maximum(labels, 0.0)) - 1
 
 
 def _shuffled(data: RankingDataset, rng: np.random.Generator) -> np.ndarray:

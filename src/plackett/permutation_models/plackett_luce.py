@@ -10,6 +10,7 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._kernels.kernel import kernel, over_queries
+from plackett.data.arguments import choice
 from plackett.permutation_models._base import PermutationModel, also_on_class, as_scores
 from plackett.permutation_models._newton import Curvature, maximise
 from plackett.permutation_models._orders import Orders, as_orders, as_weights
@@ -236,8 +237,7 @@ def _log_probs(orders: Orders, log_v: np.ndarray, everything: bool, n_jobs: int 
 
 
 def _everything(among: str) -> bool:
-    if among not in ("all", "listed"):
-        raise DataError(f"among={among!r}; give 'all' or 'listed'")
+    choice("among", among, ("all", "listed"))
     return among == "all"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 from plackett.data.trained_columns import TrainedColumns
+from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.scorers.early_exit import EarlyExitScorer, leaf_spread, unsettled_rows
@@ -145,8 +146,6 @@ def early_exit(
     Lucchese, Nardini, Orlando, Perego, Trani: Query-level early exit for additive learning-to-rank ensembles. SIGIR
     2020.
     """
-    import polars as pl
-
     check_dataset(data)
     if hasattr(ranker, "steps"):
         return _of_pipeline(
@@ -159,6 +158,37 @@ def early_exit(
     total = scorer.trees.n_trees
     if total < 2:
         raise DataError(f"an early exit needs two trees or more; this {type(ranker).__name__} has {total}")
+    _check_rule(rule, slack, settled, max_change)
+    if trees is None:
+        trees = sorted({max(1, round(share * total)) for share in _SHARES} - {total})
+    if keep is None:
+        keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
+    _check_counts("trees", trees, total - 1)
+    _check_counts("keep", keep, None)
+    data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
+    trials = _Trials(scorer, data, parse(measure), n_jobs)
+    tried: list[_Trial] = []
+    for s in trees:
+        first = TreeScorer.of(scorer.trees.head(s)).predict(data.X, data.offsets, n_jobs)
+        for k, (d, apart) in itertools.product(keep, RULES[rule](scorer, s, first, data, slack, settled)):
+            tried.append(trials.of(first, s, k, d, apart))
+    tried.sort(key=lambda trial: (trial.work, trial.loss))
+    frame, name = _frame(tried), str(trials.measure)
+    most = 1.0 if max_change is None else max_change
+    good = [
+        trial
+        for trial in tried
+        if (trial.loss_bound if sure else trial.loss) <= max_loss and trial.work < 1.0 and trial.change_bound <= most
+    ]
+    if not good:
+        return EarlyExit(ranker, None, None, None, None, frame, name)
+    best = good[0]
+    exiting = _with(best, ranker, scorer, rule, trials)
+    exiting.note_distribution(data)
+    return EarlyExit(exiting, best.trees, best.keep, best.slack, best.settled, frame, name)
+
+
+def _check_rule(rule: str, slack: Any, settled: Any, max_change: float | None) -> None:
     if rule not in RULES:
         raise DataError(f"rule={rule!r}; give one of {', '.join(map(repr, RULES))}")
     if slack is not None and rule != "proximity":
@@ -167,64 +197,98 @@ def early_exit(
         raise DataError(f"settled belongs to the rules {', '.join(map(repr, _OF_LISTS))}, not to {rule!r}")
     if max_change is not None and not 0.0 <= max_change <= 1.0:
         raise DataError(f"max_change={max_change!r}; give a share from 0 to 1")
-    if trees is None:
-        trees = sorted({max(1, round(share * total)) for share in _SHARES} - {total})
-    if keep is None:
-        keep = _KEEP if rule in ("capacity", "combined") else _KEEP[:1]
-    for name, given, last in (("trees", trees, total - 1), ("keep", keep, None)):
-        bad = [v for v in given if not isinstance(v, (int, np.integer)) or v < 1 or (last is not None and v > last)]
-        if bad or not len(given):
-            raise DataError(f"{name}={list(given)}; give whole numbers from 1{'' if last is None else f' to {last}'}")
-    data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
-    chosen = parse(measure)
 
-    def values(scores: np.ndarray) -> np.ndarray:
-        return chosen.per_query(Scored(data, scores, n_jobs=n_jobs))
 
-    full = scorer.predict(data.X, data.offsets, n_jobs)
-    each = values(full)
-    before = chosen.mean(each)
-    if np.isnan(before):
-        raise DataError(f"{chosen} has no value on the data; do they have queries with relevant documents?")
-    every = np.arange(data.n_rows)
-    top = _first(full, data)
-    tried = []
-    for s in trees:
-        first = TreeScorer.of(scorer.trees.head(s)).predict(data.X, data.offsets, n_jobs)
-        for k, (d, apart) in itertools.product(keep, RULES[rule](scorer, s, first, data, slack, settled)):
-            rows = every if apart == np.inf else unsettled_rows(first, every, data.offsets, k, apart)
-            rows = best_rows(first, rows, data.offsets, k, d)
-            scores = lift(first, rows, full[rows], data.offsets)
-            now = values(scores)
-            after = chosen.mean(now)
-            loss = chosen.worth(before) - chosen.worth(after)
-            highest = loss + _margin(chosen.worth(each) - chosen.worth(now))
-            work = (s * data.n_rows + (total - s) * rows.size) / (total * data.n_rows)  # 1 if all go on, not nearly
-            changed = np.unique(data.query_of_row[_first(scores, data) != top]).size
-            same, bound = 1.0 - changed / max(data.n_queries, 1), _upper_bound(changed, data.n_queries)
-            tried.append((s, k, d, apart, work, after, loss, highest, same, bound))
-    tried.sort(key=lambda entry: (entry[4], entry[6]))
-    least = np.minimum.accumulate([np.inf, *(entry[6] for entry in tried)])[:-1]
-    frontier = [bool(entry[6] < bound) for entry, bound in zip(tried, least, strict=True)]
-    columns = ("trees", "keep", "slack", "settled", "work", "value", "loss", "loss_bound", "same_top", "change_bound")
-    frame = pl.DataFrame(tried, schema=columns, orient="row").with_columns(pl.Series("frontier", frontier))
-    most = 1.0 if max_change is None else max_change
-    good = [entry for entry in tried if entry[7 if sure else 6] <= max_loss and entry[4] < 1.0 and entry[9] <= most]
-    if not good:
-        return EarlyExit(ranker, None, None, None, None, frame, str(chosen))
-    s, k, d, apart, work, after, _, _, same, bound = good[0]
-    exiting = copy.copy(ranker)
-    exiting.scorer_ = exit_scorer(scorer, s, k, d, apart)
-    exiting.card_ = ranker.card_ | {
+def _check_counts(name: str, given: Sequence[int], most: int | None) -> None:
+    bad = [v for v in given if not isinstance(v, (int, np.integer)) or v < 1 or (most is not None and v > most)]
+    if bad or not len(given):
+        raise DataError(f"{name}={list(given)}; give whole numbers from 1{'' if most is None else f' to {most}'}")
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """An exit, its cost and its effect, under the names of the columns of `EarlyExit.frame`."""
+
+    trees: int
+    keep: int
+    slack: float
+    settled: float
+    work: float
+    value: float
+    loss: float
+    loss_bound: float
+    same_top: float
+    change_bound: float
+
+
+class _Trials:
+    """What the whole ensemble does on the data, to compare exits with."""
+
+    def __init__(self, scorer: TreeScorer, data: RankingDataset, measure: Measure, n_jobs: int | None) -> None:
+        self.data, self.measure, self.n_jobs, self.n_trees = data, measure, n_jobs, scorer.trees.n_trees
+        self.full = scorer.predict(data.X, data.offsets, n_jobs)
+        self.full_values = self._values(self.full)
+        self.full_value = measure.mean(self.full_values)
+        if np.isnan(self.full_value):
+            raise DataError(f"{measure} has no value on the data; do they have queries with relevant documents?")
+        self.full_top = _first(self.full, data)
+        self.every = np.arange(data.n_rows)
+
+    def _values(self, scores: np.ndarray) -> np.ndarray:
+        return self.measure.per_query(Scored(self.data, scores, n_jobs=self.n_jobs))
+
+    def of(self, first: np.ndarray, trees: int, keep: int, slack: float, settled: float) -> _Trial:
+        """One exit; ``first`` are the scores of the first trees."""
+        data, measure, total = self.data, self.measure, self.n_trees
+        rows = self.every
+        if settled != np.inf:
+            rows = unsettled_rows(first, rows, data.offsets, keep, settled)
+        rows = best_rows(first, rows, data.offsets, keep, slack)
+        scores = lift(first, rows, self.full[rows], data.offsets)
+        values = self._values(scores)
+        value = measure.mean(values)
+        loss = measure.worth(self.full_value) - measure.worth(value)
+        changed = np.unique(data.query_of_row[_first(scores, data) != self.full_top]).size
+        return _Trial(
+            trees=trees,
+            keep=keep,
+            slack=slack,
+            settled=settled,
+            # 1 if all go on, not nearly
+            work=(trees * data.n_rows + (total - trees) * rows.size) / (total * data.n_rows),
+            value=value,
+            loss=loss,
+            loss_bound=loss + _margin(measure.worth(self.full_values) - measure.worth(values)),
+            same_top=1.0 - changed / max(data.n_queries, 1),
+            change_bound=_upper_bound(changed, data.n_queries),
+        )
+
+
+def _frame(tried: Sequence[_Trial]) -> pl.DataFrame:
+    """A row per exit, the cheapest first, and whether no other exit is both cheaper and better."""
+    import polars as pl
+
+    least = np.minimum.accumulate([np.inf, *(trial.loss for trial in tried)])[:-1]
+    frontier = [bool(trial.loss < bound) for trial, bound in zip(tried, least, strict=True)]
+    columns = [field.name for field in fields(_Trial)]
+    rows = [[getattr(trial, name) for name in columns] for trial in tried]
+    return pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.Series("frontier", frontier))
+
+
+def _with(best: _Trial, ranker: R, scorer: TreeScorer, rule: str, trials: _Trials) -> R:
+    """A copy of the ranker with an exit, which its card describes."""
+    exiting: Any = copy.copy(ranker)
+    exiting.scorer_ = exit_scorer(scorer, best.trees, best.keep, best.slack, best.settled)
+    exiting.card_ = exiting.card_ | {
         "exit": {
-            "rule": rule, "trees": s, "of": total, "keep": k, "slack": _finite(d), "settled": _finite(apart),
-            "work": work, "measure": str(chosen), "value": after, "full": before, "same_top": same,
-            "change_bound": bound,
+            "rule": rule, "trees": best.trees, "of": scorer.trees.n_trees, "keep": best.keep,
+            "slack": _finite(best.slack), "settled": _finite(best.settled), "work": best.work,
+            "measure": str(trials.measure), "value": best.value, "full": trials.full_value, "same_top": best.same_top,
+            "change_bound": best.change_bound,
         }
     }  # fmt: skip
     exiting.__dict__.pop("calibration_", None)  # the scores of documents that exit have another meaning
-    exiting.note_distribution(data)
-    return EarlyExit(exiting, s, k, d, apart, frame, str(chosen))
+    return exiting
 
 
 def _of_pipeline(pipeline: Any, data: RankingDataset, **settings: Any) -> EarlyExit:

@@ -10,6 +10,7 @@ import numpy as np
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError, MeasureError
 from plackett.data.dataset import RankingDataset
+from plackett.data.fields import NUMBERS, taken
 from plackett.data.mapped import query_blocks, row_array
 from plackett.data.moments import weight_of_rows
 from plackett.data.parts import per_query, rows_where, values_at
@@ -170,14 +171,11 @@ def _count(rows: Any) -> int:
 def _some_rows(data: RankingDataset, rows: np.ndarray, sizes: np.ndarray, X: Any) -> RankingDataset:
     """The dataset with only these rows, and the queries that have any."""
     queries = np.flatnonzero(sizes)
-    per_row: dict[str, Any] = {
-        name: None if (value := getattr(data, name)) is None else values_at(value, rows, X)
-        for name in ("y", "docids", "positions", "subtopics")
-    }
+    names = ("docids", *(name for name in NUMBERS if name not in ("sample_weight", "query_weight")))
+    fields = taken(data, lambda values: values_at(values, rows, X), lambda values: values[queries], names)
     return RankingDataset(
-        **per_row,
+        **{"y": None} | fields,
         X=np.empty((rows.size, 0), np.float32),
         offsets=np.concatenate(([0], np.cumsum(sizes[queries]))),
         qids=data.qids[queries],
-        subtopic_weight=None if data.subtopic_weight is None else data.subtopic_weight[queries],
     )

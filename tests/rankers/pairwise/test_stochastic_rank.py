@@ -171,7 +171,7 @@ def shortest(w, x, margin):
 def test_steps_against_a_plain_loop(learner, loop, sparse):
     data, n, alpha = task(seed=5, sparse=sparse), 700, 0.05
     ranker = StochasticRank(learner=learner, loop=loop, alpha=alpha, rank_step_probability=0.3, C=0.3)
-    kind, settings = ranker._settings()
+    kind, settings = ranker._learner()
     scale = np.arange(1.0, data.n_features + 1)
     descent = Descent(data.n_features, scale, 7)
     descent.run(kind.run, rows_of(data.X, scale), ranker._draws(data), settings, 300)
@@ -356,7 +356,7 @@ def test_blocks_together_have_the_distribution_of_the_file(letor, loop):
 
     survey, blocks = Survey(), [data.select(np.arange(a, b)) for a, b in ((0, 5), (5, 6), (6, 20), (20, 30))]
     for block in blocks:
-        survey.add(block, tables(block), 1)
+        survey.add(block, tables(block))
     shares, pair_shares = survey.shares(probability)
     np.testing.assert_allclose(shares.sum(), 1.0)
     whole = exact(data, loop, probability)

@@ -12,6 +12,7 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.randomness import mix
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
+from plackett.data.arguments import choice
 
 __all__ = ["QuickSort"]
 
@@ -70,8 +71,7 @@ class QuickSort(Ordering):
     random_state: int | None = 0
 
     def __post_init__(self) -> None:
-        if self.decide not in _DECISIONS:
-            raise DataError(f"decide={self.decide!r}; give one of {', '.join(map(repr, _DECISIONS))}")
+        choice("decide", self.decide, _DECISIONS)
         if self.k is not None and self.k < 1:
             raise DataError(f"k={self.k}; give the number of ranks wanted, 1 or more, or None")
         if self.repeats < 1:

@@ -11,7 +11,6 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset
-from plackett.data.frame_columns import id_series
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,18 +159,9 @@ class InteractionModel:
 
     def labels(self, log: ClickLog) -> pl.DataFrame:
         """Score of every pair of a log: query, document, label, weight. Comparable inside a query."""
-        import polars as pl
-
         if not hasattr(self, "ranker_"):
             raise DataError("InteractionModel is not fitted yet: call fit(log, grades)")
         data = self._dataset(log, None, np.arange(log.n_pairs))
         scores = data.to_input_order(self.ranker_.predict(data))
         shown = np.bincount(log.pair, log.row_weight, minlength=log.n_pairs)
-        return pl.DataFrame(
-            [
-                id_series("query", log.queries).gather(log.pair_query),
-                id_series("document", log.documents).gather(log.pair_document),
-                pl.Series("label", scores),
-                pl.Series("weight", shown),
-            ]
-        )
+        return log.with_pairs(label=scores, weight=shown)

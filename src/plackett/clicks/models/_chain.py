@@ -120,6 +120,11 @@ class ChainSums:
 
 @kernel
 def _chain_pass(lo, hi, part_rows, pages, rates, by_pair, by_rank, likelihood):  # type: ignore[no-untyped-def]
+    """Forward and backward over each page, with all sums.
+
+    It is long because what is above the last click, the click itself and what is below it share a page's running
+    probabilities: cut in three, each part would hand on a dozen numbers.
+    """
     part_pages, offsets, pair, rank, clicked, weight = pages
     attraction, stop, skip_go, click_go = rates
     examined, informed, clicks, gone_on, score, information = by_pair

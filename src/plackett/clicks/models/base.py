@@ -399,7 +399,7 @@ class ClickModel:
         """Fitted values that are not arrays."""
         return {}
 
-    def _restore(self, path: Any, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Self:
+    def _restore(self, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Self:
         self.pairs_ = PairTable.from_arrays(arrays)
         self.n_ranks_ = int(header["n_ranks"])
         self.prior_ = BetaPrior(*(float(x) for x in header["prior"]))
@@ -453,7 +453,7 @@ def load_file(path: str | os.PathLike[str], classes: Mapping[str, type[ClickMode
             raise DataError(f"the click model {metadata.get('model')!r} is not known to this version of plackett")
         known = {each.name for each in fields(kind) if each.init}
         parameters = {name: value for name, value in header["parameters"].items() if name in known}
-        return kind(**parameters)._restore(path, arrays, header)
+        return kind(**parameters)._restore(arrays, header)
 
 
 def perplexity(probabilities: np.ndarray, log: ClickLog) -> Perplexity:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._prior import estimate_prior
+from plackett.data.arguments import choice
 
 __all__ = ["CascadeModel"]
 
@@ -40,8 +40,7 @@ class CascadeModel(ChainModel):
     several: str = "first"
 
     def _fit(self, log: ClickLog, verbose: bool) -> None:
-        if self.several not in ("first", "drop"):
-            raise DataError(f"several={self.several!r}; give 'first' or 'drop'")
+        choice("several", self.several, ("first", "drop"))
         before = _clicks_above(log)
         read = before == 0
         if self.several == "drop":

@@ -85,14 +85,79 @@ GIVEN, RANK, BROWSING = range(3)
 
 
 @kernel
+def _read_ahead(order, at, end, offsets, pair, clicks):  # type: ignore[no-untyped-def]
+    """Read the first and last row of the next pages, all at once; the sum only keeps the reads from being left out."""
+    ahead = 0
+    for i in range(at, min(at + TOUCHED, end)):
+        a = offsets[order[i]]
+        b = offsets[order[i] + 1] - 1
+        if a <= b:
+            ahead += pair[a] + pair[b] + clicks[a] + clicks[b]
+    return ahead
+
+
+@kernel
+def _page_codes(begin, end, first, rows, kind, n_ranks, m, local, code, ends):  # type: ignore[no-untyped-def]
+    """Pair, from the first one of its query, and code of each row of a page; rows are counted by pair."""
+    pair, ranks, cell, clicks = rows
+    last = 0
+    for row in range(begin, end):
+        rank = ranks[row] if ranks.size else row - begin + 1
+        hit = clicks[row] > 0
+        if kind == BROWSING:
+            c = browsing_cell(last, rank, n_ranks)
+        elif kind == RANK:
+            c = min(rank, n_ranks) - 1
+        else:
+            c = cell[row]
+        if hit:
+            last = rank
+        p = pair[row] - first
+        ends[p + 1] += 1
+        local[m] = p
+        code[m] = 2 * c + hit
+        m += 1
+    return m
+
+
+@kernel
+def _merge(begin, end, n, code, mass, weighted, slot, out, cell_clicks, cell_shown):  # type: ignore[no-untyped-def]
+    """The entries of one pair, from number n on, out of its rows; the next number, and the pair's clicks and pages."""
+    out_cell, out_clicks, out_skips = out
+    start = n
+    hits = 0.0
+    shown = 0.0
+    for i in range(begin, end):
+        c = code[i] >> 1
+        w = mass[i] if weighted else 1.0
+        e = slot[c]
+        if e < 0:
+            e = n
+            slot[c] = n
+            out_cell[n] = c
+            out_clicks[n] = 0.0
+            out_skips[n] = 0.0
+            n += 1
+        shown += w
+        cell_shown[c] += w
+        if code[i] & 1:
+            out_clicks[e] += w
+            cell_clicks[c] += w
+            hits += w
+        else:
+            out_skips[e] += w
+    for e in range(start, n):
+        slot[out_cell[e]] = -1
+    return n, hits, shown
+
+
+@kernel
 def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_pair, by_cell, used):  # type: ignore[no-untyped-def]
     """Entries of the pairs of each part, written from the first row of the part on.
 
     Rows of one query at a time are sorted by pair, by counting, and merged by cell: what that takes stays in the cache.
     """
     order, query_pages, query_rows, query_pairs, offsets, weight = pages
-    pair, ranks, cell, clicks = rows
-    out_cell, out_clicks, out_skips = out
     sizes, pair_clicks, pair_shown = by_pair
     cell_clicks, cell_shown = by_cell
     most_rows = 0
@@ -119,31 +184,11 @@ def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_
             m = 0
             for at in range(query_pages[q], query_pages[q + 1]):
                 if at % TOUCHED == 0:
-                    for i in range(at, min(at + TOUCHED, end)):
-                        a = offsets[order[i]]
-                        b = offsets[order[i] + 1] - 1
-                        if a <= b:
-                            ahead += pair[a] + pair[b] + clicks[a] + clicks[b]
-                page = order[at]
+                    ahead += _read_ahead(order, at, end, offsets, rows[0], rows[3])
+                a, b = offsets[order[at]], offsets[order[at] + 1]
                 if weighted:
-                    mass[m : m + offsets[page + 1] - offsets[page]] = weight[page]
-                last = 0
-                for row in range(offsets[page], offsets[page + 1]):
-                    rank = ranks[row] if ranks.size else row - offsets[page] + 1
-                    hit = clicks[row] > 0
-                    if kind == BROWSING:
-                        c = browsing_cell(last, rank, n_ranks)
-                    elif kind == RANK:
-                        c = min(rank, n_ranks) - 1
-                    else:
-                        c = cell[row]
-                    if hit:
-                        last = rank
-                    p = pair[row] - first
-                    ends[p + 1] += 1
-                    local[m] = p
-                    code[m] = 2 * c + hit
-                    m += 1
+                    mass[m : m + b - a] = weight[order[at]]
+                m = _page_codes(a, b, first, rows, kind, n_ranks, m, local, code, ends)
             for p in range(n_pairs):
                 ends[p + 1] += ends[p]
             for i in range(m):
@@ -152,36 +197,23 @@ def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_
                 sorted_code[sorted_row] = code[i]
                 if weighted:
                     sorted_mass[sorted_row] = mass[i]
-            i = 0
+            begin = 0
             for p in range(n_pairs):
-                begin = n
-                hits = 0.0
-                shown = 0.0
-                while i < ends[p]:
-                    c = sorted_code[i] >> 1
-                    w = sorted_mass[i] if weighted else 1.0
-                    e = slot[c]
-                    if e < 0:
-                        e = n
-                        slot[c] = n
-                        out_cell[n] = c
-                        out_clicks[n] = 0.0
-                        out_skips[n] = 0.0
-                        n += 1
-                    shown += w
-                    cell_shown[part, c] += w
-                    if sorted_code[i] & 1:
-                        out_clicks[e] += w
-                        cell_clicks[part, c] += w
-                        hits += w
-                    else:
-                        out_skips[e] += w
-                    i += 1
-                for e in range(begin, n):
-                    slot[out_cell[e]] = -1
-                sizes[first + p] = n - begin
-                pair_clicks[first + p] = hits
-                pair_shown[first + p] = shown
+                before = n
+                n, pair_clicks[first + p], pair_shown[first + p] = _merge(
+                    begin,
+                    ends[p],
+                    n,
+                    sorted_code,
+                    sorted_mass,
+                    weighted,
+                    slot,
+                    out,
+                    cell_clicks[part],
+                    cell_shown[part],
+                )
+                sizes[first + p] = n - before
+                begin = ends[p]
         used[part] = n - part_rows[part]
     return ahead
 

@@ -131,23 +131,12 @@ class TrustBias(ClickModel):
         0 where it would be negative. ``weight`` is the denominator, what was seen and told relevance: `ExposureSoftmax`
         learns from both.
         """
-        import polars as pl
-
-        from plackett.data.frame_columns import id_series
-
         pair, rank, clicks, shown = rank_counts(log)
         rank = np.minimum(rank, self.n_ranks_ - 1)
         span = np.maximum(self.relevant_ - self.irrelevant_, smallest)
         seen = np.bincount(pair, shown * span[rank], minlength=log.n_pairs)
         rest = np.bincount(pair, clicks - shown * self.irrelevant_[rank], minlength=log.n_pairs)
-        return pl.DataFrame(
-            [
-                id_series("query", log.queries).gather(log.pair_query),
-                id_series("document", log.documents).gather(log.pair_document),
-                pl.Series("label", np.maximum(rest, 0.0) / np.maximum(seen, 1e-12)),
-                pl.Series("weight", seen),
-            ]
-        )
+        return log.with_pairs(label=np.maximum(rest, 0.0) / np.maximum(seen, 1e-12), weight=seen)
 
     def _draw(self, log: ClickLog, rng: np.random.Generator) -> np.ndarray:
         return rng.random(log.n_rows) < self.click_probabilities(log)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.clicks.log import ClickLog
-from plackett.clicks.off_policy.lists import new_lists, run_of
+from plackett.clicks.off_policy.lists import NewLists, new_lists, run_of
 from plackett.clicks.unbiased.weights import examination_of
 from plackett.data.dataset import RankingDataset
 from plackett.data.frame_columns import id_series
@@ -101,11 +101,7 @@ def exposure_bound(
 
     if not 0 < confidence < 1:
         raise DataError(f"confidence={confidence}; give a probability between 0 and 1")
-    run = run_of(run, data)
-    new = new_lists(log, run, k)
-    if not new.covered.all():
-        log = log.select(new.covered)
-        new = new_lists(log, run, k)
+    log, new = _covered(log, run_of(run, data), k)
     table = examination_of(propensities)
     needed = min(k, max(log.longest, int(new.rank.max(initial=1))))
     if table.ndim != 1 or table.size < needed or not (table[:needed] > 0).all():
@@ -122,12 +118,7 @@ def exposure_bound(
     own = np.bincount(row_query, inside, minlength=log.n_queries)
     # exposure of the new list: entries that the log has exposed, and those that it has not
     look = np.where(new.rank <= k, _at_rank(table, new.rank), 0.0)
-    key = log.pair_query.astype(np.int64) * log.documents.size + log.pair_document
-    order = np.argsort(key, kind="stable")
-    wanted = new.query.astype(np.int64) * log.documents.size + new.document
-    candidate = np.minimum(np.searchsorted(key[order], wanted), max(key.size - 1, 0))
-    known = (new.document >= 0) & (key[order][candidate] == wanted)
-    before = np.where(known, exposed[order][candidate], 0.0)
+    before = _exposure_before(log, new, exposed)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(look > 0, look**2 / before, 0.0)
     total = np.bincount(new.query, look, minlength=log.n_queries)
@@ -156,6 +147,25 @@ def exposure_bound(
     )
     past = float((share * logged).sum())
     return ExposureBound(whole, bound, past, float((share * divergence[asked]).sum()), bound > past, frame)
+
+
+def _covered(log: ClickLog, run: Any, k: int) -> tuple[ClickLog, NewLists]:
+    """The pages whose queries have new lists, and these lists."""
+    new = new_lists(log, run, k)
+    if new.covered.all():
+        return log, new
+    log = log.select(new.covered)
+    return log, new_lists(log, run, k)
+
+
+def _exposure_before(log: ClickLog, new: NewLists, exposed: np.ndarray) -> np.ndarray:
+    """The exposure in the log of each entry of the new lists, given that of each pair; 0 if it was never shown."""
+    key = log.pair_query.astype(np.int64) * log.documents.size + log.pair_document
+    order = np.argsort(key, kind="stable")
+    wanted = new.query.astype(np.int64) * log.documents.size + new.document
+    candidate = np.minimum(np.searchsorted(key[order], wanted), max(key.size - 1, 0))
+    known = (new.document >= 0) & (key[order][candidate] == wanted)
+    return np.where(known, exposed[order][candidate], 0.0)
 
 
 def _at_rank(table: np.ndarray, rank: np.ndarray) -> np.ndarray:

@@ -14,21 +14,17 @@ from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 from plackett._files.parquet import named_damage
 from plackett.clicks.bad_lines import BadLines
-from plackett.clicks.log import MAX_RANK, ClickLog
-from plackett.clicks.readers._pages import lines
-from plackett.clicks.readers.columns import (
-    FROM_ZERO,
-    LONG,
-    TOO_LONG,
-    NoPagesError,
-    about_page,
-    assemble,
-    batches,
-    damaged,
-    seconds,
-)
+from plackett.clicks.fields import MAX_RANK
+from plackett.clicks.log import ClickLog
+from plackett.clicks.readers._lines import lines
 from plackett.clicks.readers.objects import ENVELOPE, objects, table_of_objects
+from plackett.clicks.readers.page_arrays import FROM_ZERO, NoPagesError, page_arrays
 from plackett.clicks.readers.proposals import kinds_of, propose, shown_kinds
+from plackett.clicks.readers.roles import about_page
+from plackett.clicks.readers.row_rules import TOO_LONG
+from plackett.clicks.readers.table_files import batches, damaged
+from plackett.clicks.readers.table_format import LINE, LONG
+from plackett.clicks.readers.times import seconds
 from plackett.data.frame_columns import as_polars, is_table, look
 
 if TYPE_CHECKING:
@@ -264,7 +260,7 @@ def _sample(path: Any) -> Iterator[Mapping[str, Any]]:
         return
     try:
         for frame in [as_polars(path)] if is_table(path) else batches(path, BadLines(""), 10_000, None):
-            yield from frame.drop("__line__", LONG, strict=False).iter_rows(named=True)
+            yield from frame.drop(LINE, LONG, strict=False).iter_rows(named=True)
     except pl.exceptions.PolarsError as error:
         raise damaged(path, error, None) from None
 
@@ -364,22 +360,22 @@ class EventLog:
             return
         frames: Iterable[pl.DataFrame]
         if is_table(path):
-            frames = [as_polars(path).with_row_index("__line__")]
+            frames = [as_polars(path).with_row_index(LINE)]
             bad.total = frames[0].height
         else:
             frames = batches(path, bad, n_rows, None)
         for frame in frames:
-            frame = frame.with_columns(pl.col("__line__").cast(pl.Int64))
+            frame = frame.with_columns(pl.col(LINE).cast(pl.Int64))
             if LONG in frame.columns:
-                bad.add_all(TOO_LONG, frame.filter(LONG).select("__line__", pl.lit("")))
+                bad.add_all(TOO_LONG, frame.filter(LONG).select(LINE, pl.lit("")))
                 frame = frame.filter(~pl.col(LONG)).drop(LONG)
             heads = self._heads(frame, paths)
             if heads:  # the fields of nested columns are taken out row by row
-                used = frame.select("__line__", *dict.fromkeys(heads.get(name, name) for name in paths.values()))
-                numbered = ((row.pop("__line__"), row) for row in used.iter_rows(named=True))
+                used = frame.select(LINE, *dict.fromkeys(heads.get(name, name) for name in paths.values()))
+                numbered = ((row.pop(LINE), row) for row in used.iter_rows(named=True))
                 yield from table_of_objects(numbered, paths, bad, n_rows)
             else:
-                yield frame.select(pl.col("__line__").alias("line"), **{role: pl.col(n) for role, n in paths.items()})
+                yield frame.select(pl.col(LINE).alias("line"), **{role: pl.col(n) for role, n in paths.items()})
 
     def _heads(self, frame: pl.DataFrame, paths: dict[str, str]) -> dict[str, str]:
         """The nested columns, by the fields that are inside of them."""
@@ -388,12 +384,11 @@ class EventLog:
             head = name if name in frame.columns else name.partition(".")[0]
             if head not in frame.columns:
                 raise DataError(
-                    f"{self.bad.source}: {role.split()[0]}={name!r}: there is no such column; "
-                    f"{look(frame.drop('__line__'))}"
+                    f"{self.bad.source}: {role.split()[0]}={name!r}: there is no such column; {look(frame.drop(LINE))}"
                 )
             if frame.schema[head].is_nested():
                 heads[name] = head
-        self.bad.unused = [name for name in frame.columns if name not in {*paths.values(), *heads.values(), "__line__"}]
+        self.bad.unused = [name for name in frame.columns if name not in {*paths.values(), *heads.values(), LINE}]
         return heads
 
     def _usable(self, raw: pl.DataFrame) -> pl.DataFrame:
@@ -401,37 +396,7 @@ class EventLog:
         import polars as pl
 
         form = self.form
-        kind_of: dict[str, int] = {}
-        for number, kinds in ((SHOWN, self.form.shown), (CLICK, self.form.click), (ACTION, self.form.actions)):
-            kind_of |= dict.fromkeys(kinds, number)
-        for name, value in form.where.items():
-            same = (pl.col(f"where {name}").cast(pl.String) == str(value)).fill_null(False)
-            raw = raw.filter(same | pl.col("action").is_null() if form.lists_queries else same)
-        pages = [pl.col(f"page {i}").cast(pl.String).replace("", None) for i in range(len(form.page))]
-        absent = pl.lit(None, pl.String)
-        raw = raw.with_columns(
-            _ids(raw["query"]),
-            _ids(raw["document"]),
-            pl.col("action").cast(pl.String).replace("", None),
-            pl.concat_str(pages, separator="\x1f").alias("page"),
-            *(absent.alias(role) for role in ("rank", "value", "time", "user", "event") if role not in raw.columns),
-        )
-        raw = raw.with_columns(
-            kind=pl.col("action").replace_strict(kind_of, default=None, return_dtype=pl.Int8),
-            number=_number(raw["rank"]),
-            worth=_number(raw["value"]),
-        )
-        if form.lists_queries:
-            raw = raw.with_columns(kind=pl.when(pl.col("action").is_null()).then(QUERY).otherwise("kind"))
-        raw = self._without(raw, pl.col("action").is_null() & pl.col("kind").is_null(), f"no {form.action}")
-        for kind, n in raw["action"].drop_nulls().value_counts().rows():
-            if kind in self.kinds or len(self.kinds) < MOST_KINDS:
-                self.kinds[kind] = self.kinds.get(kind, 0) + n
-        others = raw.filter(pl.col("kind").is_null())
-        for (kind,), rows in others.group_by("action", maintain_order=True):
-            if len(self.bad.notes) < MOST_KINDS:
-                self.bad.note_all(f"{form.action} is {kind!r}, which is not used", _to_show(rows))
-        raw = raw.filter(pl.col("kind").is_not_null())
+        raw = self._known_kinds(self._typed(raw))
         asks, shows = pl.col("kind") == QUERY, pl.col("kind") == SHOWN
         raw = raw.filter(~(asks & (pl.col("page").is_null() | pl.col("query").is_null())))
         raw = self._without(raw, pl.col("page").is_null(), f"no {' or '.join(form.page)}")
@@ -460,6 +425,50 @@ class EventLog:
             (weight * (pl.col("worth") if form.value else 1.0)).alias("worth"),
             *(pl.col(role).cast(pl.String) for role in EXTRAS if role in raw.columns),
         )
+
+    def _typed(self, raw: pl.DataFrame) -> pl.DataFrame:
+        """The events of the form, with ids and numbers instead of texts, and the kind of each or null."""
+        import polars as pl
+
+        form = self.form
+        kind_of: dict[str, int] = {}
+        for number, kinds in ((SHOWN, form.shown), (CLICK, form.click), (ACTION, form.actions)):
+            kind_of |= dict.fromkeys(kinds, number)
+        for name, value in form.where.items():
+            same = (pl.col(f"where {name}").cast(pl.String) == str(value)).fill_null(False)
+            raw = raw.filter(same | pl.col("action").is_null() if form.lists_queries else same)
+        pages = [pl.col(f"page {i}").cast(pl.String).replace("", None) for i in range(len(form.page))]
+        absent = pl.lit(None, pl.String)
+        raw = raw.with_columns(
+            _ids(raw["query"]),
+            _ids(raw["document"]),
+            pl.col("action").cast(pl.String).replace("", None),
+            pl.concat_str(pages, separator="\x1f").alias("page"),
+            *(absent.alias(role) for role in ("rank", "value", "time", "user", "event") if role not in raw.columns),
+        )
+        raw = raw.with_columns(
+            kind=pl.col("action").replace_strict(kind_of, default=None, return_dtype=pl.Int8),
+            number=_number(raw["rank"]),
+            worth=_number(raw["value"]),
+        )
+        if form.lists_queries:
+            raw = raw.with_columns(kind=pl.when(pl.col("action").is_null()).then(QUERY).otherwise("kind"))
+        return raw
+
+    def _known_kinds(self, raw: pl.DataFrame) -> pl.DataFrame:
+        """The events whose kind is used; all kinds are counted, and those that are not used noted."""
+        import polars as pl
+
+        form = self.form
+        raw = self._without(raw, pl.col("action").is_null() & pl.col("kind").is_null(), f"no {form.action}")
+        for kind, n in raw["action"].drop_nulls().value_counts().rows():
+            if kind in self.kinds or len(self.kinds) < MOST_KINDS:
+                self.kinds[kind] = self.kinds.get(kind, 0) + n
+        others = raw.filter(pl.col("kind").is_null())
+        for (kind,), rows in others.group_by("action", maintain_order=True):
+            if len(self.bad.notes) < MOST_KINDS:
+                self.bad.note_all(f"{form.action} is {kind!r}, which is not used", _to_show(rows))
+        return raw.filter(pl.col("kind").is_not_null())
 
     def _without(self, raw: pl.DataFrame, wrong: pl.Expr, reason: str) -> pl.DataFrame:
         """The other rows; these are counted."""
@@ -536,9 +545,10 @@ class EventLog:
         data = data.join(pages, on="page", how="left", maintain_order="left")
         left = ([] if self.acted else ["actions"]) + [r for r in ("user", "time") if getattr(self.form, r) is None]
         try:
-            log = assemble(data.drop(left), self.bad, self.key, self.top)
+            arrays = page_arrays(data.drop(left), self.bad, self.top)
         except NoPagesError:
             return None
+        log = ClickLog.from_arrays(**arrays, key=self.key).replace(bad_lines=self.bad)
         if self.form.lists_queries:  # it is known what the page is
             self.bad.hint = ""
         return log

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from plackett._names.nearest import plain
-from plackett.clicks.readers.columns import COLUMNS, SESSIONS
 from plackett.clicks.readers.objects import flat
+from plackett.clicks.readers.roles import COLUMNS, SESSIONS
 
 #: Usual names of the field with the kind of an event.
 ACTION_NAMES = (

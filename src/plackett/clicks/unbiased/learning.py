@@ -20,7 +20,7 @@ from plackett.clicks.models.dbn import DBN
 from plackett.clicks.models.trust_bias import TrustBias
 from plackett.clicks.profile import FIXED, documents_move
 from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax, exposure_weights
-from plackett.clicks.unbiased.agreement import Guarded, guarded_choice
+from plackett.clicks.unbiased.guarded import Guarded, guarded_choice
 from plackett.clicks.unbiased.propensities import harvest_propensities
 from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
@@ -117,19 +117,21 @@ def _learned(log: ClickLog, data: RankingDataset, ranker: Any, n_jobs: int | Non
 
         return learn
 
-    naive = way(model_labels(IndependentClickModel(n_jobs=n_jobs).fit(log)), weighted=False)
+    def naive() -> Callable[[RankingDataset], Any]:
+        return way(model_labels(IndependentClickModel(n_jobs=n_jobs).fit(log)), weighted=False)
+
     if not documents_move(log):
-        return Guarded.alone("click rates", 0.0, naive(data), FIXED)
+        return Guarded.alone("click rates", 0.0, naive()(data), FIXED)
     try:
         harvested = way(propensity_labels(log, harvest_propensities(log).examination))
     except DataError as error:  # no two ranks can be compared, or there are too many
-        return Guarded.alone("click rates", 0.0, naive(data), str(error))
+        return Guarded.alone("click rates", 0.0, naive()(data), str(error))
     pages = float(log.page_weight.sum())
     if pages >= ENOUGH_PAGES:
         reason = f"{pages:.0f} pages: from {ENOUGH_PAGES} on, the correction is taken as it is"
         return Guarded.alone("harvested propensities", 1.0, harvested(data), reason)
     ways = {
-        "click rates": naive,
+        "click rates": naive(),
         "weighted rates": way(propensity_labels(log, np.ones(log.longest))),
         "harvested propensities": harvested,
         "DBN": way(examined_labels(DBN(n_jobs=n_jobs).fit(log))),

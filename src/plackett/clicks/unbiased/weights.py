@@ -11,7 +11,6 @@ from plackett.clicks.labels.dataset import Join, page_dataset
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.cells import rank_counts
 from plackett.clicks.unbiased.propensities import Propensities
-from plackett.data.frame_columns import id_series
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,8 +120,6 @@ def ips_labels(
     ----------
     Joachims, Swaminathan, Schnabel: Unbiased learning-to-rank with biased feedback. WSDM 2017.
     """
-    import polars as pl
-
     table = _table(log, propensities)
     pair, rank, clicks, shown = rank_counts(log)
     look, n = table[rank], log.n_pairs
@@ -140,11 +137,4 @@ def ips_labels(
         label = expected + np.bincount(pair, rest, minlength=n) / pages
     else:
         raise DataError(f"estimate={estimate!r}; give 'ips', 'ratio' or 'doubly-robust'")
-    return pl.DataFrame(
-        [
-            id_series("query", log.queries).gather(log.pair_query),
-            id_series("document", log.documents).gather(log.pair_document),
-            pl.Series("label", label),
-            pl.Series("weight", seen),
-        ]
-    )
+    return log.with_pairs(label=label, weight=seen)

@@ -70,6 +70,8 @@ def parse_rows(  # type: ignore[no-untyped-def]
 
     An id that is not larger than the one before makes the row start again in a careful mode that looks for repeated
     ids; ``bits`` are those of ``values``.
+
+    It is one loop, and long, because it is one state machine: every byte is looked at once.
     """
     known = prefixes.size - 1
     at = state[slot.AT]

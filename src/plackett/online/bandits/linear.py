@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks
 
@@ -55,8 +56,7 @@ class LinearBandit(Bandit):
     least: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.policy not in ("ucb", "thompson"):
-            raise DataError(f"policy={self.policy!r}; give 'ucb' or 'thompson'")
+        choice("policy", self.policy, ("ucb", "thompson"))
         if self.n_features < 1 or self.k < 1 or not self.ridge > 0 or not self.width >= 0:
             raise DataError(
                 f"n_features={self.n_features}, k={self.k}, ridge={self.ridge}, width={self.width}: "

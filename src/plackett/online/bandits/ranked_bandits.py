@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.online.bandits.base import Bandit, admissible, checked_relevance
 from plackett.online.learners.base import Page, checked_clicks
 
@@ -76,8 +77,7 @@ class RankedBandits(Bandit):
     wins: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.policy not in _POLICIES:
-            raise DataError(f"policy={self.policy!r}; give {', '.join(_POLICIES)}")
+        choice("policy", self.policy, _POLICIES)
         if not 1 <= self.k <= self.n_documents:
             raise DataError(f"k={self.k}; give 1 to {self.n_documents}, the number of documents")
         if not self.horizon >= 1:

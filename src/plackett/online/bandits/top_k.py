@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks
 
@@ -57,8 +58,7 @@ class TopKBandit(Bandit):
     least: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.policy not in ("ucb", "thompson"):
-            raise DataError(f"policy={self.policy!r}; give 'ucb' or 'thompson'")
+        choice("policy", self.policy, ("ucb", "thompson"))
         if self.K < 1 or not self.prior > 0 or (self.distance is not None and self.distance < 0):
             raise DataError(f"K={self.K}, prior={self.prior}, distance={self.distance}: give positive numbers")
         if not 0 <= self.least <= 1:

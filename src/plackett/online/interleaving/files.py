@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -175,6 +175,40 @@ def score_events(
     alpha
         Error rate; with several rankers, divide it among the pairs, as `advice` does.
     """
+    each = _credits(events, shown)
+    names, n_events = each.names, len(each.credit)
+    rows, holds_from = [], 0
+    for i, j in itertools.combinations(range(len(names)), 2):
+        gap = each.credit[:, i] - each.credit[:, j]
+        gap = np.where(np.abs(gap) < 1e-12, 0.0, gap)
+        won, lost = int((gap > 0).sum()), int((gap < 0).sum())
+        test = (
+            sign_sequence(won, lost, alpha=alpha)
+            if each.by_sign
+            else mean_sequence(
+                gap.mean(), gap.var(ddof=1) if n_events > 1 else 1.0, n_events, kurtosis=_kurtosis(gap), alpha=alpha
+            )
+        )
+        holds_from = max(holds_from, int(test.holds_from))
+        numbers = (float(x) for x in (test.estimate, test.lower, test.upper, test.p))
+        rows.append((names[i], names[j], won, lost, *numbers))
+    mean = dict(zip(names, each.credit.mean(axis=0).tolist(), strict=True))
+    return InterleavingScore(rows, n_events, each.n_clicked, each.n_repeated, mean, alpha, holds_from)  # type: ignore[arg-type]
+
+
+class _Credits(NamedTuple):
+    """What users did with each page, an event of each id counted once."""
+
+    names: list[str]
+    #: Whether the sign of the credit is fair for all pages.
+    by_sign: bool
+    #: A row per page, with the credit of each ranker.
+    credit: np.ndarray
+    n_clicked: int
+    n_repeated: int
+
+
+def _credits(events: str | os.PathLike[str], shown: str | os.PathLike[str] | None) -> _Credits:
     lists = None if shown is None else _lists(shown)
     names: list[str] | None = None
     by_sign = True
@@ -216,25 +250,7 @@ def score_events(
         raise DataError(f"{events}: no events")
     first = np.sort(np.unique(np.frombuffer(ids, np.uint64), return_index=True)[1])  # the first event of each id
     credit = np.frombuffer(values, np.float64).reshape(n_lines, len(names))[first]
-    n_events, n_repeated = first.size, n_lines - first.size
-    rows, holds_from = [], 0
-    for i, j in itertools.combinations(range(len(names)), 2):
-        gap = credit[:, i] - credit[:, j]
-        gap = np.where(np.abs(gap) < 1e-12, 0.0, gap)
-        won, lost = int((gap > 0).sum()), int((gap < 0).sum())
-        test = (
-            sign_sequence(won, lost, alpha=alpha)
-            if by_sign
-            else mean_sequence(
-                gap.mean(), gap.var(ddof=1) if n_events > 1 else 1.0, n_events, kurtosis=_kurtosis(gap), alpha=alpha
-            )
-        )
-        holds_from = max(holds_from, int(test.holds_from))
-        numbers = (float(x) for x in (test.estimate, test.lower, test.upper, test.p))
-        rows.append((names[i], names[j], won, lost, *numbers))
-    clicked = int(np.frombuffer(any_click, np.int8)[first].sum())
-    mean = dict(zip(names, credit.mean(axis=0).tolist(), strict=True))
-    return InterleavingScore(rows, n_events, clicked, n_repeated, mean, alpha, holds_from)  # type: ignore[arg-type]
+    return _Credits(names, by_sign, credit, int(np.frombuffer(any_click, np.int8)[first].sum()), n_lines - first.size)
 
 
 def _kurtosis(values: np.ndarray) -> float:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
 __all__ = ["Optimised"]
@@ -75,8 +76,7 @@ class Optimised(Interleaving):
     most_lists: int = 256
 
     def __post_init__(self) -> None:
-        if self.credit not in _CREDITS:
-            raise DataError(f"credit={self.credit!r}; give {' or '.join(map(repr, _CREDITS))}")
+        choice("credit", self.credit, _CREDITS)
         if self.most_lists < 1:
             raise DataError(f"most_lists={self.most_lists}; give at least 1")
 
@@ -153,9 +153,9 @@ def _drawn(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[
     for _ in range(most):
         turns = [rng.randrange(len(lists)) for _ in range(k)]
         mirrored = [[1 - turn for turn in turns]] if len(lists) == 2 else []
-        for choice in (turns, *mirrored):
+        for way in (turns, *mirrored):
             begun: list[int] = []
-            for turn in choice:
+            for turn in way:
                 ranking = (d for each in (*lists[turn:], *lists[:turn]) for d in each)  # the next ranker's if used up
                 begun.append(next(d for d in ranking if d not in begun))
             drawn.add(tuple(begun))

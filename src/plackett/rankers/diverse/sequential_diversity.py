@@ -129,7 +129,7 @@ class SequentialDiversity(Ranker):
                 raise KeyboardInterrupt
         table = _table(member, data)
         if member is None:
-            scale = spread(table.astype(np.float32), data.row_weight, self.n_jobs)
+            scale = spread(table.astype(np.float32), data.row_weight)
         else:
             scale = np.array([spread_within_lists(table[:, 0], data)])
         function = PrefixLikelihood(

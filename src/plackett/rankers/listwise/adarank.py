@@ -98,7 +98,7 @@ class AdaRank(Ranker):
         lists.check_bounds("AdaRank")
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, lists.row_weight, self.n_jobs)
+            scale = spread(data.X, lists.row_weight)
         weights = np.zeros(data.n_features)
         weak, alphas = [], []
         with monitor.training(self.n_estimators, f"AdaRank · {lists.measure}"):

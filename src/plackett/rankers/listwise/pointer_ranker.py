@@ -96,7 +96,7 @@ class PointerRanker(Ranker):
             raise DataError(
                 f"{data.n_features} features; PointerRanker takes {_MOST_FEATURES} at most, select some first"
             )
-        scale = spread(data.X, data.row_weight, self.n_jobs)
+        scale = spread(data.X, data.row_weight)
         function = OrderLikelihood(data, dense(data.X).astype(np.float64) / scale)
         orders = ideal_orders(data.replace(subtopics=None), self.k, 0.5)
         d, total = data.n_features, function.total

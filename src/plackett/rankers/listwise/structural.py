@@ -103,7 +103,7 @@ class StructuralProblem:
             self.row_share[offsets[0] : offsets[-1]] = np.repeat(lists.share[lo:hi], np.diff(offsets))
         self.scale = np.ones(lists.X.shape[1])
         if standardize:
-            self.scale = spread(lists.X, self.row_share, n_jobs)
+            self.scale = spread(lists.X, self.row_share)
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Score of each document; overwritten by the next call."""

@@ -20,20 +20,22 @@ from plackett.scorers.linear import LinearScorer
 _AT_ONCE = 4096
 #: Maximum number of documents per call with a kernel; the kernel matrix then takes 200 MB.
 _MOST_DOCUMENTS = 5000
+#: Places in the state of training: steps so far, the largest margin, with a kernel the squared length of the weights.
+STEPS, LARGEST, LENGTH = range(3)
 
 
 @dataclass
 class Stream:
-    """State of training: number of steps, largest margin, weights and their mean."""
+    """State of training: weights, their mean, and how far it is."""
 
     rng: np.random.Generator
     scale: np.ndarray
-    #: Steps so far, the largest margin, and with a kernel the squared length of the weights.
+    #: The numbers at `STEPS`, `LARGEST` and `LENGTH`.
     state: np.ndarray = field(default_factory=lambda: np.zeros(3))
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
     mean: np.ndarray = field(default_factory=lambda: np.empty(0))
 
-    def look_at(
+    def steps_on(
         self, data: RankingDataset, alpha: float, margin: float | str, normalize: bool
     ) -> Callable[[int], None]:
         """A function that takes a number of steps on these data."""
@@ -48,20 +50,20 @@ class Stream:
 class LinearStream(Stream):
     """Weights of scaled features."""
 
-    def look_at(
+    def steps_on(
         self, data: RankingDataset, alpha: float, margin: float | str, normalize: bool
     ) -> Callable[[int], None]:
         """A function that takes a number of steps on these data."""
         pairs = DrawnPairs(data, margin, normalize)
 
-        def learn(steps: int) -> None:
+        def take(steps: int) -> None:
             for start in range(0, 0 if pairs.empty else steps, _AT_ONCE):
                 winner, loser, wanted = pairs.draw(min(_AT_ONCE, steps - start), self.rng)
                 difference = data.X[winner] - data.X[loser]
                 difference = dense(difference)
                 _linear_steps(difference / self.scale, wanted, alpha, self.state, self.weights, self.mean)
 
-        return learn
+        return take
 
     def scorer(self) -> LinearScorer:
         """Scores with the mean of the weights."""
@@ -75,7 +77,7 @@ class KernelStream(Stream):
     space: KernelSpace = field(kw_only=True)
     support: np.ndarray = field(kw_only=True)
 
-    def look_at(
+    def steps_on(
         self, data: RankingDataset, alpha: float, margin: float | str, normalize: bool
     ) -> Callable[[int], None]:
         """A function that takes a number of steps on these data."""
@@ -95,12 +97,12 @@ class KernelStream(Stream):
             scores += (self.space.kernel(data.X, old) * self.weights[: len(old)]).sum(axis=1)
         K = self.space.kernel(data.X, new)
 
-        def learn(steps: int) -> None:
+        def take(steps: int) -> None:
             if not pairs.empty:
                 drawn = pairs.draw(steps, self.rng)
                 _kernel_steps(K, *drawn, len(old), alpha, self.state, scores, self.weights, self.mean)
 
-        return learn
+        return take
 
     def scorer(self) -> KernelScorer:
         """Scores with the mean of the coefficients."""
@@ -110,24 +112,24 @@ class KernelStream(Stream):
 
 @kernel
 def _linear_steps(differences, margin, alpha, state, weights, mean):  # type: ignore[no-untyped-def]
-    """One step for each row of differences; ``state`` holds the number of steps, the largest margin and ‖w‖²."""
+    """One step for each row of differences."""
     d = weights.size
     for p in range(differences.shape[0]):
-        state[0] += 1.0
-        state[1] = max(state[1], margin[p])
+        state[STEPS] += 1.0
+        state[LARGEST] = max(state[LARGEST], margin[p])
         x = differences[p]
         ahead = 0.0
         for j in range(d):
             ahead += weights[j] * x[j]
-        shrink = 1.0 - 1.0 / state[0]
-        move = 1.0 / (alpha * state[0]) if ahead < margin[p] else 0.0
+        shrink = 1.0 - 1.0 / state[STEPS]
+        move = 1.0 / (alpha * state[STEPS]) if ahead < margin[p] else 0.0
         square = 0.0
         for j in range(d):
             weights[j] = shrink * weights[j] + move * x[j]
             square += weights[j] * weights[j]
-        radius = np.sqrt(state[1] / alpha)
+        radius = np.sqrt(state[LARGEST] / alpha)
         inside = radius / np.sqrt(square) if square > radius * radius else 1.0
-        share = 2.0 / (state[0] + 1.0)
+        share = 2.0 / (state[STEPS] + 1.0)
         for j in range(d):
             weights[j] *= inside
             mean[j] += share * (weights[j] - mean[j])
@@ -141,22 +143,22 @@ def _kernel_steps(  # type: ignore[no-untyped-def]
     for p in range(winner.size):
         u = winner[p]
         v = loser[p]
-        state[0] += 1.0
-        state[1] = max(state[1], margin[p])
+        state[STEPS] += 1.0
+        state[LARGEST] = max(state[LARGEST], margin[p])
         ahead = scores[u] - scores[v]
-        shrink = 1.0 - 1.0 / state[0]
-        move = 1.0 / (alpha * state[0]) if ahead < margin[p] else 0.0
+        shrink = 1.0 - 1.0 / state[STEPS]
+        move = 1.0 / (alpha * state[STEPS]) if ahead < margin[p] else 0.0
         bend = max(K[u, u] + K[v, v] - 2.0 * K[u, v], 0.0)
-        square = shrink * shrink * state[2] + 2.0 * shrink * move * ahead + move * move * bend
-        radius = np.sqrt(state[1] / alpha)
+        square = shrink * shrink * state[LENGTH] + 2.0 * shrink * move * ahead + move * move * bend
+        radius = np.sqrt(state[LARGEST] / alpha)
         inside = radius / np.sqrt(square) if square > radius * radius else 1.0
-        state[2] = inside * inside * square
+        state[LENGTH] = inside * inside * square
         for i in range(scores.size):
             scores[i] = inside * (shrink * scores[i] + move * (K[u, i] - K[v, i]))
         for i in range(weights.size):
             weights[i] *= inside * shrink
         weights[first + u] += inside * move
         weights[first + v] -= inside * move
-        share = 2.0 / (state[0] + 1.0)
+        share = 2.0 / (state[STEPS] + 1.0)
         for i in range(weights.size):
             mean[i] += share * (weights[i] - mean[i])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,32 +15,45 @@ from plackett.rankers.pairwise._listed_pairs import listed_pairs
 from plackett.scorers.comparators.comparative_network import ComparativeNetwork, outputs
 from plackett.scorers.networks.features import FeatureMap, dense_rows
 
-if TYPE_CHECKING:
-    from plackett.rankers.pairwise.sortnet import SortNet
-
 #: Features of up to this many numbers (1 GB) are mapped once; larger ones batch by batch.
 _KEPT = 1 << 28
+
+
+@dataclass(frozen=True)
+class SortNetSettings:
+    """The parameters of `SortNet` that its training reads."""
+
+    n_hidden: int
+    n_epochs: int
+    learning_rate: float
+    weight_decay: float
+    batch_size: int
+    start_pairs: int
+    max_pairs: int
+    standardize: bool
+    random_state: Any
+    n_jobs: int | None
 
 
 class SortNetTraining:
     """The set of pairs, and the weights learned from it, as tensors."""
 
-    def __init__(self, ranker: SortNet, data: RankingDataset, device: Any) -> None:
+    def __init__(self, settings: SortNetSettings, data: RankingDataset, device: Any) -> None:
         torch = load_torch()
-        self.ranker, self.data, self.device = ranker, data, device
-        self.rng = np.random.default_rng(ranker.random_state)
+        self.settings, self.data, self.device = settings, data, device
+        self.rng = np.random.default_rng(settings.random_state)
         self.truth = _Truth(data)
         # all pairs are equally likely to be drawn; their weights enter the loss
         plain = data.replace(sample_weight=None, query_weight=None)
-        start = min(ranker.start_pairs, ranker.max_pairs)
-        self.winner, self.loser, share = listed_pairs(plain, start, False, ranker.random_state)
+        start = min(settings.start_pairs, settings.max_pairs)
+        self.winner, self.loser, share = listed_pairs(plain, start, False, settings.random_state)
         self.weight = self.truth.weight(self.winner, self.loser) * share * max(share.size, 1)
         row_weight = None if data.query_weight is None else data.query_weight[data.query_of_row]
-        self.map = FeatureMap.learn(data.X, log1p=False, standardize=ranker.standardize, weight=row_weight)
+        self.map = FeatureMap.learn(data.X, log1p=False, standardize=settings.standardize, weight=row_weight)
         self.features, self.kept = self.map.on(device), None
         if data.n_rows * data.n_features <= _KEPT:
             self.kept = self._rows(np.arange(data.n_rows))
-        d, h = data.n_features, ranker.n_hidden
+        d, h = data.n_features, settings.n_hidden
         first = {
             "first": self.rng.normal(size=(d, h)) / np.sqrt(2 * d),
             "second": self.rng.normal(size=(d, h)) / np.sqrt(2 * d),
@@ -52,19 +66,19 @@ class SortNetTraining:
         for tensor in self.weights.values():
             tensor.requires_grad_()
         groups = [
-            {"params": [w for w in self.weights.values() if w.ndim == 2], "weight_decay": ranker.weight_decay},
+            {"params": [w for w in self.weights.values() if w.ndim == 2], "weight_decay": settings.weight_decay},
             {"params": [w for w in self.weights.values() if w.ndim == 1], "weight_decay": 0.0},
         ]
-        self.optimizer = torch.optim.AdamW(groups, lr=ranker.learning_rate)
+        self.optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
 
     def epochs(self) -> None:
         """Some passes over the pairs."""
         torch = load_torch()
         mean = max(float(self.weight.mean()) if self.weight.size else 0.0, np.finfo(float).tiny)
-        for _ in range(self.ranker.n_epochs):
+        for _ in range(self.settings.n_epochs):
             order = self.rng.permutation(self.winner.size)
-            for start in range(0, order.size, self.ranker.batch_size):
-                part = order[start : start + self.ranker.batch_size]
+            for start in range(0, order.size, self.settings.batch_size):
+                part = order[start : start + self.settings.batch_size]
                 u, v = (self._rows(side[part]) for side in (self.winner, self.loser))
                 above, below = outputs(self.weights, u, v)
                 weight = torch.tensor((self.weight[part] / mean).astype(np.float32), device=self.device)
@@ -95,7 +109,7 @@ class SortNetTraining:
     def grow(self) -> bool:
         """Sort the lists and add the wrong comparisons; return whether any are new."""
         none = np.empty(0, np.int64)
-        compare, asked = self.network().bind(self.data.X, self.ranker.n_jobs), [(none, none)]
+        compare, asked = self.network().bind(self.data.X, self.settings.n_jobs), [(none, none)]
 
         def noted(u: np.ndarray, v: np.ndarray) -> np.ndarray:
             h = compare(u, v)
@@ -109,7 +123,7 @@ class SortNetTraining:
         weight = self.truth.weight(winner, loser)
         n = self.data.n_rows
         new = (weight > 0) & ~np.isin(winner * n + loser, self.winner * n + self.loser)
-        chosen, free_pairs = np.flatnonzero(new), self.ranker.max_pairs - self.winner.size
+        chosen, free_pairs = np.flatnonzero(new), self.settings.max_pairs - self.winner.size
         if chosen.size > free_pairs:
             chosen = np.sort(self.rng.choice(chosen, max(free_pairs, 0), replace=False))
         self.winner = np.concatenate([self.winner, winner[chosen]])

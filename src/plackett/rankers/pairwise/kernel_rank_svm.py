@@ -114,7 +114,7 @@ class KernelRankSVM(Ranker):
         check_settings(self.C, self.tol, self.max_iter)
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, data.row_weight, self.n_jobs)
+            scale = spread(data.X, data.row_weight)
         gamma = self.gamma
         if gamma is None and self.kernel == "rbf":
             gamma = _WIDE / max(data.n_features, 1)

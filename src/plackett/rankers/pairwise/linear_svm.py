@@ -74,7 +74,7 @@ class LinearPairSVM(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         scale = np.ones(data.n_features)
         if self.standardize:
-            scale = spread(data.X, weight_of_rows(data), self.n_jobs)
+            scale = spread(data.X, weight_of_rows(data))
         trained = train(
             data.X,
             scale,

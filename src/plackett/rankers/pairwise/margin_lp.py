@@ -93,7 +93,7 @@ class MarginLP(Ranker):
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if not 0.0 <= self.nu < 1.0:
             raise LossError(f"nu={self.nu}; give a share of the pairs, 0 to below 1")
-        scale = spread(data.X, data.row_weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, data.row_weight) if self.standardize else np.ones(data.n_features)
         pairs, weight = self._pairs(data)
         program = _Program(data.X, scale, pairs, weight, self.nu, self.n_jobs)
         with monitor.training(1, "MarginLP"):

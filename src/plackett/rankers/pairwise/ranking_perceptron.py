@@ -99,7 +99,7 @@ class RankingPerceptron(Ranker):
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
         if self.max_iter < 1 or self.max_votes < 1 or not self.margin >= 0.0:
             raise LossError("max_iter and max_votes must be 1 or more, the margin 0 or more")
-        scale = spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, weight_of_rows(data)) if self.standardize else np.ones(data.n_features)
         rows, entries, path = rows_of(data.X, scale), pair_entries(data), Path(data.n_features, self.max_votes)
         credit, own = np.empty(0), np.empty(0)
         if data.preferences is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from plackett._kernels.torch_threads import load_torch, pick_device, threads
 from plackett.aggregation.orderings.named import find_ordering
 from plackett.data.dataset import RankingDataset
 from plackett.rankers.base import Ranker
-from plackett.rankers.pairwise._sortnet_training import SortNetTraining
+from plackett.rankers.pairwise._sortnet_training import SortNetSettings, SortNetTraining
 from plackett.scorers.linear import LinearScorer
 from plackett.scorers.ordered import OrderedScorer
 from plackett.solvers.monitor import Monitor
@@ -97,10 +97,11 @@ class SortNet(Ranker):
         for name in ("n_hidden", "max_iter", "n_epochs", "batch_size", "start_pairs", "max_pairs"):
             if getattr(self, name) < 1:
                 raise DataError(f"{name}={getattr(self, name)}; give 1 or more")
+        settings = SortNetSettings(**{field.name: getattr(self, field.name) for field in fields(SortNetSettings)})
         ordering = find_ordering(self.order, random_state=self.random_state)
         device = pick_device(self.device)
         with threads(device, 1), load_torch().inference_mode(False):
-            training = SortNetTraining(self, data, device)
+            training = SortNetTraining(settings, data, device)
             start: Any = OrderedScorer(training.network(), ordering)
             self.n_pairs_: list[int] = []
             pairs = bool(training.weight.any())

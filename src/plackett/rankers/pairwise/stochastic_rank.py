@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -14,14 +14,13 @@ from plackett._base.errors import DataError, LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.files import NATIVE, TABLES, format_of
-from plackett.data.inputs import training_data
 from plackett.data.letor.read import check_chunk_bytes, read_letor_chunks
 from plackett.data.letor.source import is_regular
 from plackett.data.mapped import query_blocks
 from plackett.data.moments import spread, weight_of_rows
 from plackett.data.native import open_dataset
-from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance
+from plackett.rankers.pairwise._drawn_examples import DrawnExamples, check_count
 from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
 from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, PairLearner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
@@ -34,7 +33,7 @@ __all__ = ["StochasticRank"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StochasticRank(Ranker):
+class StochasticRank(DrawnExamples):
     r"""Linear ranker trained on examples drawn at random, one per step: pairs of documents, single documents, or both.
 
     A step draws x, the difference of a better and a worse document (or ± a single document), and moves the weights w:
@@ -112,13 +111,7 @@ class StochasticRank(Ranker):
     Li, Long: The relaxed online maximum margin algorithm. Machine Learning 2002.
     """
 
-    takes_preferences: ClassVar[bool] = True
-    allow_nan: ClassVar[bool] = False
-    effort: ClassVar[str | None] = "n_steps"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-5, 0.1, log=True)}
-    #: What is learned depends on the order of the examples: weights are probabilities, not sums.
-    one_at_a_time: ClassVar[bool] = True
-
     learner: str = "pegasos"
     loop: str = "query-norm-rank"
     n_steps: int = 1_000_000
@@ -133,69 +126,11 @@ class StochasticRank(Ranker):
     standardize: bool = True
     n_rounds: int = 20
 
-    # ---------------------------------------------------------------------------------------------------------- memory
-
-    def _as_long_as(self, rounds: int) -> dict[str, Any]:
-        """Rounds are equal parts of the steps."""
-        return {"n_steps": max(1, self.n_steps * rounds // self.n_rounds), "n_rounds": rounds}
-
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        learner, settings = self._settings()
+        self._check_settings()
         if LOOPS[self.loop].by_side:
             check_relevance(data, self.rel)
-        draws = self._draws(data)
-        descent = self._begin(data.n_features, self._scale(data))
-        rows = rows_of(data.X, descent.scale)
-        start = self._scorer(descent)
-        with monitor.training(self.n_rounds, f"{self.learner} · {self.loop}"):
-            for round_ in range(self.n_rounds):
-                end = self.n_steps * (round_ + 1) // self.n_rounds
-                descent.run(learner.run, rows, draws, settings, end - self.n_steps * round_ // self.n_rounds)
-                if monitor.keep(self._scorer(descent)):
-                    break
-        self.scorer_, self.descent_ = monitor.best or start, descent
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        qid: Any = None,
-        group: Any = None,
-        sample_weight: Any = None,
-        query_weight: Any = None,
-        n_steps: int | None = None,
-    ) -> Self:
-        """Continue training on more queries, which need not be kept.
-
-        Parameters
-        ----------
-        X, y, qid, group, sample_weight, query_weight
-            As in `fit`. Whole queries: pairs are drawn among the documents given here.
-        n_steps
-            Number of examples to draw; None draws as many as there are documents.
-
-        Notes
-        -----
-        The first call fixes the scale of the features. After `fit`, training continues from there. A ranker loaded from
-        a file has only its weights and cannot continue; pickle it instead if it should.
-        """
-        learner, settings = self._settings()
-        self._refuse_validation("partial_fit", "fit takes it, or set it to None")
-        columns = self._columns if hasattr(self, "scorer_") else None
-        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight, columns=columns))
-        if hasattr(self, "scorer_"):
-            self._check_features(data)
-            if not hasattr(self, "descent_"):
-                raise DataError("a loaded ranker cannot continue training: only its weights were saved; fit it again")
-        else:
-            self.descent_ = self._begin(data.n_features, self._scale(data))
-        steps = data.n_rows if n_steps is None else _whole("n_steps", n_steps)
-        rows = rows_of(data.X, self.descent_.scale)
-        self.descent_.run(learner.run, rows, self._draws(data), settings, steps)
-        self.scorer_ = self._scorer(self.descent_)
-        self._note_part(data)
-        return self
+        super()._fit(data, monitor)
 
     # ------------------------------------------------------------------------------------------------------------ files
 
@@ -233,7 +168,7 @@ class StochasticRank(Ranker):
             As in `fit`. ``calibration`` and ``early_stopping_rounds`` need them; ``validation_fraction`` is rejected,
             since queries cannot be set aside from a file that is read block by block.
         """
-        learner, settings = self._settings()
+        self._check_settings()
         name = os.fsdecode(path)
         if not isinstance(passes, (int, np.integer)) or passes < 1:
             raise DataError(f"passes={passes!r}; give a whole number of 1 or more")
@@ -245,14 +180,15 @@ class StochasticRank(Ranker):
         read = partial(self._blocks, name, chunk_bytes=chunk_bytes, sparse=sparse, missing=missing)
         survey = Survey()
         for block in read(n_features=n_features):
-            survey.add(block, self._draws(block), self.n_jobs)
+            survey.add(block, self._draws(block))
             n_features = block.n_features
         assert n_features is not None
         valid = self._validation(eval_set, eval_qid, eval_group, n_features)
         monitor = self._monitor(valid)
-        descent = self._begin(n_features, survey.scale if self.standardize else np.ones(n_features))
+        descent = self._descent(survey.scale if self.standardize else np.ones(n_features))
+        learner, settings = self._learner()
         start = self._scorer(descent)
-        with monitor.training(passes, f"{self.learner} · {self.loop}"):
+        with monitor.training(passes, self._title):
             for plan in survey.schedule(self.n_steps, passes, self._pair_probability):
                 for block, (steps, probability) in zip(read(n_features=n_features), plan, strict=True):
                     draws = self._draws(block)._replace(pair_probability=probability)
@@ -278,22 +214,30 @@ class StochasticRank(Ranker):
 
     # ------------------------------------------------------------------------------------------------------------ parts
 
-    def _settings(self) -> tuple[PairLearner, np.ndarray]:
+    @property
+    def _title(self) -> str:
+        return f"{self.learner} · {self.loop}"
+
+    def _check_settings(self) -> None:
         for field, known in (("learner", LEARNERS), ("loop", LOOPS), ("rate", {"auto": None, **RATES})):
             if getattr(self, field) not in known:
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")
         for field in ("n_steps", "n_rounds"):
-            _whole(field, getattr(self, field))
+            check_count(field, getattr(self, field))
         for field in ("alpha", "eta0", "C"):
             if not getattr(self, field) >= 0.0:
                 raise LossError(f"{field}={getattr(self, field)!r}; give 0 or more")
         if not 0.0 <= self.rank_step_probability <= 1.0:
             raise LossError(f"rank_step_probability={self.rank_step_probability}; give a number from 0 to 1")
-        learner = LEARNERS[self.learner]
-        rate = learner.rate if self.rate == "auto" else self.rate
-        if rate == "pegasos" and self.alpha == 0.0:
+        if self._rate == "pegasos" and self.alpha == 0.0:
             raise LossError("alpha=0 with rate='pegasos', 1 / (alpha t); give a positive alpha or another rate")
-        numbers = RATES[rate](self.alpha, self.eta0)
+
+    @property
+    def _rate(self) -> str:
+        return LEARNERS[self.learner].rate if self.rate == "auto" else self.rate
+
+    def _learner(self) -> tuple[PairLearner, np.ndarray]:
+        learner, numbers = LEARNERS[self.learner], RATES[self._rate](self.alpha, self.eta0)
         constant = float(self.fit_intercept)
         return learner, parameters(self.alpha, numbers, self.C, learner.projected, constant, learner.needs_length)
 
@@ -310,11 +254,16 @@ class StochasticRank(Ranker):
             pair_probability=self._pair_probability,
         )
 
-    def _scale(self, data: RankingDataset) -> np.ndarray:
-        return spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+    def _begin(self, data: RankingDataset) -> Descent:
+        scale = np.ones(data.n_features)
+        return self._descent(spread(data.X, weight_of_rows(data)) if self.standardize else scale)
 
-    def _begin(self, n_features: int, scale: np.ndarray) -> Descent:
-        return Descent(n_features, scale, int(np.random.default_rng(self.random_state).integers(2**63)))
+    def _descent(self, scale: np.ndarray) -> Descent:
+        return Descent(scale.size, scale, int(np.random.default_rng(self.random_state).integers(2**63)))
+
+    def _steps_on(self, descent: Descent, data: RankingDataset) -> Callable[[int], None]:
+        learner, settings = self._learner()
+        return partial(descent.run, learner.run, rows_of(data.X, descent.scale), self._draws(data), settings)
 
     def _scorer(self, descent: Descent) -> LinearScorer:
         weights, intercept = descent.weights(self.average)
@@ -331,9 +280,3 @@ def _native_blocks(
         raise DataError(f"{path} has {data.n_features} features, not n_features={n_features}")
     for lo, hi in query_blocks(data.offsets, max(chunk_bytes // (4 * max(data.n_features, 1)), 1)):
         yield data.select(np.arange(lo, hi))
-
-
-def _whole(field: str, number: Any) -> int:
-    if not isinstance(number, (int, np.integer)) or number < 1:
-        raise LossError(f"{field}={number!r}; give a whole number of 1 or more")
-    return int(number)

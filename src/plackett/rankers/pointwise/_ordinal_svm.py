@@ -96,7 +96,7 @@ class OrdinalSVM(Ranker):
         name = type(self).__name__
         self.grades_, grade, weight, counted = grades_of(data, name)
         n_grades = self.grades_.size
-        scale = spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, weight_of_rows(data)) if self.standardize else np.ones(data.n_features)
         X = data.X if counted is None else take_rows(data.X, counted)
         linear = self.kernel == "linear"
         rows, middle = _scaled_and_centred(X, scale) if linear else (dense(X) / scale, None)

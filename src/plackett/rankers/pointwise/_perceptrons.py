@@ -80,7 +80,7 @@ class OrdinalPerceptron(Ranker):
             )
         mean, scale = np.zeros(data.n_features), np.ones(data.n_features)
         if self.standardize:
-            total, mean, square = moments(data.X, weight_of_rows(data), self.n_jobs)
+            total, mean, square = moments(data.X, weight_of_rows(data))
             scale = deviation(total, mean, square)
         middle = mean / scale
         labels = labels_that_occur(data, lambda part: part.labels >= 0)

@@ -84,7 +84,7 @@ class KernelSVM(Ranker):
         weight = data.row_weight
         counts = (data.labels >= 0) & (weight > 0)
         side = np.where(data.labels[counts] >= self.rel, 1, -1)
-        scale = spread(data.X, weight, self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, weight) if self.standardize else np.ones(data.n_features)
         gamma = 1.0 / data.n_features if self.gamma is None else self.gamma
         support, weights, intercept = np.empty((0, data.n_features)), np.empty(0), 0.0
         with monitor.training(1, "SVM"):

@@ -76,7 +76,7 @@ class PointwiseSVM(Ranker):
         if not (0 < self.C < np.inf and 0 < self.tol < np.inf):
             raise DataError(f"C={self.C}, tol={self.tol}; give positive numbers")
         rows = rows_where(data, counted)
-        scale = spread(data.X, weight_of_rows(data), self.n_jobs) if self.standardize else np.ones(data.n_features)
+        scale = spread(data.X, weight_of_rows(data)) if self.standardize else np.ones(data.n_features)
         side = per_row(data, lambda part: np.where(part.labels >= self.rel, 1.0, -1.0))
         weights, closed = np.zeros(data.n_features + 1), True
         with monitor.training(1, "SVM"):

@@ -42,7 +42,7 @@ def _near_svm(member: LinearPairSVM, data: RankingDataset, overall: LinearScorer
     """½‖w‖² + C Σ ξ² + ρ/2 ‖w − w_g‖² over the weights of the scaled features."""
     from scipy.optimize import minimize
 
-    scale = spread(data.X, data.row_weight, member.n_jobs) if member.standardize else np.ones(data.n_features)
+    scale = spread(data.X, data.row_weight) if member.standardize else np.ones(data.n_features)
     pairs = member.make_pairs(data)
     centre = overall.weights[:, 0] * scale
 

@@ -102,7 +102,7 @@ class CoupleNet(UsesQueryFeatures):
         bound = loss.settle(data).bind(data, n_jobs=self.n_jobs)
         if bound.n_outputs != 1:
             raise LossError(f"loss={loss} has several outputs per document, CoupleNet has one")
-        scale = spread(data.X, data.row_weight, self.n_jobs)
+        scale = spread(data.X, data.row_weight)
         layers = Layers(data, z, scale, bound, self.alpha, self.hidden)
         self.scorer_ = self._minimised(layers, query_map, monitor)
 

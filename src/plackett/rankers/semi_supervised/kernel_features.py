@@ -77,7 +77,7 @@ class KernelFeatures(Wrapper):
         else:
             base = self._member(alone)
             base.early_stopping_rounds = base.calibration = None  # no validation data when a list is scored
-            scale = spread(data.X, data.row_weight, self.n_jobs)
+            scale = spread(data.X, data.row_weight)
             kept = RankingDataset(
                 X=data.X,
                 y=data.y,

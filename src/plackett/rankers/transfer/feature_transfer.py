@@ -101,7 +101,7 @@ class FeatureTransfer(TransferRanker):
             self._end_with(alone)
             return
         pool = pooled([task.replace(preferences=None) for task in tasks], [1.0] * len(tasks))
-        scale = spread(pool.X, pool.row_weight, self.n_jobs)
+        scale = spread(pool.X, pool.row_weight)
         weights, root = np.zeros((len(tasks), data.n_features)), np.eye(data.n_features)
         for _ in range(self.n_sweeps):
             weights = np.stack([self._weights(task, root, scale, alone) for task in tasks])

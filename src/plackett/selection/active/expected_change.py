@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.data.dataset import RankingDataset
 from plackett.selection.budget import checked_budget
 from plackett.selection.candidates import Candidates
@@ -140,8 +141,7 @@ def checked_parts(
     data: RankingDataset, candidates: Candidates, scores: Any, members: Any, loss: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores, what they are a sum of, and labels with −1 for "not judged", checked."""
-    if loss not in ("hinge", "exponential"):
-        raise DataError(f"loss={loss!r}; give 'hinge' or 'exponential'")
+    choice("loss", loss, ("hinge", "exponential"))
     if candidates.open.all():
         raise DataError("no document is judged yet; choose the first ones at random, for example with UniformPool")
     if members is None and data.X is None:

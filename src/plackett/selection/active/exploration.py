@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 
 __all__ = ["explore"]
 
@@ -142,8 +143,7 @@ def explore(
     ----------
     Radlinski, Joachims: Active exploration for learning rankings from clickthrough data. KDD 2007.
     """
-    if strategy not in STRATEGIES:
-        raise DataError(f"strategy={strategy!r}; give {', '.join(map(repr, STRATEGIES))}")
+    choice("strategy", strategy, STRATEGIES)
     if beliefs.mean.size < 2:
         raise DataError("two documents or more are needed")
     pair = list(STRATEGIES[strategy](beliefs, depth, np.random.default_rng(random_state)))

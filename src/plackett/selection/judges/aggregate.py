@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.selection.judges.dawid_skene import dawid_skene
 from plackett.selection.judges.ratings import JudgeRatings
 
@@ -37,8 +38,7 @@ def aggregate_labels(ratings: Any, rule: str = "model") -> np.ndarray:
     >>> aggregate_labels([[0, 0, 2], [2, 2, 2], [0, 1, 2]], "majority").tolist()
     [0.0, 2.0, 1.0]
     """
-    if rule not in RULES:
-        raise DataError(f"rule={rule!r}; give {', '.join(map(repr, RULES))}")
+    choice("rule", rule, RULES)
     table = JudgeRatings.of(ratings)
     empty = np.isnan(table.labels).all(axis=1)
     if empty.any():

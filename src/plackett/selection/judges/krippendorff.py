@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.selection.judges.ratings import JudgeRatings
 
 __all__ = ["krippendorff_alpha"]
@@ -53,8 +53,7 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     ----------
     Krippendorff: Computing Krippendorff's alpha-reliability. University of Pennsylvania, 2011.
     """
-    if level not in LEVELS:
-        raise DataError(f"level={level!r}; give {', '.join(map(repr, LEVELS))}")
+    choice("level", level, LEVELS)
     checked = JudgeRatings.of(ratings)
     counts = checked.counts.astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2]

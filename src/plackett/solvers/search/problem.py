@@ -36,7 +36,7 @@ class LinearProblem:
         self.lists = MeasureObjective(data, measure, n_jobs)
         self.scale: np.ndarray = np.ones(data.n_features)
         if standardize:
-            self.scale = spread(data.X, self.lists.row_weight, n_jobs)
+            self.scale = spread(data.X, self.lists.row_weight)
 
     @property
     def size(self) -> int:

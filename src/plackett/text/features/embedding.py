@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 from plackett.text.features.base import Batch, Feature
 
 __all__ = ["EmbeddingFeature"]
@@ -37,8 +38,7 @@ class EmbeddingFeature(Feature):
     similarity: str = "cosine"
 
     def _check(self) -> None:
-        if self.similarity not in ("cosine", "dot"):
-            raise DataError(f"similarity={self.similarity!r}; give 'cosine' or 'dot'")
+        choice("similarity", self.similarity, ("cosine", "dot"))
 
     @property
     def stream(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from plackett._base.errors import DataError, reading
 from plackett._base.progress import progress
+from plackett.data.arguments import choice
 from plackett.text.features.base import Feature
 from plackett.text.features.model import ModelFeature
 from plackett.text.features.query import QueryFeature, query_values
@@ -150,8 +151,7 @@ def features_of_meta(
     Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
     Information Retrieval 13, 2010.
     """
-    if missing not in ("null", "min"):
-        raise DataError(f"missing={missing!r}; give 'null' or 'min'")
+    choice("missing", missing, ("null", "min"))
     out = np.empty((len(meta.docids), len(features)))
     for j, feature in enumerate(features):
         s = streams.index(feature.stream)

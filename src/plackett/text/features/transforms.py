@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 
 
 def _log(x: np.ndarray) -> np.ndarray:
@@ -41,6 +41,5 @@ TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def transform_name(name: str) -> str:
     """Return the name, or raise an error if there is no such transform."""
-    if name not in TRANSFORMS:
-        raise DataError(f"transform={name!r}; give one of {', '.join(TRANSFORMS)}")
+    choice("transform", name, TRANSFORMS)
     return name

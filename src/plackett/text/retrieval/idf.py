@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plackett._base.errors import DataError
+from plackett.data.arguments import choice
 
 #: Functions of the document frequency and the number of documents; terms that do not occur are given 0.
 IDF: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
@@ -20,6 +20,5 @@ IDF: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
 
 def idf_name(name: str) -> str:
     """Return the name, or raise an error if there is no such IDF."""
-    if name not in IDF:
-        raise DataError(f"idf={name!r}; give one of {', '.join(IDF)}")
+    choice("idf", name, IDF)
     return name

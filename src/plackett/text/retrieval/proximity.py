@@ -122,6 +122,41 @@ def proximity_table(
 
 
 @kernel
+def _number_terms(terms, slot, own, follows):  # type: ignore[no-untyped-def]
+    """Number the distinct terms of a query, and note which are neighbours; how many there are."""
+    m = 0
+    before = -1
+    for t in terms:
+        if t < 0:
+            before = -1
+            continue
+        if slot[t] < 0:
+            if m == _MOST:
+                continue
+            slot[t] = m
+            own[m] = t
+            m += 1
+        if before >= 0:
+            follows[before, slot[t]] = True
+        before = slot[t]
+    return m
+
+
+@kernel
+def _distances(closest, m, length):  # type: ignore[no-untyped-def]
+    """The least and the mean of the distances of the pairs that occur; the length of the document if none does."""
+    least, total, pairs = length, 0, 0
+    for a in range(m):
+        for b in range(a):
+            if closest[a, b] >= 0:
+                pairs += 1
+                total += closest[a, b]
+                if closest[a, b] < least:
+                    least = closest[a, b]
+    return least, total / pairs if pairs > 0 else np.float64(length)
+
+
+@kernel
 def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, stream, n_terms, out):  # type: ignore[no-untyped-def]
     """One pass over the words of each document."""
     slot = np.full(n_terms, -1, np.int16)  # number of a term among the distinct terms of the query
@@ -130,22 +165,7 @@ def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, s
     last = np.empty(_MOST, np.int64)
     closest = np.empty((_MOST, _MOST), np.int64)
     for q in range(lo, hi):
-        m = 0
-        before = -1
-        for i in range(query_offsets[q], query_offsets[q + 1]):
-            t = query_terms[i]
-            if t < 0:
-                before = -1
-                continue
-            if slot[t] < 0:
-                if m == _MOST:
-                    continue
-                slot[t] = m
-                own[m] = t
-                m += 1
-            if before >= 0:
-                follows[before, slot[t]] = True
-            before = slot[t]
+        m = _number_terms(query_terms[query_offsets[q] : query_offsets[q + 1]], slot, own, follows)
         for p in range(offsets[q], offsets[q + 1]):
             begin, end = starts[documents[p]], starts[documents[p] + 1]
             for a in range(m):
@@ -187,16 +207,7 @@ def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, s
                 last[a] = at
                 if at - earliest + 1 < cover:
                     cover = at - earliest + 1
-            least, total, pairs = end - begin, 0, 0
-            for a in range(m):
-                for b in range(a):
-                    if closest[a, b] >= 0:
-                        pairs += 1
-                        total += closest[a, b]
-                        if closest[a, b] < least:
-                            least = closest[a, b]
-            out[p, 0] = least
-            out[p, 1] = total / pairs if pairs > 0 else end - begin
+            out[p, 0], out[p, 1] = _distances(closest, m, end - begin)
             out[p, 2] = final - first if matched > 1 else end - begin
             out[p, 3] = cover
             out[p, 4] = ordered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,16 +33,6 @@ class QueryTerms(NamedTuple):
         """Terms and weights of one query."""
         part = slice(self.offsets[q], self.offsets[q + 1])
         return self.terms[part], self.weights[part]
-
-    @classmethod
-    def from_lists(cls, lists: Iterable[tuple[Any, Any]]) -> QueryTerms:
-        """From terms and weights of each query."""
-        pairs = list(lists)
-        offsets = np.zeros(len(pairs) + 1, np.int64)
-        np.cumsum([len(terms) for terms, _ in pairs], out=offsets[1:])
-        terms = np.concatenate([np.empty(0, np.int32), *(np.asarray(t, np.int32) for t, _ in pairs)])
-        weights = np.concatenate([np.empty(0), *(np.asarray(w, np.float64) for _, w in pairs)])
-        return cls(offsets, terms, weights)
 
 
 class Queries:

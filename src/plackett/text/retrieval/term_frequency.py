@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, kernel_from, template
+from plackett.data.arguments import choice
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, term_kernels
 
@@ -102,8 +102,7 @@ TF: dict[str, Variant] = {
 
 def tf_name(name: str) -> str:
     """Return the name, or raise an error if there is no such variant."""
-    if name not in TF:
-        raise DataError(f"tf={name!r}; give one of {', '.join(TF)}")
+    choice("tf", name, TF)
     return name
 
 

@@ -22,13 +22,13 @@ class Survey:
     n_rows: int = 0
     _moments: Moments | None = None
 
-    def add(self, block: RankingDataset, draws: Draws, n_jobs: int | None) -> None:
+    def add(self, block: RankingDataset, draws: Draws) -> None:
         """Add one more block."""
         self.pair_mass.append(draws.pairs.mass)
         self.single_mass.append(draws.singles.mass)
         self.n_queries += block.n_queries
         self.n_rows += block.n_rows
-        block_moments = moments(block.X, weight_of_rows(block), n_jobs)
+        block_moments = moments(block.X, weight_of_rows(block))
         self._moments = block_moments if self._moments is None else merged_moments(self._moments, block_moments)
 
     @property
