@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["simulate_online"]
 
 
-def _runs(  # type: ignore[no-untyped-def]
+def _runs(
     lo, hi, starts, seeds, X, offsets, gains, attraction, stop, look, right, wrong, leave, arrival, k, marks,
     test_X, test_offsets, test_gains, parameters, weights, memory, online, offline, churn, clicked,
 ):  # fmt: skip

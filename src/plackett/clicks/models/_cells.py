@@ -28,7 +28,7 @@ def n_browsing_cells(n_ranks: int) -> int:
 
 
 @kernel
-def browsing_cell(last, rank, n_ranks):  # type: ignore[no-untyped-def]
+def browsing_cell(last, rank, n_ranks):
     """Cell of the last clicked rank above (0 if none) and the distance to it: t (2m − t + 1) / 2 + s − 1."""
     t = min(last, n_ranks - 1)
     s = min(rank - last, n_ranks - t)
@@ -36,7 +36,7 @@ def browsing_cell(last, rank, n_ranks):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _browsing_cells(lo, hi, offsets, rank, clicked, n_ranks, out):  # type: ignore[no-untyped-def]
+def _browsing_cells(lo, hi, offsets, rank, clicked, n_ranks, out):
     for page in range(lo, hi):
         last = 0
         for row in range(offsets[page], offsets[page + 1]):
@@ -85,7 +85,7 @@ GIVEN, RANK, BROWSING = range(3)
 
 
 @kernel
-def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_pair, by_cell, used):  # type: ignore[no-untyped-def]
+def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_pair, by_cell, used):
     """Entries of the pairs of each part, written from the first row of the part on.
 
     Rows of one query at a time are sorted by pair, by counting, and merged by cell: what that takes stays in the cache.
@@ -187,7 +187,7 @@ def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_
 
 
 @kernel
-def _close_gaps(starts, used, values):  # type: ignore[no-untyped-def]
+def _close_gaps(starts, used, values):
     n = 0
     for part in range(used.size):
         for i in range(starts[part], starts[part] + used[part]):

@@ -122,7 +122,7 @@ def proximity_table(
 
 
 @kernel
-def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, stream, n_terms, out):  # type: ignore[no-untyped-def]
+def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, stream, n_terms, out):
     """One pass over the words of each document."""
     slot = np.full(n_terms, -1, np.int16)  # number of a term among the distinct terms of the query
     own = np.empty(_MOST, np.int32)
