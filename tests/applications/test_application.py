@@ -167,6 +167,9 @@ def test_features_of_your_own(tmp_path):
     loaded = Application.load(tmp_path / "own", features=Lengths())
     assert (loaded.predict(lists) == application.predict(lists)).all()
     assert Application.load_examples(tmp_path / "own") is None
+    application.save(tmp_path / "shown", examples=lists)
+    source = open_source([str(tmp_path / "shown")])  # without the code of the features
+    assert source.document("1", Query("q0", ""))["title"] == lists.items[1] and list(source.columns) == ["shown"]
     _application().fit(_judged(6)).save(tmp_path / "plain")
     with pytest.raises(DataError, match="without examples"):
         open_source([str(tmp_path / "plain")])

@@ -27,7 +27,7 @@ def test_what_stands_behind_a_ranker():
     [
         ("plackett.losses.pairwise.lambdas", True),
         ("plackett._kernels.kernel", True),
-        ("plackett.cli.churn", False),
+        ("plackett.cli.compare_runs", False),
     ],
 )
 def test_an_edit_changes_the_stamp(edited, changes, monkeypatch):
