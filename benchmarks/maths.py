@@ -27,7 +27,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 
 def nanoseconds(function: Any, x: np.ndarray) -> float:
     @numba.njit(error_model="numpy")
-    def loop(x, out):  # type: ignore[no-untyped-def]
+    def loop(x, out):
         for i in range(x.size):
             out[i] = function(x[i])
 

@@ -91,8 +91,9 @@ def pydocs(folder: Path) -> Iterator[Task]:
     ):
         queries = {q: collection.queries[q] for q in judgements}
         data = extracted(collection.index(), queries, judgements, "text")
-        graph = LinkGraph.from_edges([(d.id, link.target) for d in collection.documents for link in d.links],
-                                     self_links=False)  # fmt: skip
+        graph = LinkGraph.from_edges(
+            [(d.id, link.target) for d in collection.documents for link in d.links], self_links=False
+        )
         tree = LinkGraph.from_edges(list(collection.parents.items()))
         found = {"tree": pk.link_relation(data, tree), "mentions": pk.link_relation(data, graph)}
         yield f"pydocs, {name}", data, found

@@ -210,9 +210,13 @@ def _table(
         if parameters is not None:
             row["learned"] = parameters[name]
         rows.append(row)
-    notes = [f"change of {MEASURES[0]} from {reference}, which looks at relevance alone; p of a two-sided paired "
-             "randomisation test."]  # fmt: skip
+    notes = [
+        f"change of {MEASURES[0]} from {reference}, which looks at relevance alone; p of a two-sided paired "
+        "randomisation test."
+    ]
     if parameters is not None:
-        notes.append("learned: the trade-off or strength chosen on the training queries; for SequentialDiversity the "
-                     "weight of the largest similarity.")  # fmt: skip
+        notes.append(
+            "learned: the trade-off or strength chosen on the training queries; for SequentialDiversity the "
+            "weight of the largest similarity."
+        )
     return Study(pl.DataFrame(rows, infer_schema_length=None), question, tuple(notes))

@@ -166,16 +166,24 @@ def test_what_relational_rankers_learned_is_checked(tmp_path, make, name, value)
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("relations", b'["r", "s"]'), ("relations", b"{}"), ("relations", b"[["), ("relations.0.row", [0, 7]),
-        ("relations.0.other", [-1, 1]), ("relations.0.weight", [np.nan, 1.0]), ("preferences.winner", [99]),
+        ("relations", b'["r", "s"]'),
+        ("relations", b"{}"),
+        ("relations", b"[["),
+        ("relations.0.row", [0, 7]),
+        ("relations.0.other", [-1, 1]),
+        ("relations.0.weight", [np.nan, 1.0]),
+        ("preferences.winner", [99]),
     ],
-)  # fmt: skip
+)
 def test_training_data_inside_a_model_are_checked(tmp_path, name, value):
     pairs = pk.Relation.from_pairs([(0, 1), (2, 3)], weight=[1.0, 2.0])
     data = pk.RankingDataset.from_arrays(
-        np.arange(8.0).reshape(4, 2), None, [1, 1, 2, 2], relations={"r": pairs},
+        np.arange(8.0).reshape(4, 2),
+        None,
+        [1, 1, 2, 2],
+        relations={"r": pairs},
         preferences=pk.Preferences.from_pairs([(0, 1)]),
-    )  # fmt: skip
+    )
     arrays = pack_data(data)
     assert unpack_data(arrays).relations["r"].to_pairs().tolist() == [[0, 1], [2, 3]]
     assert len(unpack_data(arrays).preferences) == 1

@@ -163,9 +163,11 @@ FUNCTIONS = {
     "aggregate": lambda c: pk.aggregate(c.data.replace(X=np.abs(c.data.X).argsort(0).astype("f4") + 1)).tolist(),
     "best_order": lambda c: pk.best_order(c.data, c.scores).tolist(),
     "compare": lambda c: pk.compare(c.data, {"x": c.scores, "y": c.other}, "nDCG").pairs["p"].to_list(),
-    "compare_evaluations": lambda c: pk.compare_evaluations(
-        {"x": pk.evaluate(c.data, c.scores, "AP"), "y": pk.evaluate(c.data, c.other, "AP")}
-    ).pairs["p"].to_list(),
+    "compare_evaluations": lambda c: (
+        pk.compare_evaluations({"x": pk.evaluate(c.data, c.scores, "AP"), "y": pk.evaluate(c.data, c.other, "AP")})
+        .pairs["p"]
+        .to_list()
+    ),
     "compare_runs": lambda c: pk.compare_runs(c.qrels, c.runs, "nDCG@3").pairs["p"].to_list(),
     "concat": lambda c: _dataset(c, pk.concat([c.data.select([0, 1]), c.data.select([2, 3, 4, 5])])),
     "cross_validate": lambda c: _per_query(c, pk.cross_validate(c.data, pk.LinearRegression(), "AP", folds=3)),
@@ -190,9 +192,11 @@ FUNCTIONS = {
     "pool": lambda c: c.rows(pk.pool(list(c.runs.values()), depth=2)),
     "precision_recall_curve": lambda c: [part.tolist() for part in pk.precision_recall_curve(c.data, c.scores)],
     "profile": lambda c: str(pk.profile(c.data)),
-    "prune": lambda c: pk.prune(
-        pk.LambdaMART(n_estimators=4, num_leaves=3, min_child_samples=1, n_jobs=1).fit(c.data), c.data, 2
-    ).predict(c.data).tolist(),
+    "prune": lambda c: (
+        pk.prune(pk.LambdaMART(n_estimators=4, num_leaves=3, min_child_samples=1, n_jobs=1).fit(c.data), c.data, 2)
+        .predict(c.data)
+        .tolist()
+    ),
     "query_features": lambda c: pk.query_features(c.data).tolist(),
     "rbo": lambda c: list(pk.rbo(c.scores, c.other, c.data.qid)),
     "read": lambda c: _dataset(c, c.written(pk.write, pk.read, "a.plackett", c.data)),
@@ -201,7 +205,8 @@ FUNCTIONS = {
     "read_qrels": lambda c: c.rows(c.written(pk.write_qrels, pk.read_qrels, "a.qrels", c.qrels)),
     "read_ranklib_scores": lambda c: c.written(
         lambda path: pk.write_ranklib_scores(c.data, c.scores, path),
-        lambda path: pk.read_ranklib_scores(path, c.data).tolist(), "a.scores",
+        lambda path: pk.read_ranklib_scores(path, c.data).tolist(),
+        "a.scores",
     ),
     "read_run": lambda c: c.rows(
         c.written(pk.write_run, pk.read_run, "a.run", c.runs["x"]).select("qid", "docid", "score")
@@ -209,9 +214,9 @@ FUNCTIONS = {
     "relatedness": lambda c: str(
         pk.relatedness(c.data.select([0, 1, 2]), c.data.select([3, 4, 5]), "LinearRegression")
     ),
-    "response_times": lambda c: c.q(pk.response_times(
-        pk.KNNOffline2(base="LinearRegression", k=2).fit(c.data), c.data
-    )["qid"].to_numpy()),
+    "response_times": lambda c: c.q(
+        pk.response_times(pk.KNNOffline2(base="LinearRegression", k=2).fit(c.data), c.data)["qid"].to_numpy()
+    ),
     "roc_curve": lambda c: str(pk.roc_curve(c.data, c.scores)),
     "run_frame": lambda c: c.rows(c.runs["x"]),
     "sample_order": lambda c: pk.sample_order(c.data, 0).tolist(),
@@ -235,7 +240,7 @@ FUNCTIONS = {
     "to_pointwise": lambda c: pk.to_pointwise(c.preferred).tolist(),
     "weighted_kendall": lambda c: list(pk.weighted_kendall(c.scores, c.other, c.data.qid)),
     "weighted_kendall_omega": lambda c: pk.weighted_kendall_omega(c.preferred, c.scores).tolist(),
-}  # fmt: skip
+}
 #: The second halves of what is above.
 WRITERS = {"write", "write_letor", "write_qrels", "write_run", "write_ranklib_scores"}
 #: Functions that never see an id.

@@ -105,9 +105,12 @@ def files(folder: Path):
     yield folder / "als.plackett", pk.load
     trees = {"n_estimators": 3, "num_leaves": 4, "min_child_samples": 1, "n_jobs": 1}
     for ranker in (
-        pk.LambdaMART(**trees), pk.RankBoost(n_estimators=9), pk.AssociationRules(), pk.KNNOnline(base="PRank", k=3),
+        pk.LambdaMART(**trees),
+        pk.RankBoost(n_estimators=9),
+        pk.AssociationRules(),
+        pk.KNNOnline(base="PRank", k=3),
         pk.Cascade(stages=(pk.ListNet(max_iter=2), pk.LambdaMART(**trees)), keep=(3,)),
-    ):  # fmt: skip
+    ):
         path = folder / f"{type(ranker).__name__}.plackett"
         ranker.fit(data).save(path)
         yield path, use_model

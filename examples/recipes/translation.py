@@ -23,7 +23,7 @@ from plackett.text import Analyzer
 
 
 @njit(error_model="numpy", nogil=True)
-def _em_step(question_offsets, answer_offsets, cells, table, counts):  # type: ignore[no-untyped-def]
+def _em_step(question_offsets, answer_offsets, cells, table, counts):
     """Expected counts of each cell of the table, and the log-likelihood of all questions."""
     total = 0.0
     at = 0
@@ -41,7 +41,7 @@ def _em_step(question_offsets, answer_offsets, cells, table, counts):  # type: i
 
 
 @njit(error_model="numpy", nogil=True)
-def _log_probabilities(  # type: ignore[no-untyped-def]
+def _log_probabilities(
     question_offsets, question, answer_offsets, answer, first, target, table, background, smoothing, floor, out
 ):
     """Mean log-probability of the words of each question, given its answer."""
@@ -271,8 +271,11 @@ def _pairs(
     return asked, answered
 
 
-_SAMPLE = ("how to fry eggs\tput the eggs into hot butter", "how to boil eggs\tput the eggs into hot water",
-           "how to boil rice\trice needs twice its volume of water")  # fmt: skip
+_SAMPLE = (
+    "how to fry eggs\tput the eggs into hot butter",
+    "how to boil eggs\tput the eggs into hot water",
+    "how to boil rice\trice needs twice its volume of water",
+)
 
 
 def main() -> None:

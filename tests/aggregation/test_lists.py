@@ -106,7 +106,7 @@ def test_a_dataset_of_ranks_and_a_table_in_any_row_order_agree():
         (lambda: fuse(list(RUNS.values()), "rrrf"), "did you mean RRF"),
         (lambda: fuse(list(RUNS.values()), "rrf", q=1), "RRF has no parameter 'q'; it has weights, k"),
     ],
-)  # fmt: skip
+)
 def test_errors_name_query_document_and_list(make, message):
     with pytest.raises(DataError, match=message):
         make()

@@ -38,8 +38,13 @@ def _same(ours, theirs, shift=0.0):
 
 
 NAMES = {
-    "CombSUM": "sum", "CombMNZ": "mnz", "CombANZ": "anz", "CombMIN": "min", "CombMAX": "max", "CombMED": "med",
-}  # fmt: skip
+    "CombSUM": "sum",
+    "CombMNZ": "mnz",
+    "CombANZ": "anz",
+    "CombMIN": "min",
+    "CombMAX": "max",
+    "CombMED": "med",
+}
 
 
 @pytest.mark.full  # ranx takes minutes to compile when it is new
@@ -65,7 +70,7 @@ def test_comb_methods_agree_with_ranx(norm):
         ("Borda", {}, "bordafuse", {}, -4),  # there the last of n documents has 1 point, here 0, in each of four runs
         ("CombSUM", {"weights": (1.0, 2.0, 0.5, 3.0)}, "wsum", {"weights": (1.0, 2.0, 0.5, 3.0)}, 0),
     ],
-)  # fmt: skip
+)
 def test_rank_methods_agree_with_ranx(name, options, other, parameters, shift):
     runs = _random_runs(seed=1)
     ranx, theirs = _ranx_runs(runs)

@@ -99,8 +99,12 @@ def test_folds_are_fitted_anew_on_the_other_lists():
         values[fold == held] = pk.evaluate(data, other.ranker.predict(data), "RR").per_query["RR"].to_numpy()
     means = dict(zip(found.table["system"], found.table["mean"], strict=True))
     assert means["ranker"] == pytest.approx(values.mean())
-    length = pk.evaluate(lists.labels, [len(AnswerFeatures().analyzer.tokens(a)) for a in lists.items], "RR",
-                         qid=np.repeat(lists.qids, 3))  # fmt: skip
+    length = pk.evaluate(
+        lists.labels,
+        [len(AnswerFeatures().analyzer.tokens(a)) for a in lists.items],
+        "RR",
+        qid=np.repeat(lists.qids, 3),
+    )
     assert means["length"] == pytest.approx(length.mean["RR"])
     with pytest.raises(DataError, match="n_folds=13"):
         application.cross_validate(lists, n_folds=13)

@@ -51,8 +51,9 @@ def test_a_model_is_no_file_of_scores(tmp_path):
 
 
 def test_the_page_has_queries_and_examples(folder):
-    done = call(folder / "old.txt", folder / "new.txt", folder / "data.txt", "-k", 3, "--examples", 1,
-                "--format", "markdown")  # fmt: skip
+    done = call(
+        folder / "old.txt", folder / "new.txt", folder / "data.txt", "-k", 3, "--examples", 1, "--format", "markdown"
+    )
     assert done.exit_code == 0, done.output
     assert "What would change for users" in done.stdout and "rank before" in done.stdout
     assert done.stdout.count("rank before") == 1

@@ -64,8 +64,9 @@ def test_examination_that_depends_on_the_last_click(folder, tmp_path):
     text = call("fit", folder / "log.plackett", "--out", tmp_path / "m.plackett", "-m", "UBM")
     lines = [line.split(": ") for line in text.splitlines()[1:]]
     assert [name for name, _ in lines] == [
-        "examination without a click above", *(f"examination after a click at rank {i}" for i in (1, 2, 3))
-    ]  # fmt: skip
+        "examination without a click above",
+        *(f"examination after a click at rank {i}" for i in (1, 2, 3)),
+    ]
     assert [len(values.split()) for _, values in lines] == [4, 3, 2, 1]
 
 

@@ -77,12 +77,16 @@ def test_a_few_large_orders_decide_nothing(runs, tmp_path):
         ("{\n", "line 1: not a line of JSON"),
         ("[1]", "line 1: an object"),
         ('{"id": "x"}', "line 1: no field 'rankers'"),
-        ('{"rankers": ["a", "b"], "method": "team-draft", "documents": ["d"], "credits": [[1, 0]], "clicks": ["e"]}',
-         "line 1: clicked document 'e'"),
-        ('{"rankers": ["a", "b"], "method": "team-draft", "documents": 3, "credits": [[1, 0]], "clicks": ["e"]}',
-         "line 1: "),
+        (
+            '{"rankers": ["a", "b"], "method": "team-draft", "documents": ["d"], "credits": [[1, 0]], "clicks": ["e"]}',
+            "line 1: clicked document 'e'",
+        ),
+        (
+            '{"rankers": ["a", "b"], "method": "team-draft", "documents": 3, "credits": [[1, 0]], "clicks": ["e"]}',
+            "line 1: ",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_events_are_named_by_line(tmp_path, text, said):
     path = tmp_path / "events.jsonl"
     path.write_text(text)

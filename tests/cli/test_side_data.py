@@ -37,8 +37,9 @@ def test_a_relation_from_a_file(run, tmp_path, docids):
     relation = f"similarity={tmp_path / 'alike.txt'}"
     model, scores = tmp_path / "m.plackett", tmp_path / "scores.txt"
     words = ("-p", "beta=0.5", "-p", "n_jobs=1", "--relation", relation)
-    code, _, err = run("train", "RelationalFeedback(base='LinearRegression')", tmp_path / "train.txt",
-                       "--out", model, *words)  # fmt: skip
+    code, _, err = run(
+        "train", "RelationalFeedback(base='LinearRegression')", tmp_path / "train.txt", "--out", model, *words
+    )
     assert code == 0, err
     assert "relation similarity: " in err and "in 12 of 12 queries" in err
     code, _, err = run("predict", model, tmp_path / "train.txt", "--out", scores)
@@ -84,8 +85,9 @@ def test_query_features_from_a_file_or_columns(run, tmp_path):
     words = ("train", "TwoLayer(base='LinearRegression')")
     code, _, err = run(*words, tmp_path / "train.txt", "--out", model, "--query-features", tmp_path / "z.tsv")
     assert code == 0, err
-    code, _, err = run("predict", model, tmp_path / "train.txt", "--out", tmp_path / "s.txt",
-                       "--query-features", tmp_path / "z.tsv")  # fmt: skip
+    code, _, err = run(
+        "predict", model, tmp_path / "train.txt", "--out", tmp_path / "s.txt", "--query-features", tmp_path / "z.tsv"
+    )
     assert code == 0, err
     code, _, err = run("predict", model, tmp_path / "train.txt", "--out", tmp_path / "t.txt")
     assert code == 1 and "pass the --query-features of training" in err

@@ -275,8 +275,9 @@ def test_compare_runs_takes_columns(run, tmp_path):
     for name, sign in (("x", 1), ("y", -1)):
         (tmp_path / name).write_text("".join(f"{sign * (i % 3)}\n" for i in range(12)))
     files = tmp_path / "a.csv", tmp_path / "x", tmp_path / "y"
-    code, out, err = run("compare-runs", "--data", *files, "--drop", "title",
-                         "--label", "rating", "-m", "nDCG@2", "--json")  # fmt: skip
+    code, out, err = run(
+        "compare-runs", "--data", *files, "--drop", "title", "--label", "rating", "-m", "nDCG@2", "--json"
+    )
     assert code == 0 and "nDCG@2" in out, err
 
 

@@ -394,9 +394,12 @@ def test_purchases_by_two_ways_one_of_which_is_wrong():
 
 def test_what_a_click_is_worth():
     log = ClickLog.from_arrays(
-        ["q", "q", "p"], [["a", "b"], ["a", "b"], ["a", "c"]], [[1, 0], [1, 1], [1, 0]],
-        actions=[[6, 0], [0, 3], [0, 7]], weight=[1, 1, 2],
-    )  # fmt: skip
+        ["q", "q", "p"],
+        [["a", "b"], ["a", "b"], ["a", "c"]],
+        [[1, 0], [1, 1], [1, 0]],
+        actions=[[6, 0], [0, 3], [0, 7]],
+        weight=[1, 1, 2],
+    )
     worth = ClickWorth(log)
     mean = 9 / 5  # of five clicks; the seven was not clicked for
     a, b, c = (6 + mean) / 5, (3 + mean) / 2, mean

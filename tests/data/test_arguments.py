@@ -233,7 +233,7 @@ def test_every_public_item_is_in_the_table():
         (lambda: learning_curve(DATA, measure="ARP"), "10 or more"),
         (lambda: LearningCurve(np.ones(1), np.ones(1), np.ones((1, 1))).predict(NAN, 2), "queries=nan"),
     ],
-)  # fmt: skip
+)
 def test_messages_name_the_place(action, message):
     with pytest.raises((pk.DataError, pk.MeasureError)) as error:
         action()

@@ -148,8 +148,13 @@ def test_rankers_of_numbers_refuse_categories():
     data = RankingDataset.from_frame(shop())
     numbers = data.replace(categories=None)
     advice = r"'brand': \w+ takes numbers, not categories; .*drop=\['brand'\].*OrderedTargetEncoder"
-    for ranker in (pk.ListNet(), pk.RankBoost(), pk.Blend(members=("LambdaMART", "MART")), pk.QueryNormalizer(),
-                   pk.Imputer()):  # fmt: skip
+    for ranker in (
+        pk.ListNet(),
+        pk.RankBoost(),
+        pk.Blend(members=("LambdaMART", "MART")),
+        pk.QueryNormalizer(),
+        pk.Imputer(),
+    ):
         with pytest.raises(DataError, match=advice):
             ranker.fit(data)
     with pytest.raises(DataError, match=advice):

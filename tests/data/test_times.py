@@ -84,8 +84,11 @@ def test_bad_times_are_refused(values, message):
 @pytest.mark.parametrize("values", [[1, 2], [1, 2, np.inf], [["a"]] * 3, 7, [1, "x", 2], [None] * 3])
 def test_bad_times_of_arrays_are_refused(values):
     data = pk.datasets.make_ranking(n_queries=3, random_state=0)
-    for give in (lambda: data.replace(query_time=values), lambda: pk.split_by_time(data, time=values),
-                 lambda: RankingDataset.from_arrays(data.X, data.y, data.qid, query_time=values)):  # fmt: skip
+    for give in (
+        lambda: data.replace(query_time=values),
+        lambda: pk.split_by_time(data, time=values),
+        lambda: RankingDataset.from_arrays(data.X, data.y, data.qid, query_time=values),
+    ):
         with pytest.raises((DataError, TypeError)) as error:
             give()
         assert isinstance(error.value, DataError) or values == 7

@@ -60,7 +60,7 @@ JUDGED = "".join(f"what does animal{i} do\t{text}\n" for i in range(6) for text 
         ("subgroups", {"t.csv": "a,b\n" + "x,1\ny,0\n" * 20}, ("b",), "a = x: 100% of 20 rows (overall 50%)"),
         ("translation", {"p.tsv": "one two\tuno due\none\tuno\n"}, (), "uno: on"),
     ],
-)  # fmt: skip
+)
 def test_a_recipe_takes_files(recipe, files, more, expected, tmp_path, monkeypatch, capsys):
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

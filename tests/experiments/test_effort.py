@@ -156,9 +156,13 @@ def test_xgboost_counts_from_0(module, parts):
     train, valid = parts
     ranker = xgboost.XGBRanker(n_estimators=60, learning_rate=0.5, early_stopping_rounds=3, n_jobs=1)
     ranker.fit(
-        train.X, train.y, qid=train.query_of_row, eval_set=[(valid.X, valid.y)], eval_qid=[valid.query_of_row],
+        train.X,
+        train.y,
+        qid=train.query_of_row,
+        eval_set=[(valid.X, valid.y)],
+        eval_qid=[valid.query_of_row],
         verbose=False,
-    )  # fmt: skip
+    )
     assert settled(ranker)["n_estimators"] == ranker.best_iteration + 1
     best = xgboost.XGBRanker(n_estimators=ranker.best_iteration + 1, learning_rate=0.5, n_jobs=1)
     best.fit(train.X, train.y, qid=train.query_of_row)

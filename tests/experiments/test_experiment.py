@@ -217,9 +217,13 @@ def test_xgboost_stops_early_where_asked(data):
     plain = xgboost.XGBRanker(n_estimators=40, learning_rate=0.5, early_stopping_rounds=2, random_state=0, n_jobs=1)
     train, valid = fold.train, fold.valid
     plain.fit(
-        train.X, train.y, qid=train.query_of_row, eval_set=[(valid.X, valid.y)], eval_qid=[valid.query_of_row],
+        train.X,
+        train.y,
+        qid=train.query_of_row,
+        eval_set=[(valid.X, valid.y)],
+        eval_qid=[valid.query_of_row],
         verbose=False,
-    )  # fmt: skip
+    )
     assert not found.failures and plain.best_iteration < 39
     np.testing.assert_array_equal(found.cells[0].scores, plain.predict(fold.test.X))
 

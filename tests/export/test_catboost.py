@@ -19,9 +19,13 @@ def split(feature, border):
 
 def feature(number, treatment="AsIs", name=""):
     return {
-        "feature_index": number, "flat_feature_index": number, "nan_value_treatment": treatment, "feature_id": name,
-        "borders": [], "has_nans": treatment != "AsIs",
-    }  # fmt: skip
+        "feature_index": number,
+        "flat_feature_index": number,
+        "nan_value_treatment": treatment,
+        "feature_id": name,
+        "borders": [],
+        "has_nans": treatment != "AsIs",
+    }
 
 
 SYMMETRIC = {
@@ -66,8 +70,12 @@ def test_symmetric_trees_by_hand(tmp_path):
 def test_other_trees_by_hand(tmp_path):
     ranker = read_catboost(written(tmp_path, NESTED))
     assert ranker.predict([[0.0, 9.0], [0.2, -2.0], [0.2, -1.0], [0.2, np.nan], [np.nan, 0.0]]).tolist() == [
-        1.0, 2.0, 4.0, 4.0, 1.0,
-    ]  # fmt: skip
+        1.0,
+        2.0,
+        4.0,
+        4.0,
+        1.0,
+    ]
     assert type(ranker).__name__ == "MART"
 
 

@@ -182,9 +182,13 @@ def test_any_damage_is_a_model_or_an_error_of_ours(model, tmp_path, suffix):
 
 
 @pytest.mark.parametrize(
-    ("names", "reason"), [(["\x1b[31mred", "b", "c"], "cannot be the name"), (["", "b", "c"], "cannot be the name"),
-                          (["b", "b", "c"], "'b' occurs twice")]
-)  # fmt: skip
+    ("names", "reason"),
+    [
+        (["\x1b[31mred", "b", "c"], "cannot be the name"),
+        (["", "b", "c"], "cannot be the name"),
+        (["b", "b", "c"], "'b' occurs twice"),
+    ],
+)
 def test_names_that_would_fail_later_are_refused(tmp_path, names, reason):
     X = np.random.default_rng(0).normal(size=(50, 3))
     pk.write_xgboost(pk.MART(n_estimators=2, n_jobs=1).fit(X, X[:, 0] > 0, qid=np.zeros(50)), tmp_path / "m.json")

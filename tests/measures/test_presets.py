@@ -316,8 +316,10 @@ def test_xgboost(lists, metric):
     matrix = xgboost.DMatrix(np.zeros((labels.size, 1)), labels, qid=qid, base_margin=scores)
     parameters = {"objective": "rank:ndcg", "learning_rate": 0.0, "eval_metric": names, "nthread": 1}
     text = xgboost.train(parameters, matrix, 1).eval(matrix)
-    wanted = {str(parse(name.removeprefix("eval-"))): float(value) for name, value in
-              (pair.rsplit(":", 1) for pair in text.split()[1:])}  # fmt: skip
+    wanted = {
+        str(parse(name.removeprefix("eval-"))): float(value)
+        for name, value in (pair.rsplit(":", 1) for pair in text.split()[1:])
+    }
     assert len(wanted) == 4
     assert pk.evaluate(labels, scores, list(wanted), qid=qid, preset="xgboost").mean == pytest.approx(wanted)
 

@@ -63,8 +63,7 @@ def test_against_ranx(runs):
 
     qrels, run = runs
     ours = ["P@5", "R@5", "F@5", "AP", "RR", "Rprec", "Success@1", "nDCG@5", "NumRelRet@5"]
-    theirs = ["precision@5", "recall@5", "f1@5", "map", "mrr", "r-precision", "hit_rate@1",
-              "ndcg_burges@5", "hits@5"]  # fmt: skip
+    theirs = ["precision@5", "recall@5", "f1@5", "map", "mrr", "r-precision", "hit_rate@1", "ndcg_burges@5", "hits@5"]
     wanted = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), theirs, return_mean=False)
     found = evaluate_run(qrels, run, ours)
     for name, peer in zip(ours, theirs, strict=True):

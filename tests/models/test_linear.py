@@ -81,8 +81,13 @@ def test_sgd_comes_close_to_the_optimum():
     for solver, model in models.items():
         scorer = model.train(Logistic(), data, Monitor())
         loss = Logistic()(scorer.predict(data.X, data.offsets), data) / data.query_weight.sum()
-        scale = np.sqrt(np.average((data.X - np.average(data.X, 0, np.repeat(data.query_weight, data.group))) ** 2, 0,
-                                   np.repeat(data.query_weight, data.group)))  # fmt: skip
+        scale = np.sqrt(
+            np.average(
+                (data.X - np.average(data.X, 0, np.repeat(data.query_weight, data.group))) ** 2,
+                0,
+                np.repeat(data.query_weight, data.group),
+            )
+        )
         value[solver] = loss + 0.005 * ((scorer.weights[:, 0] * scale) ** 2).sum()
     start = Logistic()(np.zeros(data.n_rows), data) / data.query_weight.sum()
     assert value["lbfgs"] <= value["sgd"] + 1e-9

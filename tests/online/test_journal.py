@@ -123,8 +123,11 @@ def test_repeats_late_events_and_nonsense(tmp_path):
     with Journal(tmp_path, Sums(), max_age=3600) as journal:
         now = time.time()
         assert journal.record_all([("a", 1, now), ("a", 1, now), ("b", 2, now - 7200), ("c", 4, None)]) == [
-            True, False, False, True,
-        ]  # fmt: skip
+            True,
+            False,
+            False,
+            True,
+        ]
         deep = []
         for _ in range(100_000):
             deep = [deep]

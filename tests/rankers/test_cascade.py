@@ -32,8 +32,9 @@ def test_scores_of_three_stages_by_hand(parts):
     """Stage by stage: trained on what reached it, above what did not, in the order of its own scores."""
     train, test = parts
     columns, keep = ([0], [0, 1, 2], range(6)), (8, 3)
-    cascade = pk.Cascade(stages=("ListNet", "LinearRegression", "RankSVM(C=0.01)"), keep=keep,
-                         features=(*columns[:2], None)).fit(train)  # fmt: skip
+    cascade = pk.Cascade(
+        stages=("ListNet", "LinearRegression", "RankSVM(C=0.01)"), keep=keep, features=(*columns[:2], None)
+    ).fit(train)
     first = pk.ListNet().fit(train.X[:, [0]], train.y, qid=train.query_of_row)
     # the columns lie in another order in memory, and the last digit of a sum depends on the processor
     np.testing.assert_allclose(cascade.members_[0].predict(test.X[:, [0]]), first.predict(test.X[:, [0]]), rtol=1e-9)
@@ -50,8 +51,9 @@ def test_scores_of_three_stages_by_hand(parts):
 def test_cost_is_that_of_new_features_times_the_documents_that_reach_a_stage(parts):
     train, _ = parts
     costs = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
-    cascade = pk.Cascade(stages=("ListNet", "ListNet", "ListNet"), keep=(6, 2), features=([0], [0, 1], [1, 5]),
-                         feature_costs=costs).fit(train)  # fmt: skip
+    cascade = pk.Cascade(
+        stages=("ListNet", "ListNet", "ListNet"), keep=(6, 2), features=([0], [0, 1], [1, 5]), feature_costs=costs
+    ).fit(train)
     share = np.minimum(train.group, 6).sum() / train.n_rows, np.minimum(train.group, 2).sum() / train.n_rows
     assert cascade.cost_ == pytest.approx(1.0 + 2.0 * share[0] + 32.0 * share[1], rel=1e-12)
 

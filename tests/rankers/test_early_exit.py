@@ -176,9 +176,13 @@ def test_the_cheapest_that_loses_little_is_chosen(fitted):
 def test_what_is_wrong_is_named(fitted):
     ranker, valid = fitted
     for parameters, message in (
-        ({"trees": (30,)}, "1 to 29"), ({"keep": (0,)}, "keep"), ({"trees": ()}, "trees"), ({"rule": "x"}, "rule='x'"),
-        ({"slack": (0.1,)}, "belongs to"), ({"rule": "proximity", "slack": (-1,)}, "slack"),
-    ):  # fmt: skip
+        ({"trees": (30,)}, "1 to 29"),
+        ({"keep": (0,)}, "keep"),
+        ({"trees": ()}, "trees"),
+        ({"rule": "x"}, "rule='x'"),
+        ({"slack": (0.1,)}, "belongs to"),
+        ({"rule": "proximity", "slack": (-1,)}, "slack"),
+    ):
         with pytest.raises(DataError, match=message):
             early_exit(ranker, valid, **parameters)
     with pytest.raises(DataError, match="ListNet"):
@@ -223,8 +227,10 @@ def test_the_bound_of_changed_tops_is_of_the_lists_that_change(fitted, rule):
         scorer = exit_scorer(ranker.scorer_, row["trees"], row["keep"], row["slack"], row["settled"])
         scores = scorer.predict(valid.X, valid.offsets, 1)
         assert row["work"] == pytest.approx(scorer.work(valid.X, valid.offsets).mean() / 30)
-        tops = [[np.argsort(-v[a:b], kind="stable")[:10].tolist() for v in (scores, full)]
-                for a, b in itertools.pairwise(valid.offsets)]  # fmt: skip
+        tops = [
+            [np.argsort(-v[a:b], kind="stable")[:10].tolist() for v in (scores, full)]
+            for a, b in itertools.pairwise(valid.offsets)
+        ]
         changed = sum(ours != theirs for ours, theirs in tops)
         assert row["same_top"] == pytest.approx(1 - changed / valid.n_queries)
         if changed < valid.n_queries:  # so few changes or fewer happen with probability .05 at the bound
@@ -242,8 +248,11 @@ def test_a_limit_of_changes_is_kept(fitted, tmp_path):
     if found.trees is not None:
         assert found.ranker.card_["exit"]["change_bound"] <= limit
     assert early_exit(ranker, valid, max_loss=1.0, max_change=0.0).trees is None  # no sample proves that none changes
-    for parameters, message in (({"max_change": 2}, "max_change"), ({"settled": (1.0,)}, "settled belongs"),
-                                ({"rule": "query", "settled": (-1.0,)}, "settled")):  # fmt: skip
+    for parameters, message in (
+        ({"max_change": 2}, "max_change"),
+        ({"settled": (1.0,)}, "settled belongs"),
+        ({"rule": "query", "settled": (-1.0,)}, "settled"),
+    ):
         with pytest.raises(DataError, match=message):
             early_exit(ranker, valid, **parameters)
     listed = early_exit(ranker, valid, rule="query", settled=(0.0,), trees=(5,), max_loss=1.0).ranker

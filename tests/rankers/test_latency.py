@@ -77,8 +77,11 @@ def test_lists_of_one_length(data, trees):
 
 
 def test_what_is_wrong_is_named(data, trees):
-    for settings, message in (({"repeats": 0}, "repeats"), ({"budget_ms": 0}, "budget_ms"),
-                              ({"feature_costs": [1.0]}, "feature_costs"),
-                              ({"feature_costs": [-1.0] * 6}, "feature_costs")):  # fmt: skip
+    for settings, message in (
+        ({"repeats": 0}, "repeats"),
+        ({"budget_ms": 0}, "budget_ms"),
+        ({"feature_costs": [1.0]}, "feature_costs"),
+        ({"feature_costs": [-1.0] * 6}, "feature_costs"),
+    ):
         with pytest.raises(pk.DataError, match=message):
             latency(trees, data, **settings)

@@ -45,7 +45,11 @@ def test_refusals():
             deep_sample(data, bad)
         with pytest.raises(DataError, match="share"):
             shallow_sample(data, bad)
-    for words in ({"budget": 0, "n_queries": 3}, {"budget": 3, "n_queries": 0}, {"budget": 2.5, "n_queries": 3},
-                  {"budget": 3, "n_queries": 3, "min_docs": 0}):  # fmt: skip
+    for words in (
+        {"budget": 0, "n_queries": 3},
+        {"budget": 3, "n_queries": 0},
+        {"budget": 2.5, "n_queries": 3},
+        {"budget": 3, "n_queries": 3, "min_docs": 0},
+    ):
         with pytest.raises(DataError, match="whole number"):
             allocate(**words)

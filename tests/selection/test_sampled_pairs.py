@@ -17,8 +17,13 @@ def case():
     sizes = [9, 1, 6, 12]
     labels = rng.integers(-1, 3, sum(sizes)).astype(float)
     weight, per_query = rng.uniform(0.2, 2, sum(sizes)), np.array([1.0, 2.0, 0.5, 3.0])
-    data = pk.RankingDataset.from_arrays(rng.normal(size=(sum(sizes), 3)), labels, np.repeat([0, 1, 2, 3], sizes),
-                                         sample_weight=weight, query_weight=per_query)  # fmt: skip
+    data = pk.RankingDataset.from_arrays(
+        rng.normal(size=(sum(sizes), 3)),
+        labels,
+        np.repeat([0, 1, 2, 3], sizes),
+        sample_weight=weight,
+        query_weight=per_query,
+    )
     return data, rng.normal(size=data.n_rows)
 
 

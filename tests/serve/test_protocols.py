@@ -115,7 +115,7 @@ def test_infer_with_raw_bytes(app, X, scores):
         ({"parameters": {"binary_data_size": 800}}, "0 bytes are left"),
         ({"parameters": []}, "must be an object"),
     ],
-)  # fmt: skip
+)
 def test_infer_refusals(app, X, change, reason):
     answer = post(app, "/v2/models/trees/infer", tensor(X, **change))
     assert answer.status in (400, 413)

@@ -167,13 +167,13 @@ def test_snapshot_keeps_what_was_found(client, bench):
         ("a\tblue whale\nb\tred fish", {"a": "blue whale", "b": "red fish"}, 0),
         ('{"id": "a", "text": "blue"}', {"a": "blue"}, 0),
         ("query,docid,rating\nblue whale,d1,3\nblue whale,d2,0", {"1": "blue whale"}, 2),
-        ("qid,query\n7,\"blue, whale\"", {"7": "blue, whale"}, 0),
+        ('qid,query\n7,"blue, whale"', {"7": "blue, whale"}, 0),
         ("q7 0 d1 2\nq7 0 d2 0\nq8 0 d1 1", {"q7": "q7", "q8": "q8"}, 3),
         ("best films of 2023\ntop ten for 2024\n", {"1": "best films of 2023", "2": "top ten for 2024"}, 0),
         ("qid,query,docid,grade\nq  1,blue,d1,2", {"q 1": "blue"}, 1),
         ("<top><num> Number: 5 <title> blue whale </top>", {"5": "blue whale"}, 0),
     ],
-)  # fmt: skip
+)
 def test_query_sets_are_imported_in_many_forms(client, bench, text, queries, judgements):
     done = client.post("/api/sets/import", {"name": "mine", "text": text})
     assert done.status == 200, done.body
@@ -259,7 +259,7 @@ def test_csv_brings_back_notes_and_raters(client, bench, index):
         ("/api/train", {"set": "given", "rankers": ["ListNet"], "measure": "what"}, "what"),
         ("/api/train/add", {"number": 7}, "no experiment 7"),
     ],
-)  # fmt: skip
+)
 def test_refusals_say_what_to_do(client, path, body, said):
     done = client.post(path, body)
     assert done.status == 422 and said in done.json["error"]

@@ -123,9 +123,13 @@ def test_schema_holds_for_generated_requests(index):
             case_of = operation.ok().as_strategy()
 
             @settings(
-                max_examples=60, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
+                max_examples=60,
+                deadline=None,
+                database=None,
+                derandomize=True,
+                phases=[Phase.generate],
                 suppress_health_check=list(HealthCheck),
-            )  # fmt: skip
+            )
             @__import__("hypothesis").given(case=case_of)
             def check(case):
                 answer = case.call(base_url=server.url)

@@ -247,8 +247,11 @@ def test_keys_that_come_fast_grade_one_document_each(site, open_page):
         }"""
     )
     until(page, "document.querySelector('#asked')?.textContent === 'shark reef'")
-    titles = {docid: doc["title"] for docid in site.bench.labels(qid="q0")["q0"]
-              for doc in [site.bench.source.document(docid, site.bench.query("", "q0"))]}  # fmt: skip
+    titles = {
+        docid: doc["title"]
+        for docid in site.bench.labels(qid="q0")["q0"]
+        for doc in [site.bench.source.document(docid, site.bench.query("", "q0"))]
+    }
     given = {titles.get(one.docid, one.docid): one.grade for one in site.bench.store.judgements(rater="me")}
     assert given == dict(zip(ids[:4], [1.0, 2.0, 3.0, 0.0], strict=True))
 

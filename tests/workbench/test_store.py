@@ -214,8 +214,11 @@ def test_each_source_has_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = [str(default_store(paths)) for paths in (["a/docs.v1"], ["train.txt"], ["x y.run", "b.run"], ["."], [])]
     assert names == [
-        "workbench-docs.sqlite", "workbench-train.sqlite", "workbench-x-y-b.sqlite",
-        f"workbench-{tmp_path.name}.sqlite", "workbench-pydocs.sqlite",
-    ]  # fmt: skip
+        "workbench-docs.sqlite",
+        "workbench-train.sqlite",
+        "workbench-x-y-b.sqlite",
+        f"workbench-{tmp_path.name}.sqlite",
+        "workbench-pydocs.sqlite",
+    ]
     (tmp_path / "docs.v1").mkdir()
     assert str(default_store(["docs.v1"])) == "workbench-docs.v1.sqlite"

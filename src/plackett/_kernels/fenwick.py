@@ -6,7 +6,7 @@ from plackett._kernels.kernel import kernel
 
 
 @kernel
-def level_of(levels, n, label):  # type: ignore[no-untyped-def]
+def level_of(levels, n, label):
     """Position of a label among the ``n`` distinct ones, which are sorted from large to small."""
     low = 0
     high = n - 1
@@ -20,7 +20,7 @@ def level_of(levels, n, label):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def distinct(ideal, a, b, levels):  # type: ignore[no-untyped-def]
+def distinct(ideal, a, b, levels):
     """Distinct judged labels of a query from large to small into ``levels``; how many there are."""
     n = 0
     for i in range(a, b):
@@ -33,7 +33,7 @@ def distinct(ideal, a, b, levels):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def tree_add(tree, n, i, weight):  # type: ignore[no-untyped-def]
+def tree_add(tree, n, i, weight):
     """Add to entry ``i`` of a Fenwick tree of ``n`` entries (``tree`` has one more)."""
     i += 1
     while i <= n:
@@ -42,7 +42,7 @@ def tree_add(tree, n, i, weight):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def tree_sum(tree, i):  # type: ignore[no-untyped-def]
+def tree_sum(tree, i):
     """Sum of the entries before ``i``."""
     total = 0.0
     while i > 0:

@@ -22,7 +22,7 @@ _APART = 128
 
 
 @kernel(inline=True)
-def longest(lo, hi, offsets):  # type: ignore[no-untyped-def]
+def longest(lo, hi, offsets):
     """Length of the longest of some lists."""
     n = 0
     for q in range(lo, hi):
@@ -31,7 +31,7 @@ def longest(lo, hi, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def most(lo, hi, sizes):  # type: ignore[no-untyped-def]
+def most(lo, hi, sizes):
     """Largest of some sizes, such as the numbers of judged documents."""
     n = 0
     for q in range(lo, hi):
@@ -40,12 +40,12 @@ def most(lo, hi, sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def lanes(count, n):  # type: ignore[no-untyped-def]
+def lanes(count, n):
     """Lanes of at least n numbers each."""
     return np.empty((count + 1, n + _APART))[1:]  # the row before them keeps the first one apart as well
 
 
 @kernel(inline=True)
-def lanes32(count, n):  # type: ignore[no-untyped-def]
+def lanes32(count, n):
     """As `lanes`, in single precision."""
     return np.empty((count + 1, n + _APART), np.float32)[1:]

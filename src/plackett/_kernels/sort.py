@@ -12,7 +12,7 @@ _RUN = 8  # longer lists are merged from runs of this length, made by insertion
 
 
 @kernel
-def argsort_descending(keys, rows, spare_keys, spare_rows, n):  # type: ignore[no-untyped-def]
+def argsort_descending(keys, rows, spare_keys, spare_rows, n):
     """Order of ``keys[:n]`` from large to small into ``rows[:n]``; equal keys stay in order, ``keys`` are sorted too.
 
     The spares are scratch of at least the same length.
@@ -24,7 +24,7 @@ def argsort_descending(keys, rows, spare_keys, spare_rows, n):  # type: ignore[n
 
 
 @kernel
-def _by_counting(keys, rows, copy, rank, n):  # type: ignore[no-untyped-def]
+def _by_counting(keys, rows, copy, rank, n):
     for i in range(n):
         key = keys[i]
         larger = 0
@@ -43,7 +43,7 @@ def _by_counting(keys, rows, copy, rank, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _by_merging(keys, rows, spare_keys, spare_rows, n):  # type: ignore[no-untyped-def]
+def _by_merging(keys, rows, spare_keys, spare_rows, n):
     for i in range(n):
         rows[i] = i
     for start in range(0, n, _RUN):
@@ -84,7 +84,7 @@ def _by_merging(keys, rows, spare_keys, spare_rows, n):  # type: ignore[no-untyp
 
 
 @kernel
-def sort_descending(lo, hi, offsets, values, out):  # type: ignore[no-untyped-def]
+def sort_descending(lo, hi, offsets, values, out):
     """Values of each query from large to small."""
     n_max = longest(lo, hi, offsets)
     counts = np.empty(64, np.int64)
@@ -114,7 +114,7 @@ def sort_descending(lo, hi, offsets, values, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def largest_grade(labels):  # type: ignore[no-untyped-def]
+def largest_grade(labels):
     """Largest label, at least 0; 64 where some label is not a whole number below 64."""
     largest = 0.0
     whole = True
@@ -126,7 +126,7 @@ def largest_grade(labels):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def order_of_groups(group, offsets):  # type: ignore[no-untyped-def]
+def order_of_groups(group, offsets):
     """Entries in the order of their group numbers, stable; group g has the positions offsets[g]:offsets[g + 1]."""
     next_free = offsets[:-1].copy()
     rows = np.empty(group.size, np.int64)

@@ -44,7 +44,7 @@ _LN2_LOW32 = np.float32(-2.12194440e-4)
 
 
 @kernel(inline=True, fastmath=_FUSED)
-def exp(x):  # type: ignore[no-untyped-def]
+def exp(x):
     """e^x for float64: 2^k · e^r with |r| ≤ ln 2 / 2, e^r by its Taylor polynomial of degree 13."""
     x = -708.0 if x < -708.0 else (709.0 if x > 709.0 else x)
     k = np.rint(x * _LOG2E)
@@ -68,13 +68,13 @@ def exp(x):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True, fastmath=_FUSED)
-def sigmoid(x):  # type: ignore[no-untyped-def]
+def sigmoid(x):
     """1 / (1 + e^−x) for float64."""
     return 1.0 / (1.0 + exp(-x))
 
 
 @kernel(inline=True, fastmath=_FUSED)
-def _log(k, f):  # type: ignore[no-untyped-def]
+def _log(k, f):
     """The logarithm of 2^k (1 + f), 1 + f in √½..√2: k ln 2 + 2 artanh(s) with s = f/(2 + f)."""
     s = f / (2.0 + f)
     z = s * s
@@ -93,7 +93,7 @@ def _log(k, f):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True, fastmath=_FUSED)
-def log(x):  # type: ignore[no-untyped-def]
+def log(x):
     """Natural logarithm of a positive float64: x = 2^k m with m in √½..√2."""
     bits = np.float64(_TINY if x < _TINY else x).view(np.int64)
     k = np.float64(np.int32(bits >> 52) - 1023)
@@ -104,14 +104,14 @@ def log(x):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True, fastmath=_FUSED)
-def log1p(x):  # type: ignore[no-untyped-def]
+def log1p(x):
     """log(1 + x) for float64 above −1: the logarithm of the rounded sum, and what the rounding lost."""
     u = 1.0 + x
     return log(u) + ((x - (u - 1.0)) / u if x < np.inf else 0.0)
 
 
 @kernel(inline=True, fastmath=_FUSED)
-def softplus(x):  # type: ignore[no-untyped-def]
+def softplus(x):
     """log(1 + e^x) for float64: max(x, 0) + log(1 + e) with e = e^−|x|, at most 1 and so nearly reduced."""
     e = exp(-abs(x))
     large = e > _SQRT2 - 1.0
@@ -119,7 +119,7 @@ def softplus(x):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True, fastmath=_FUSED)
-def exp32(x):  # type: ignore[no-untyped-def]
+def exp32(x):
     """e^x for float32: as `exp`, with a polynomial of degree 7."""
     x = np.float32(-87.0) if x < np.float32(-87.0) else (np.float32(88.0) if x > np.float32(88.0) else x)
     k = np.rint(x * _LOG2E32)
@@ -136,6 +136,6 @@ def exp32(x):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True, fastmath=_FUSED)
-def sigmoid32(x):  # type: ignore[no-untyped-def]
+def sigmoid32(x):
     """1 / (1 + e^−x) for float32."""
     return _ONE32 / (_ONE32 + exp32(-x))

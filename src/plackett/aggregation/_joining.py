@@ -103,7 +103,7 @@ def _queries(qid: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @kernel
-def _number(lo, hi, offsets, entries, hashes, row, first, counts):  # type: ignore[no-untyped-def]
+def _number(lo, hi, offsets, entries, hashes, row, first, counts):
     """Number the different hashes of each query by first appearance; ``first`` is the entry that was it."""
     slots = 16
     while slots < 2 * longest(lo, hi, offsets):
@@ -132,7 +132,7 @@ def _number(lo, hi, offsets, entries, hashes, row, first, counts):  # type: igno
 
 
 @kernel
-def _fill(entries, query, row, which, scores, values, before):  # type: ignore[no-untyped-def]
+def _fill(entries, query, row, which, scores, values, before):
     """Put each score in its cell. Return the first entry whose cell was taken, or -1, and whether scores descend.
 
     ``before`` counts the entries of the same query and run that came earlier.

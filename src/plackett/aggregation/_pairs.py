@@ -8,7 +8,7 @@ from plackett._kernels.kernel import kernel
 
 
 @kernel
-def count_pairs(before, a, n, weights, column, wins):  # type: ignore[no-untyped-def]
+def count_pairs(before, a, n, weights, column, wins):
     """Fill ``wins[i, j]``, n × n: weight of the lists that have the i-th document of rows a … before the j-th.
 
     ``column`` is scratch of n numbers.

@@ -10,7 +10,7 @@ from plackett._kernels.sort import argsort_descending
 
 
 @kernel
-def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-untyped-def]
+def places(lo, hi, offsets, values, fill, before, upto):
     """How many documents of a list come before each one, and how many up to it including ties.
 
     With ``fill``, the documents that a list lacks are tied at its end; without it they are -1.
@@ -53,7 +53,7 @@ def places(lo, hi, offsets, values, fill, before, upto):  # type: ignore[no-unty
 
 
 @kernel
-def best_first(lo, hi, offsets, scores, rows):  # type: ignore[no-untyped-def]
+def best_first(lo, hi, offsets, scores, rows):
     """Rows of each query by descending score; equal scores keep their order."""
     n_max = longest(lo, hi, offsets)
     keys = np.empty(n_max, np.float64)

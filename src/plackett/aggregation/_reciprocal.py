@@ -19,7 +19,7 @@ def reciprocal_sums(
 
 
 @kernel
-def _reciprocal_sums(lo, hi, offsets, before, upto, weights, k, power, total, count):  # type: ignore[no-untyped-def]
+def _reciprocal_sums(lo, hi, offsets, before, upto, weights, k, power, total, count):
     for row in range(offsets[lo], offsets[hi]):
         s = 0.0
         n = 0

@@ -48,7 +48,7 @@ class CombByOrder(Aggregation):
 
 
 @kernel
-def _sums(lo, hi, offsets, values, weights, total, count):  # type: ignore[no-untyped-def]
+def _sums(lo, hi, offsets, values, weights, total, count):
     for row in range(offsets[lo], offsets[hi]):
         s = 0.0
         n = 0
@@ -62,7 +62,7 @@ def _sums(lo, hi, offsets, values, weights, total, count):  # type: ignore[no-un
 
 
 @kernel
-def _quantiles(lo, hi, offsets, values, weights, quantile, out):  # type: ignore[no-untyped-def]
+def _quantiles(lo, hi, offsets, values, weights, quantile, out):
     ascending = np.empty(weights.size, np.float64)
     for row in range(offsets[lo], offsets[hi]):
         n = 0

@@ -64,7 +64,7 @@ class Condorcet(Aggregation):
 
 
 @kernel
-def _by_majority(lo, hi, offsets, before, weights, out):  # type: ignore[no-untyped-def]
+def _by_majority(lo, hi, offsets, before, weights, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
     beaten = np.empty(n_max, np.float64)

@@ -162,7 +162,7 @@ def log_likelihood(
 
 
 @kernel
-def _above(other, own):  # type: ignore[no-untyped-def]
+def _above(other, own):
     """1 if the first position is above the second, ½ if they are tied, 0 if one of them is unknown."""
     if other < 0 or own < 0 or other > own:
         return 0.0
@@ -170,7 +170,7 @@ def _above(other, own):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _choose(lo, hi, offsets, before, weights, out):  # type: ignore[no-untyped-def]
+def _choose(lo, hi, offsets, before, weights, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
     cost = np.empty(n_max, np.float64)
@@ -215,7 +215,7 @@ def _choose(lo, hi, offsets, before, weights, out):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _likelihood(lo, hi, offsets, before, labels, weight, theta, values, slopes):  # type: ignore[no-untyped-def]
+def _likelihood(lo, hi, offsets, before, labels, weight, theta, values, slopes):
     n_max = longest(lo, hi, offsets)
     n_lists = theta.size
     cost = np.empty((n_max, n_lists), np.float64)

@@ -76,7 +76,7 @@ class Fuzzy(Aggregation):
 
 
 @kernel
-def _average(lo, hi, offsets, before, weights, alpha, out):  # type: ignore[no-untyped-def]
+def _average(lo, hi, offsets, before, weights, alpha, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
     member = np.empty(n_max, np.float64)

@@ -97,12 +97,12 @@ class Genetic(Aggregation):
 
 
 @kernel
-def _chance(bits):  # type: ignore[no-untyped-def]
+def _chance(bits):
     return np.float64(bits >> np.uint64(11)) * 2.0**-53
 
 
 @kernel
-def _cost(order, table, kendall):  # type: ignore[no-untyped-def]
+def _cost(order, table, kendall):
     """Distance to all lists; the table is of positions (document × position) or, for Kendall's, of pairs."""
     total = 0.0
     for position in range(order.size):
@@ -116,7 +116,7 @@ def _cost(order, table, kendall):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _place_costs(before, upto, a, n, weights, table):  # type: ignore[no-untyped-def]
+def _place_costs(before, upto, a, n, weights, table):
     """Σ w |position − rank| of each document at each position."""
     table[:, :] = 0.0
     for i in range(n):
@@ -128,7 +128,7 @@ def _place_costs(before, upto, a, n, weights, table):  # type: ignore[no-untyped
 
 
 @kernel
-def _cross(first, second, start, end, taken, child):  # type: ignore[no-untyped-def]
+def _cross(first, second, start, end, taken, child):
     """Order crossover: positions start:end as in the first parent, the others in the order of the second."""
     taken[:] = False
     for position in range(start, end):
@@ -144,7 +144,7 @@ def _cross(first, second, start, end, taken, child):  # type: ignore[no-untyped-
 
 
 @kernel
-def _move(order, origin, to):  # type: ignore[no-untyped-def]
+def _move(order, origin, to):
     item = order[origin]
     step = 1 if to > origin else -1
     while origin != to:
@@ -154,7 +154,7 @@ def _move(order, origin, to):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _first_keys(p, before, upto, a, n, weights, counter, borda, keys):  # type: ignore[no-untyped-def]
+def _first_keys(p, before, upto, a, n, weights, counter, borda, keys):
     """Sort keys of order p of the first generation: list p, then Borda's order, then random ones; the new counter."""
     if p < weights.size:
         for i in range(n):
@@ -172,7 +172,7 @@ def _first_keys(p, before, upto, a, n, weights, counter, borda, keys):  # type: 
 
 
 @kernel
-def _evolve(lo, hi, offsets, before, upto, weights, kendall, population, generations, chances, seed, out):  # type: ignore[no-untyped-def]
+def _evolve(lo, hi, offsets, before, upto, weights, kendall, population, generations, chances, seed, out):
     n_max = longest(lo, hi, offsets)
     crossover, mutation = chances
     memory = np.empty(n_max * n_max, np.float64)

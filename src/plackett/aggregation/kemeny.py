@@ -95,7 +95,7 @@ def consensus(
 
 
 @kernel
-def solve_block(block, wins, cost, last):  # type: ignore[no-untyped-def]
+def solve_block(block, wins, cost, last):
     """Best order of a few documents: for each subset, the cheapest way to rank it first."""
     n = block.size
     cost[: 1 << n] = np.inf
@@ -120,7 +120,7 @@ def solve_block(block, wins, cost, last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _by_score(block, scores, a, spare, spare_order, keys, chosen):  # type: ignore[no-untyped-def]
+def _by_score(block, scores, a, spare, spare_order, keys, chosen):
     """Put the documents of a block into the order of their scores."""
     n = block.size
     for i in range(n):
@@ -132,7 +132,7 @@ def _by_score(block, scores, a, spare, spare_order, keys, chosen):  # type: igno
 
 
 @kernel
-def _consensus(lo, hi, offsets, before, weights, exact, first, out):  # type: ignore[no-untyped-def]
+def _consensus(lo, hi, offsets, before, weights, exact, first, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(n_max * n_max, np.float64)
     degree = np.empty(n_max, np.float64)
@@ -172,7 +172,7 @@ def _consensus(lo, hi, offsets, before, weights, exact, first, out):  # type: ig
 
 
 @kernel
-def _distance(lo, hi, offsets, before, weights, scores, out):  # type: ignore[no-untyped-def]
+def _distance(lo, hi, offsets, before, weights, scores, out):
     for q in range(lo, hi):
         out[q] = 0.0
         for i in range(offsets[q], offsets[q + 1]):

@@ -109,7 +109,7 @@ class MallowsConsensus(Aggregation):
 
 
 @kernel
-def _count_draws(offsets, before, draws):  # type: ignore[no-untyped-def]
+def _count_draws(offsets, before, draws):
     """How many ranks of each list were drawn out of each number of documents."""
     for q in range(offsets.size - 1):
         n = offsets[q + 1] - offsets[q]
@@ -122,7 +122,7 @@ def _count_draws(offsets, before, draws):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _distances(lo, hi, offsets, before, scores, out):  # type: ignore[no-untyped-def]
+def _distances(lo, hi, offsets, before, scores, out):
     """Pairs that each list has in opposite order; documents it lacks rank below, in no order.
 
     Documents are visited in the order of their scores, and a Fenwick tree counts those visited earlier that the list

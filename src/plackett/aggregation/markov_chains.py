@@ -64,7 +64,7 @@ class MarkovChain(Aggregation):
 
 
 @kernel
-def _walk(lo, hi, offsets, before, reach, chance, stay, teleport, tol, max_iter, out):  # type: ignore[no-untyped-def]
+def _walk(lo, hi, offsets, before, reach, chance, stay, teleport, tol, max_iter, out):
     """Power iteration. One step costs documents × lists: what flows up a list is a sum from its end."""
     n_max = longest(lo, hi, offsets)
     now = np.empty(n_max, np.float64)
@@ -250,7 +250,7 @@ class MC4(MarkovChain):
 
 
 @kernel
-def _majority_walk(lo, hi, offsets, before, weights, teleport, tol, max_iter, out):  # type: ignore[no-untyped-def]
+def _majority_walk(lo, hi, offsets, before, weights, teleport, tol, max_iter, out):
     n_max = longest(lo, hi, offsets)
     memory = np.empty(2 * n_max * n_max, np.float64)
     now = np.empty(n_max, np.float64)

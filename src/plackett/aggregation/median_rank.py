@@ -52,7 +52,7 @@ class MedianRank(Aggregation):
 
 
 @kernel
-def _median(lo, hi, offsets, ranks, weights, out):  # type: ignore[no-untyped-def]
+def _median(lo, hi, offsets, ranks, weights, out):
     ascending = np.empty(weights.size, np.float64)
     share = np.empty(weights.size, np.float64)
     for q in range(lo, hi):

@@ -71,7 +71,7 @@ _BY_NAME |= {"zscore": _BY_NAME["zmuv"]}
 
 
 @kernel
-def _statistics(lo, hi, offsets, values, stats):  # type: ignore[no-untyped-def]
+def _statistics(lo, hi, offsets, values, stats):
     n_lists = values.shape[1]
     for q in range(lo, hi):
         for m in range(n_lists):
@@ -102,7 +102,7 @@ def _statistics(lo, hi, offsets, values, stats):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _scaled(lo, hi, offsets, values, shift, scale, out):  # type: ignore[no-untyped-def]
+def _scaled(lo, hi, offsets, values, shift, scale, out):
     for q in range(lo, hi):
         for row in range(offsets[q], offsets[q + 1]):
             for m in range(values.shape[1]):

@@ -85,13 +85,13 @@ class BayesianPlackettLuce(Aggregation):
 
 
 @kernel
-def _choices(n, listed, start, everything):  # type: ignore[no-untyped-def]
+def _choices(n, listed, start, everything):
     """How many documents were left to draw from, after those before ``start``."""
     return (n if everything else listed) - start
 
 
 @kernel
-def _in_order(before, a, n, m, order):  # type: ignore[no-untyped-def]
+def _in_order(before, a, n, m, order):
     """The documents of a list by position, ties in the order of the rows; returns how many it has."""
     listed = 0
     for i in range(n):
@@ -107,7 +107,7 @@ def _in_order(before, a, n, m, order):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count_wins(before, a, n, weights, everything, order, wins):  # type: ignore[no-untyped-def]
+def _count_wins(before, a, n, weights, everything, order, wins):
     wins[:n] = 0.0
     for m in range(weights.size):
         listed = _in_order(before, a, n, m, order)
@@ -118,7 +118,7 @@ def _count_wins(before, a, n, weights, everything, order, wins):  # type: ignore
 
 
 @kernel
-def _exposures(before, upto, a, n, weights, everything, v, waiting, order, rest, out):  # type: ignore[no-untyped-def]
+def _exposures(before, upto, a, n, weights, everything, v, waiting, order, rest, out):
     """Σ over the draws that a document took part in of w/(strength of all that did), or of a waiting time with it."""
     out[:n] = 0.0
     for m in range(weights.size):
@@ -148,7 +148,7 @@ def _exposures(before, upto, a, n, weights, everything, v, waiting, order, rest,
 
 
 @kernel
-def _maximise(lo, hi, offsets, before, upto, weights, everything, shape, rate, max_iter, tol, out):  # type: ignore[no-untyped-def]
+def _maximise(lo, hi, offsets, before, upto, weights, everything, shape, rate, max_iter, tol, out):
     n_max = longest(lo, hi, offsets)
     order = np.empty(n_max, np.int64)
     rest = np.empty(n_max + 1, np.float64)
@@ -179,7 +179,7 @@ def _maximise(lo, hi, offsets, before, upto, weights, everything, shape, rate, m
 
 
 @kernel
-def _gibbs(lo, hi, offsets, before, upto, weights, everything, shape, rate, samples, seed, out):  # type: ignore[no-untyped-def]
+def _gibbs(lo, hi, offsets, before, upto, weights, everything, shape, rate, samples, seed, out):
     n_max = longest(lo, hi, offsets)
     order = np.empty(n_max, np.int64)
     rest = np.empty(n_max + 1, np.float64)

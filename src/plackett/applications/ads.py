@@ -43,7 +43,7 @@ class Ad(NamedTuple):
 
 
 @kernel
-def _distance(a, b, row):  # type: ignore[no-untyped-def]
+def _distance(a, b, row):
     for j in range(b.size + 1):
         row[j] = j
     for i in range(a.size):

@@ -30,7 +30,7 @@ class Auction(NamedTuple):
 
 
 @kernel
-def _auction(offsets, order, bid, quality, reserve, examination, slot, price, payment):  # type: ignore[no-untyped-def]
+def _auction(offsets, order, bid, quality, reserve, examination, slot, price, payment):
     for q in range(offsets.size - 1):
         shown = 0
         above = -1

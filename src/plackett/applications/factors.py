@@ -26,7 +26,7 @@ _FIRST, _SECOND, _TINY = 0.9, 0.999, 1e-8
 
 
 @kernel
-def _draw(offsets, items, first_entry, n_items, n_drawn, seed, drawn):  # type: ignore[no-untyped-def]
+def _draw(offsets, items, first_entry, n_items, n_drawn, seed, drawn):
     """Draw items that a user has not rated, after the rated ones of the user; −1 if none was drawn."""
     for u in range(offsets.size - 1):
         lo, hi = offsets[u], offsets[u + 1]
@@ -44,7 +44,7 @@ def _draw(offsets, items, first_entry, n_items, n_drawn, seed, drawn):  # type: 
 
 
 @kernel
-def _gradients(user, item, slope, P, Q, dP, dQ, db):  # type: ignore[no-untyped-def]
+def _gradients(user, item, slope, P, Q, dP, dQ, db):
     for r in range(user.size):
         g, i = slope[r], item[r]
         if i < 0 or g == 0.0:

@@ -21,7 +21,7 @@ _ROWS_PER_THREAD = 2_000
 
 
 @kernel(fastmath=REASSOC)
-def _solve(lo, hi, offsets, other, weight, Q, G, penalty, n_steps, P):  # type: ignore[no-untyped-def]
+def _solve(lo, hi, offsets, other, weight, Q, G, penalty, n_steps, P):
     """Conjugate gradients from the present P for (G + λ + Σ w q qᵀ) p = Σ (1 + w) q, for the rows lo to hi."""
     k = Q.shape[1]
     r, d, a = np.empty(k, Q.dtype), np.empty(k, Q.dtype), np.empty(k, Q.dtype)

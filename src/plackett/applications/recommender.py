@@ -25,7 +25,7 @@ _ARRAYS = ("user_factors_", "item_factors_", "item_bias_", "_unknown_user", "_se
 
 
 @kernel
-def pair_scores(user, item, P, Q, b, out):  # type: ignore[no-untyped-def]
+def pair_scores(user, item, P, Q, b, out):
     """Scores b + p·q of pairs of a user and an item; 0 where the item is −1."""
     for r in range(user.size):
         if item[r] < 0:

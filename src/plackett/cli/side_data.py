@@ -80,8 +80,13 @@ def with_relations(data: RankingDataset, given: tuple[str, ...]) -> RankingDatas
             )
         relation = read_relation(source, data) if build is None else build(data, rest)
         queries = np.unique(data.query_of_row[relation.row]).size
-        _log.info("relation %s: %s in %d of %s", name.strip(), plural(len(relation), "pair"), queries,
-                  plural(data.n_queries, "query", "queries"))  # fmt: skip
+        _log.info(
+            "relation %s: %s in %d of %s",
+            name.strip(),
+            plural(len(relation), "pair"),
+            queries,
+            plural(data.n_queries, "query", "queries"),
+        )
         relations[name.strip()] = relation
     return data.replace(relations=relations)
 

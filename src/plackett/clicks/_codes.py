@@ -64,7 +64,7 @@ TOUCHED = 16
 
 
 @kernel
-def _number_pairs(order, query_pages, offsets, document, stamp, number, pair, pair_document, query_pairs):  # type: ignore[no-untyped-def]
+def _number_pairs(order, query_pages, offsets, document, stamp, number, pair, pair_document, query_pairs):
     n = 0
     ahead = 0
     for q in range(query_pages.size - 1):

@@ -10,7 +10,7 @@ from plackett._kernels.randomness import mix
 
 
 @kernel
-def _page_hashes(offsets, query, document, rank, clicked, out):  # type: ignore[no-untyped-def]
+def _page_hashes(offsets, query, document, rank, clicked, out):
     for page in range(query.size):
         h = mix(np.uint64(query[page]))
         for row in range(offsets[page], offsets[page + 1]):
@@ -20,7 +20,7 @@ def _page_hashes(offsets, query, document, rank, clicked, out):  # type: ignore[
 
 
 @kernel
-def _confirm(order, starts, offsets, query, document, rank, clicked):  # type: ignore[no-untyped-def]
+def _confirm(order, starts, offsets, query, document, rank, clicked):
     """Whether the pages of each group are the same as the first one."""
     for g in range(starts.size - 1):
         first = order[starts[g]]

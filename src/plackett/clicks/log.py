@@ -521,14 +521,14 @@ class ClickLog:
 
 
 @kernel
-def _fill_ranks(lo, hi, offsets, rank):  # type: ignore[no-untyped-def]
+def _fill_ranks(lo, hi, offsets, rank):
     for page in range(lo, hi):
         for i in range(offsets[page + 1] - offsets[page]):
             rank[offsets[page] + i] = i + 1
 
 
 @kernel
-def _fill_pages(lo, hi, offsets, out):  # type: ignore[no-untyped-def]
+def _fill_pages(lo, hi, offsets, out):
     for page in range(lo, hi):
         for row in range(offsets[page], offsets[page + 1]):
             out[row] = page

@@ -118,12 +118,12 @@ class CascadeUsers(SimulatedUsers):
 
 
 @kernel
-def _uniform(seed, counter):  # type: ignore[no-untyped-def]
+def _uniform(seed, counter):
     return (np.float64(mix(seed ^ mix(np.uint64(counter))) >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
 @kernel
-def _draw_lists(lo, hi, starts, query, offsets, levels, strengths, totals, seed, rows, chance):  # type: ignore[no-untyped-def]
+def _draw_lists(lo, hi, starts, query, offsets, levels, strengths, totals, seed, rows, chance):
     """Plackett–Luce lists by Gumbel noise: the top of each page, and each document's probability given those above."""
     longest = 0
     for page in range(lo, hi):
@@ -158,7 +158,7 @@ def _draw_lists(lo, hi, starts, query, offsets, levels, strengths, totals, seed,
 
 
 @kernel
-def _strengths(lo, hi, offsets, scores, scale, levels, strengths, totals):  # type: ignore[no-untyped-def]
+def _strengths(lo, hi, offsets, scores, scale, levels, strengths, totals):
     """Logarithms of the strengths of the documents, at most 0, the strengths, and their sum for each query."""
     for q in range(lo, hi):
         top = -np.inf

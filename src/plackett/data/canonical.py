@@ -168,7 +168,7 @@ def _taken(data: RankingDataset, rows: np.ndarray, queries: np.ndarray) -> Ranki
 
 
 @kernel
-def _mixed(h, feature, bits):  # type: ignore[no-untyped-def]
+def _mixed(h, feature, bits):
     """The hash with one feature added; zeros of either sign add nothing, so that sparse and dense rows agree."""
     if bits & np.uint32(0x7FFFFFFF) == 0:
         return h
@@ -177,7 +177,7 @@ def _mixed(h, feature, bits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _hash_dense(lo, hi, offsets, bits, extra, keys):  # type: ignore[no-untyped-def]
+def _hash_dense(lo, hi, offsets, bits, extra, keys):
     for i in range(offsets[lo], offsets[hi]):
         h = np.uint64(0x9E3779B97F4A7C15)
         for j in range(bits.shape[1]):
@@ -187,7 +187,7 @@ def _hash_dense(lo, hi, offsets, bits, extra, keys):  # type: ignore[no-untyped-
 
 
 @kernel
-def _hash_sparse(lo, hi, offsets, pointers, indices, values, extra, keys):  # type: ignore[no-untyped-def]
+def _hash_sparse(lo, hi, offsets, pointers, indices, values, extra, keys):
     for i in range(offsets[lo], offsets[hi]):
         h = np.uint64(0x9E3779B97F4A7C15)
         for p in range(pointers[i], pointers[i + 1]):

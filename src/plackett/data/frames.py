@@ -110,9 +110,11 @@ def _features(table: pl.DataFrame, names: list[str], sparse: bool) -> tuple[Any,
         elif (huge := table[name].cast(pl.Float64).fill_nan(None).abs() > _LARGEST).any():
             row = huge.arg_max() or 0
             raise CellError(
-                name, row, f"{table[name][row]} is not a finite number of single precision (up to 3.4e38); leave a "
-                "missing value empty"
-            )  # fmt: skip
+                name,
+                row,
+                f"{table[name][row]} is not a finite number of single precision (up to 3.4e38); leave a "
+                "missing value empty",
+            )
     if sparse:
         return _sparse(table, height), table.columns
     X = table.cast(pl.Float32).to_numpy(order="c") if table.width else np.empty((height, 0), np.float32)

@@ -89,15 +89,18 @@ class Imputer(QueryTransformer):
         if not isinstance(self.fill_value, Real) or not np.isfinite(self.fill_value):
             raise DataError(f"fill_value={self.fill_value!r}; give a finite number")
         if self.strategy == "query-median" and hasattr(features, "tocsr"):
-            raise DataError("X is sparse, which strategy='query-median' does not support; use 'median', 'mean' or "
-                            "'constant', or give X.toarray()")  # fmt: skip
+            raise DataError(
+                "X is sparse, which strategy='query-median' does not support; use 'median', 'mean' or "
+                "'constant', or give X.toarray()"
+            )
 
     def _learn(self, features: Any) -> None:
         present = _present(features)
         empty = np.array([values.size + zeros == 0 for values, zeros in present], bool)
         rule = STRATEGIES[self.strategy]
-        fills = [self.fill_value if none or rule is None else rule(*part)
-                 for none, part in zip(empty, present, strict=True)]  # fmt: skip
+        fills = [
+            self.fill_value if none or rule is None else rule(*part) for none, part in zip(empty, present, strict=True)
+        ]
         self.statistics_ = np.array(fills, np.float64)
         counts = np.array([values.size + zeros for values, zeros in present], np.int64)
         self.indicator_features_ = np.flatnonzero(counts < features.shape[0])
@@ -185,7 +188,7 @@ def _present(features: Any) -> list[tuple[np.ndarray, int]]:
 
 
 @kernel
-def _fill_by_query(lo, hi, offsets, X, otherwise):  # type: ignore[no-untyped-def]
+def _fill_by_query(lo, hi, offsets, X, otherwise):
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, offsets[q + 1] - offsets[q])

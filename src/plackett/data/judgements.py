@@ -125,7 +125,7 @@ _OPEN, _CYCLE = 1, 2
 
 
 @kernel
-def _unique_order(lo, hi, offsets, first, loser, ranks, state):  # type: ignore[no-untyped-def]
+def _unique_order(lo, hi, offsets, first, loser, ranks, state):
     """Topological order of each query; a state other than 0 where there is none or more than one.
 
     ``first`` has the first pair of each winner. The order is the only one exactly if, at every step, one single

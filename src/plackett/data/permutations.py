@@ -215,7 +215,7 @@ def _draw(labels: np.ndarray, offsets: np.ndarray, rng: np.random.Generator) -> 
 
 
 @kernel
-def _count(before, completions):  # type: ignore[no-untyped-def]
+def _count(before, completions):
     """Number of ways to complete a list whose placed documents are a set (its bits)."""
     m = before.size
     completions[-1] = 1
@@ -228,7 +228,7 @@ def _count(before, completions):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _walk(completions, before, uniform, orders):  # type: ignore[no-untyped-def]
+def _walk(completions, before, uniform, orders):
     """Fill lists from the top, each next document in proportion to the completions it leaves."""
     n, m = orders.shape
     for i in range(n):

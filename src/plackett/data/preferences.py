@@ -274,7 +274,7 @@ def _pairs_above(values: np.ndarray, offsets: np.ndarray) -> Preferences:
 
 
 @kernel
-def _count_pairs(lo, hi, offsets, values, counts):  # type: ignore[no-untyped-def]
+def _count_pairs(lo, hi, offsets, values, counts):
     for q in range(lo, hi):
         n = 0
         for u in range(offsets[q], offsets[q + 1]):
@@ -285,7 +285,7 @@ def _count_pairs(lo, hi, offsets, values, counts):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _fill_pairs(lo, hi, offsets, values, first, winner, loser):  # type: ignore[no-untyped-def]
+def _fill_pairs(lo, hi, offsets, values, first, winner, loser):
     for q in range(lo, hi):
         n, end = first[q], first[q + 1]
         for u in range(offsets[q], offsets[q + 1]):

@@ -20,7 +20,7 @@ _HUGE, _TINY = 1e140, 2.0**-540
 
 
 @kernel
-def _range(X, a, b, low, high):  # type: ignore[no-untyped-def]
+def _range(X, a, b, low, high):
     """Least and largest value of each column over the rows ``[a, b)``, NaN left out."""
     low[:] = np.inf
     high[:] = -np.inf
@@ -32,14 +32,14 @@ def _range(X, a, b, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _units(low, high, unit):  # type: ignore[no-untyped-def]
+def _units(low, high, unit):
     """Factor for each column so that differences, sums and squares do not overflow; 1 unless it is huge."""
     for j in range(unit.size):
         unit[j] = _TINY if max(abs(low[j]), abs(high[j])) > _HUGE else 1.0
 
 
 @kernel
-def _shift_and_divide(X, a, b, unit, shift, divisor, out):  # type: ignore[no-untyped-def]
+def _shift_and_divide(X, a, b, unit, shift, divisor, out):
     for i in range(a, b):
         for j in range(X.shape[1]):
             out[i, j] = (X[i, j] * unit[j] - shift[j]) / divisor[j]
@@ -49,7 +49,7 @@ def _shift_and_divide(X, a, b, unit, shift, divisor, out):  # type: ignore[no-un
 
 
 @kernel
-def _minmax(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
+def _minmax(lo, hi, offsets, X, out):
     d = X.shape[1]
     low, high, unit = np.empty(d), np.empty(d), np.empty(d)
     for q in range(lo, hi):
@@ -63,7 +63,7 @@ def _minmax(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _zscore(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
+def _zscore(lo, hi, offsets, X, out):
     d = X.shape[1]
     low, high, mean, count, deviation = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     unit = np.empty(d)
@@ -95,7 +95,7 @@ def _zscore(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sum(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
+def _sum(lo, hi, offsets, X, out):
     d = X.shape[1]
     zero, total, low, high, unit = np.zeros(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     for q in range(lo, hi):
@@ -113,7 +113,7 @@ def _sum(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _rank(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
+def _rank(lo, hi, offsets, X, out):
     n_max = longest(lo, hi, offsets)
     values, spare_values = np.empty(n_max), np.empty(n_max)
     rows, order, spare_order = np.empty(n_max, np.int64), np.empty(n_max, np.int64), np.empty(n_max, np.int64)
@@ -140,7 +140,7 @@ def _rank(lo, hi, offsets, X, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sum_sparse(lo, hi, offsets, indptr, indices, values, n_features, out):  # type: ignore[no-untyped-def]
+def _sum_sparse(lo, hi, offsets, indptr, indices, values, n_features, out):
     total, huge = np.zeros(n_features), np.zeros(n_features)
     for q in range(lo, hi):
         a, b = indptr[offsets[q]], indptr[offsets[q + 1]]

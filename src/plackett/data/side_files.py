@@ -197,8 +197,11 @@ class _Lines:
         known = id_series("qid", data.qids).cast(self.fields[0].dtype)
         kept = self.fields[0].is_in(known.implode())
         if len(kept) and data.n_queries and not kept.any():
-            raise self.error(0, f"there is no query {self.fields[0][0]!r}, nor any other of this file, in the dataset, "
-                                f"whose queries are like {known[0]!r}")  # fmt: skip
+            raise self.error(
+                0,
+                f"there is no query {self.fields[0][0]!r}, nor any other of this file, in the dataset, "
+                f"whose queries are like {known[0]!r}",
+            )
         fields = [field.filter(kept) for field in self.fields]
         return _Lines(self.path, self.layout, fields, self.line[kept.to_numpy()], self.unit)
 

@@ -134,7 +134,7 @@ def unpack_ids(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray | None
 
 
 @kernel
-def _gather(data, offsets, rows, out, out_offsets):  # type: ignore[no-untyped-def]
+def _gather(data, offsets, rows, out, out_offsets):
     for i in range(rows.size):
         a = offsets[rows[i]]
         b = out_offsets[i]
@@ -143,7 +143,7 @@ def _gather(data, offsets, rows, out, out_offsets):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _spread(data, offsets, out):  # type: ignore[no-untyped-def]
+def _spread(data, offsets, out):
     for i in range(offsets.size - 1):
         a = offsets[i]
         for j in range(offsets[i + 1] - a):

@@ -218,7 +218,7 @@ def _earlier(code: np.ndarray, position: np.ndarray, target: np.ndarray, prior: 
 
 
 @kernel
-def _sums(order, code, position, target, total, count):  # type: ignore[no-untyped-def]
+def _sums(order, code, position, target, total, count):
     """Rows by code and position. Each code begins at 0: not even the last bit depends on later labels."""
     before, n_before, here, n_here = 0.0, 0, 0.0, 0
     for k in range(order.size):

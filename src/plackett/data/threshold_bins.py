@@ -91,7 +91,7 @@ def _thresholds(ordered: np.ndarray, n_thresholds: int) -> np.ndarray:
 
 
 @kernel
-def _encode(lo, hi, rows, block, thresholds, first, codes):  # type: ignore[no-untyped-def]
+def _encode(lo, hi, rows, block, thresholds, first, codes):
     # all values of a strip are bisected in step: no branches to predict, no steps that wait for each other
     bin = np.empty(_STRIP, np.int32)
     for j in range(lo, hi):

@@ -165,7 +165,7 @@ def _line(raw: np.ndarray, row: int) -> tuple[int, str]:
 
 
 @kernel
-def _tidy(raw, begin, wanted, more, out):  # type: ignore[no-untyped-def]
+def _tidy(raw, begin, wanted, more, out):
     """Copy the wanted fields of each line, separated by tabs.
 
     Bytes written, good rows, and the number of fields of the bad row after them, 0 where all are good.

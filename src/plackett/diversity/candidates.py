@@ -137,7 +137,7 @@ def _table(values: Any, name: str, size: int, of: str) -> np.ndarray:
 
 
 @kernel
-def similar_to(row, first, last, vectors, pointers, other, weight, out):  # type: ignore[no-untyped-def]
+def similar_to(row, first, last, vectors, pointers, other, weight, out):
     """Similarity of one row to the rows from ``first`` to ``last`` of its query, into ``out``; from 0 to 1."""
     if vectors.shape[1] > 0:
         for i in range(first, last):
@@ -152,7 +152,7 @@ def similar_to(row, first, last, vectors, pointers, other, weight, out):  # type
 
 
 @kernel
-def the_rest(order, rank, rows, taken, n):  # type: ignore[no-untyped-def]
+def the_rest(order, rank, rows, taken, n):
     """Write the candidates that were not taken to ``order`` from ``rank`` on, in their old order."""
     for i in range(n):
         if not taken[i]:

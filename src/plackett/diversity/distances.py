@@ -36,7 +36,7 @@ class WithDistance(Reranker):
 
 
 @kernel
-def relevance_first(order, first, rows, taken, n):  # type: ignore[no-untyped-def]
+def relevance_first(order, first, rows, taken, n):
     """Write the documents that were taken, then the others, both in the order of ``rows``."""
     rank = first
     for i in range(n):

@@ -82,7 +82,7 @@ def satisfaction(aspects: Any, aspect_weight: Any) -> np.ndarray:
 
 
 @kernel
-def _gain(row, value, left):  # type: ignore[no-untyped-def]
+def _gain(row, value, left):
     total = 0.0
     for c in range(left.size):
         total += left[c] * value[row, c]
@@ -90,12 +90,12 @@ def _gain(row, value, left):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _above(a, b, bound):  # type: ignore[no-untyped-def]
+def _above(a, b, bound):
     return bound[a] > bound[b] or (bound[a] == bound[b] and a < b)
 
 
 @kernel
-def _sift(heap, bound, i, size):  # type: ignore[no-untyped-def]
+def _sift(heap, bound, i, size):
     while True:
         best, left = i, 2 * i + 1
         for child in range(left, min(left + 2, size)):
@@ -108,13 +108,13 @@ def _sift(heap, bound, i, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _heapify(heap, bound, size):  # type: ignore[no-untyped-def]
+def _heapify(heap, bound, size):
     for i in range(size // 2 - 1, -1, -1):
         _sift(heap, bound, i, size)
 
 
 @kernel
-def _select(lo, hi, offsets, value, weight, chosen, candidates, order):  # type: ignore[no-untyped-def]
+def _select(lo, hi, offsets, value, weight, chosen, candidates, order):
     left = np.empty(weight.shape[1])
     for q in range(lo, hi):
         first, n = offsets[q], candidates[q]

@@ -52,9 +52,7 @@ class MaxSum(WithDistance):
 
 
 @kernel
-def _choose(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, trade_off, order
-):
+def _choose(lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, trade_off, order):
     for q in range(lo, hi):
         first, last, n, k = offsets[q], offsets[q + 1], candidates[q], chosen[q]
         rows = order[first : first + n].copy()

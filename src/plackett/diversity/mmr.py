@@ -45,9 +45,7 @@ class MMR(WithDistance):
 
 
 @kernel
-def _choose(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, trade_off, order
-):
+def _choose(lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, trade_off, order):
     for q in range(lo, hi):
         first, last, n = offsets[q], offsets[q + 1], candidates[q]
         near, row = np.zeros(last - first), np.empty(last - first)

@@ -65,9 +65,7 @@ class Repulsion(Reranker):
 
 
 @kernel
-def _push(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, strength, order
-):
+def _push(lo, hi, offsets, relevance, chosen, candidates, vectors, pointers, other, weight, strength, order):
     for q in range(lo, hi):
         first, last, n, k = offsets[q], offsets[q + 1], candidates[q], chosen[q]
         rows = order[first : first + n].copy()

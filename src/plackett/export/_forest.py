@@ -312,8 +312,10 @@ def _grown(tree: Tree, ranges: dict[int, _Ranges]) -> Tree:
     def write(node: int, low: int, high: int) -> int:
         """Write one split of a node's ranges ``low … high``; returns its number."""
         bounds, sides, missing = ranges.get(node) or (
-            [tree.threshold[node], np.float32(np.inf)], [0, 1], 0 if tree.missing_left[node] else 1,
-        )  # fmt: skip
+            [tree.threshold[node], np.float32(np.inf)],
+            [0, 1],
+            0 if tree.missing_left[node] else 1,
+        )
         high = len(sides) - 1 if high < 0 else high
         middle = (low + high) // 2
         number = len(feature)

@@ -451,9 +451,13 @@ def _staircase(feature: int, function: Any) -> Tree:
         if parent >= 0:
             children[parent][side] = number
     return Tree(
-        [feature] * len(thresholds), np.array(thresholds, np.float32), missing_left, [c[0] for c in children],
-        [c[1] for c in children], leaves,
-    )  # fmt: skip
+        [feature] * len(thresholds),
+        np.array(thresholds, np.float32),
+        missing_left,
+        [c[0] for c in children],
+        [c[1] for c in children],
+        leaves,
+    )
 
 
 def _neural(ranker: Ranker, scorer: Any) -> list[Part]:

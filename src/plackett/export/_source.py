@@ -108,9 +108,11 @@ def source(form: Form, file: str, declare: Callable[[str, np.ndarray], str], nam
             for table, child in (("LEFT", part.left), ("RIGHT", part.right)):
                 tables[table].append(np.where(child >= 0, child + begins, child - ends))
             for table, values in (
-                ("FEATURE", part.feature), ("THRESHOLD", part.threshold), ("MISSING_LEFT", part.missing_left),
+                ("FEATURE", part.feature),
+                ("THRESHOLD", part.threshold),
+                ("MISSING_LEFT", part.missing_left),
                 ("LEAF", part.leaf_value),
-            ):  # fmt: skip
+            ):
                 tables[table].append(values)
             trees, splits, leaves = trees + part.n_trees, splits + part.feature.size, leaves + part.leaf_value.size
             call, function = f"forest(x, {first}, {trees})", "forest"

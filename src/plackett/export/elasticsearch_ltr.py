@@ -165,10 +165,15 @@ def _tree(tree: Tree, names: Sequence[str]) -> dict[str, Any]:
     def split(node: int, left: Any, right: Any) -> dict[str, Any]:
         yes, no = left["nodeid"], right["nodeid"]
         return {
-            "nodeid": number[node], "depth": depth[node], "split": names[tree.feature[node]],
-            "split_condition": above[node], "yes": yes, "no": no,
-            "missing": yes if tree.missing_left[node] else no, "children": [left, right],
-        }  # fmt: skip
+            "nodeid": number[node],
+            "depth": depth[node],
+            "split": names[tree.feature[node]],
+            "split_condition": above[node],
+            "yes": yes,
+            "no": no,
+            "missing": yes if tree.missing_left[node] else no,
+            "children": [left, right],
+        }
 
     leaves = iter(range(len(tree.value)))
 

@@ -189,9 +189,12 @@ def score_solr(path: Path, X: np.ndarray, names: Sequence[str]) -> np.ndarray:
     total = np.zeros(len(X), np.float32)
     for tree in params["trees"]:
         values = scored(
-            tree["root"], X, goes_left, lambda node: (node["left"], node["right"]),
+            tree["root"],
+            X,
+            goes_left,
+            lambda node: (node["left"], node["right"]),
             lambda node: float(node["value"]) if "value" in node else None,
-        )  # fmt: skip
+        )
         total += np.float32(tree["weight"]) * values.astype(np.float32)
     return total
 

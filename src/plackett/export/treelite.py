@@ -50,15 +50,19 @@ def write_treelite(ranker: Any, path: str | os.PathLike[str], *, feature_names: 
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=builder_of.Metadata(
-            num_feature=len(form.names), task_type="kRegressor", average_tree_output=False, num_target=1,
-            num_class=[1], leaf_vector_shape=(1, 1),
+            num_feature=len(form.names),
+            task_type="kRegressor",
+            average_tree_output=False,
+            num_target=1,
+            num_class=[1],
+            leaf_vector_shape=(1, 1),
         ),
         tree_annotation=builder_of.TreeAnnotation(
             num_tree=forest.n_trees, target_id=[0] * forest.n_trees, class_id=[0] * forest.n_trees
         ),
         postprocessor=builder_of.PostProcessorFunc(name="identity"),
         base_scores=[0.0],
-    )  # fmt: skip
+    )
     for tree in forest:
         thresholds, number = largest_double(tree.threshold).tolist(), tree.numbers()
         builder.start_tree()

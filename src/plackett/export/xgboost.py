@@ -223,11 +223,14 @@ def write_xgboost(ranker: Any, path: str | os.PathLike[str], *, feature_names: S
         "feature_types": ["float"] * size if named else [],
         "gradient_booster": booster,
         "learner_model_param": {
-            "base_score": "0E0", "boost_from_average": "0", "num_class": "0", "num_feature": str(size),
+            "base_score": "0E0",
+            "boost_from_average": "0",
+            "num_class": "0",
+            "num_feature": str(size),
             "num_target": "1",
         },
         "objective": {"name": "rank:ndcg", "lambdarank_param": {}},
-    }  # fmt: skip
+    }
     write_json(path, {"learner": learner, "version": [2, 1, 0]}, indent=None)
 
 

@@ -100,7 +100,7 @@ def feature_similarity(
 
 
 @kernel
-def _similarities(offsets, X, total, count):  # type: ignore[no-untyped-def]
+def _similarities(offsets, X, total, count):
     """Add τ of each query to the lower triangle of ``total``, and 1 to ``count`` where it is defined."""
     f = X.shape[1]
     agree = np.empty((f, f), np.int64)  # pairs in the same order minus pairs in opposite orders
@@ -125,7 +125,7 @@ def _similarities(offsets, X, total, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _by_bits(X, agree, untied):  # type: ignore[no-untyped-def]
+def _by_bits(X, agree, untied):
     m, f = X.shape
     first, second = np.empty(64 * _N_WORDS, np.int64), np.empty(64 * _N_WORDS, np.int64)
     above, differ = np.empty((f, _N_WORDS), np.uint64), np.empty((f, _N_WORDS), np.uint64)
@@ -162,7 +162,7 @@ def _by_bits(X, agree, untied):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _by_sorting(X, agree, untied):  # type: ignore[no-untyped-def]
+def _by_sorting(X, agree, untied):
     """Knight's method: sort by one feature, count the exchanges that sort the other."""
     m, f = X.shape
     pairs = m * (m - 1) // 2
@@ -187,7 +187,7 @@ def _by_sorting(X, agree, untied):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _tied(ordered):  # type: ignore[no-untyped-def]
+def _tied(ordered):
     """Number of equal pairs in a sorted array."""
     total, run = 0, 0
     for k in range(1, ordered.size):
@@ -197,7 +197,7 @@ def _tied(ordered):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _exchanges(values, spare):  # type: ignore[no-untyped-def]
+def _exchanges(values, spare):
     """Number of pairs in descending order; sorts ``values`` by merging."""
     n, total, width = values.size, 0, 1
     while width < n:

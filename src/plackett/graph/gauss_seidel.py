@@ -39,7 +39,7 @@ def gauss_seidel(
 
 
 @kernel
-def _sweeps(indptr, indices, weights, share, right, x, tol, max_iter):  # type: ignore[no-untyped-def]
+def _sweeps(indptr, indices, weights, share, right, x, tol, max_iter):
     for _ in range(max_iter):
         moved = 0.0
         size = 0.0

@@ -201,7 +201,7 @@ def _product(matrix: sp.csr_array, value: np.ndarray, unweighted: bool, n_jobs: 
 
 
 @kernel
-def _sums(lo, hi, indptr, indices, weights, value, out):  # type: ignore[no-untyped-def]
+def _sums(lo, hi, indptr, indices, weights, value, out):
     """Rows of a sparse matrix times a vector; without weights every entry is 1."""
     if weights.size == 0:
         for i in range(lo, hi):

@@ -86,7 +86,7 @@ def _page_keys(urls: pl.Series) -> pl.Series:
 
 
 @kernel
-def _nearest_above(lo, hi, offsets, text, starts, parent):  # type: ignore[no-untyped-def]
+def _nearest_above(lo, hi, offsets, text, starts, parent):
     """For each text of a query the row of the longest proper prefix before a slash, by a table of hashes; −1 if none.
 
     The first of equal texts stands for all of them, and is the parent of the others.
@@ -120,7 +120,7 @@ def _nearest_above(lo, hi, offsets, text, starts, parent):  # type: ignore[no-un
 
 
 @kernel
-def _prefix_hashes(text, start, n, hashes):  # type: ignore[no-untyped-def]
+def _prefix_hashes(text, start, n, hashes):
     """Hash of each prefix, by Fowler, Noll and Vo."""
     value = np.uint64(14695981039346656037)
     hashes[0] = value
@@ -130,7 +130,7 @@ def _prefix_hashes(text, start, n, hashes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _slot(text, starts, table, i, n, value):  # type: ignore[no-untyped-def]
+def _slot(text, starts, table, i, n, value):
     """Slot of the row whose text is the first n bytes of row i, or the free slot for it."""
     mask = np.uint64(table.size - 1)
     slot = (value ^ (value >> np.uint64(32))) & mask
@@ -178,8 +178,10 @@ def link_relation(data: RankingDataset, graph: LinkGraph, names: Any = None) -> 
     nodes = given.to_frame("name").join(known, on="name", how="left", maintain_order="left")
     node = nodes["node"].cast(pl.Int64).fill_null(-1).to_numpy()
     if data.n_rows and not (node >= 0).any():
-        raise DataError(f"none of the documents is a node of the graph: {given[0]!r} is not, its nodes are like "
-                        f"{graph.names[0] if graph.names else None!r}")  # fmt: skip
+        raise DataError(
+            f"none of the documents is a node of the graph: {given[0]!r} is not, its nodes are like "
+            f"{graph.names[0] if graph.names else None!r}"
+        )
     links = graph.out.indptr.astype(np.int64), graph.out.indices.astype(np.int64), graph.out.data.astype(np.float64)
     count = np.zeros(data.n_rows + 1, np.int64)
     none = np.empty(0, np.int64), np.empty(0)
@@ -193,7 +195,7 @@ def link_relation(data: RankingDataset, graph: LinkGraph, names: Any = None) -> 
 
 
 @kernel
-def _links_within(lo, hi, offsets, node, pointers, targets, strength, fill, count, begin, other, weight):  # type: ignore[no-untyped-def]
+def _links_within(lo, hi, offsets, node, pointers, targets, strength, fill, count, begin, other, weight):
     """Count the links of each row to other rows of its query, or fill them in from ``begin``.
 
     ``head`` has the first row of the query that is a node, ``after`` the next one that is the same.

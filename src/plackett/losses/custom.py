@@ -233,7 +233,7 @@ def _driver(plain: Callable[..., float], extra: tuple[str, ...]) -> Callable[...
     call = numba.njit(nogil=True)(calls[extra])
 
     @numba.njit(nogil=True)
-    def drive(lo, hi, offsets, scores, labels, weight, query_weight, parameters, value, gradient, curvature):  # type: ignore[no-untyped-def]
+    def drive(lo, hi, offsets, scores, labels, weight, query_weight, parameters, value, gradient, curvature):
         for q in range(lo, hi):
             if offsets[q] == offsets[q + 1]:
                 continue

@@ -117,7 +117,7 @@ alpha_nDCG = AlphaNDCG()
 
 
 @kernel
-def discounted_novelty(lo, hi, offsets, labels, depth, tie_end, relevant, keep, discount, k, out):  # type: ignore[no-untyped-def]
+def discounted_novelty(lo, hi, offsets, labels, depth, tie_end, relevant, keep, discount, k, out):
     """Gains of new subtopics of each query, each weighted by its discount."""
     worth = np.empty(relevant.shape[1])
     drawn = np.empty(discount.size + 1)
@@ -138,7 +138,7 @@ def greedy_gains(
 
 
 @kernel
-def _greedy(lo, hi, offsets, relevant, keep, discount, k, out):  # type: ignore[no-untyped-def]
+def _greedy(lo, hi, offsets, relevant, keep, discount, k, out):
     worth = np.empty(relevant.shape[1])
     rows = np.empty(discount.size, np.int64)
     for q in range(lo, hi):

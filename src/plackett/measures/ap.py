@@ -121,9 +121,7 @@ def ap_state(ranking: Ranking, rel: float, k: int | None, divisor: np.ndarray, s
 
 
 @kernel
-def _ap(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, labels, depth, tie_end, total, rel, divisor, k, out
-):
+def _ap(lo, hi, offsets, labels, depth, tie_end, total, rel, divisor, k, out):
     for q in range(lo, hi):
         if total[q] == 0:
             out[q] = np.nan
@@ -153,7 +151,7 @@ def _ap(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _ap_state(lo, hi, offsets, labels, depth, rel, divisor, k, state):  # type: ignore[no-untyped-def]
+def _ap_state(lo, hi, offsets, labels, depth, rel, divisor, k, state):
     # With c the relevant documents down to a rank and S the sum of 1/rank over them, moving a document down from i
     # to j loses its own precision c_i/i, gains c_j/j, and each relevant one between loses 1/rank; moving up is the
     # reverse.

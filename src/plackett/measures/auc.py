@@ -62,7 +62,7 @@ AUC = AreaUnderCurve()
 
 
 @kernel
-def relevant_pairs(lo, hi, offsets, labels, depth, tie_end, rel, out):  # type: ignore[no-untyped-def]
+def relevant_pairs(lo, hi, offsets, labels, depth, tie_end, rel, out):
     """Share of (relevant, other) pairs in the right order; NaN if there is no pair."""
     for q in range(lo, hi):
         a = offsets[q]

@@ -60,9 +60,7 @@ Bpref = BinaryPreference()
 
 
 @kernel
-def _bpref(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, labels, depth, tie_end, relevant, irrelevant, rel, out
-):
+def _bpref(lo, hi, offsets, labels, depth, tie_end, relevant, irrelevant, rel, out):
     for q in range(lo, hi):
         if relevant[q] == 0:
             out[q] = np.nan

@@ -170,14 +170,14 @@ def _checked(function: Any, name: str) -> Any:
 
 
 @template
-def _with_k(lo, hi, offsets, labels, depth, function, k, out):  # type: ignore[no-untyped-def]
+def _with_k(lo, hi, offsets, labels, depth, function, k, out):
     for q in range(lo, hi):
         a = offsets[q]
         out[q] = function(labels[a : a + depth[q]], k if k > 0 else depth[q])
 
 
 @template
-def _without_k(lo, hi, offsets, labels, depth, function, k, out):  # type: ignore[no-untyped-def]
+def _without_k(lo, hi, offsets, labels, depth, function, k, out):
     for q in range(lo, hi):
         a = offsets[q]
         out[q] = function(labels[a : a + depth[q]])

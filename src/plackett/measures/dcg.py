@@ -84,9 +84,7 @@ def discounted(
 
 
 @kernel
-def _discounted(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, labels, depth, tie_end, values, table, weights, k, out
-):
+def _discounted(lo, hi, offsets, labels, depth, tie_end, values, table, weights, k, out):
     for q in range(lo, hi):
         a = offsets[q]
         stop = a + min(k, depth[q])

@@ -103,7 +103,7 @@ def greedy_ideal(
 
 
 @kernel
-def novelty(a, stop, tie_end, relevant, keep, discount, worth, drawn):  # type: ignore[no-untyped-def]
+def novelty(a, stop, tie_end, relevant, keep, discount, worth, drawn):
     """Σ discount · Σ_t [relevant to t] · keep^(relevant to t above) over the positions a..stop: mean over ties.
 
     ``worth`` (a value per subtopic) and ``drawn`` (as long as a list) are scratch.

@@ -120,7 +120,7 @@ def err_state(ranking: Ranking, top: float, k: int | None, scale: np.ndarray) ->
 
 
 @kernel
-def _pass_block(values, table, start, end, n_shown, chance):  # type: ignore[no-untyped-def]
+def _pass_block(values, table, start, end, n_shown, chance):
     """Probability of passing i documents drawn at random from start..end, into chance[i], i up to n_shown."""
     chance[0] = 1.0
     for i in range(1, n_shown + 1):
@@ -133,9 +133,7 @@ def _pass_block(values, table, start, end, n_shown, chance):  # type: ignore[no-
 
 
 @kernel
-def _err(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, labels, depth, tie_end, values, table, k, out
-):
+def _err(lo, hi, offsets, labels, depth, tie_end, values, table, k, out):
     longest = 0
     for q in range(lo, hi):
         longest = max(longest, min(k, offsets[q + 1] - offsets[q]))
@@ -163,7 +161,7 @@ def _err(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _err_state(lo, hi, offsets, depth, values, table, k, scale, state):  # type: ignore[no-untyped-def]
+def _err_state(lo, hi, offsets, depth, values, table, k, scale, state):
     for q in range(lo, hi):
         a = offsets[q]
         stop = min(k, depth[q])

@@ -135,7 +135,7 @@ def ideal_dcg(data: RankingDataset, gain: str | Pairs, discount: str | tuple[flo
 
 
 @kernel
-def gain_at(value, table):  # type: ignore[no-untyped-def]
+def gain_at(value, table):
     """Gain of one value of `position_gains`."""
     if table.size == 0:
         return value
@@ -143,7 +143,7 @@ def gain_at(value, table):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _ideal_of_grades(lo, hi, offsets, labels, table, discount, k, out):  # type: ignore[no-untyped-def]
+def _ideal_of_grades(lo, hi, offsets, labels, table, discount, k, out):
     counts = np.empty(table.size, np.int64)
     for q in range(lo, hi):
         counts[:] = 0
@@ -159,7 +159,7 @@ def _ideal_of_grades(lo, hi, offsets, labels, table, discount, k, out):  # type:
 
 
 @kernel
-def _ideal_of_gains(lo, hi, offsets, gains, discount, k, out):  # type: ignore[no-untyped-def]
+def _ideal_of_gains(lo, hi, offsets, gains, discount, k, out):
     for q in range(lo, hi):
         a = offsets[q]
         total = 0.0

@@ -63,7 +63,7 @@ infAP = InferredAP()
 
 
 @kernel
-def _infap(lo, hi, offsets, labels, depth, tie_end, total, rel, out):  # type: ignore[no-untyped-def]
+def _infap(lo, hi, offsets, labels, depth, tie_end, total, rel, out):
     for q in range(lo, hi):
         a = offsets[q]
         relevant = 0

@@ -88,7 +88,7 @@ def interpolated(ranking: Ranking, rel: float, recall: float, reach: str) -> np.
 
 
 @kernel
-def _interpolated(lo, hi, offsets, labels, depth, tie_end, total, needed, rel, out):  # type: ignore[no-untyped-def]
+def _interpolated(lo, hi, offsets, labels, depth, tie_end, total, needed, rel, out):
     for q in range(lo, hi):
         a = offsets[q]
         n_relevant = 0

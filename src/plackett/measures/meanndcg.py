@@ -89,9 +89,7 @@ MeanNDCG = MeanOfNDCG()
 
 
 @kernel
-def _mean_ndcg(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, labels, depth, tie_end, values, table, ideal, discount, out
-):
+def _mean_ndcg(lo, hi, offsets, labels, depth, tie_end, values, table, ideal, discount, out):
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
@@ -117,7 +115,7 @@ def _mean_ndcg(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _state(lo, hi, offsets, depth, values, table, ideal, discount, state):  # type: ignore[no-untyped-def]
+def _state(lo, hi, offsets, depth, values, table, ideal, discount, state):
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

@@ -69,7 +69,7 @@ nERR = NormalisedERR()
 
 
 @kernel
-def _ideal_err(lo, hi, offsets, values, table, k, out):  # type: ignore[no-untyped-def]
+def _ideal_err(lo, hi, offsets, values, table, k, out):
     for q in range(lo, hi):
         a = offsets[q]
         value = 0.0

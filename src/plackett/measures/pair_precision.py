@@ -101,7 +101,7 @@ def _number(bits: int) -> float:
 
 
 @kernel
-def _code(lo, hi, offsets, labels, ideal, codes, n_levels):  # type: ignore[no-untyped-def]
+def _code(lo, hi, offsets, labels, ideal, codes, n_levels):
     n_max = longest(lo, hi, offsets)
     levels = np.empty(n_max)
     for q in range(lo, hi):
@@ -112,7 +112,7 @@ def _code(lo, hi, offsets, labels, ideal, codes, n_levels):  # type: ignore[no-u
 
 
 @kernel
-def _beyond(lo, hi, offsets, codes, n_levels, scores, limit, out):  # type: ignore[no-untyped-def]
+def _beyond(lo, hi, offsets, codes, n_levels, scores, limit, out):
     """Number of pairs of each query whose scores differ by more than the limit."""
     most = 0
     for q in range(lo, hi):
@@ -135,7 +135,7 @@ def _beyond(lo, hi, offsets, codes, n_levels, scores, limit, out):  # type: igno
 
 
 @kernel
-def _matched_beyond(lo, hi, offsets, codes, n_levels, scores, limit, out):  # type: ignore[no-untyped-def]
+def _matched_beyond(lo, hi, offsets, codes, n_levels, scores, limit, out):
     """How many of those are matched; a limit below 0 includes pairs of equal scores, half of which are."""
     most = 0
     for q in range(lo, hi):

@@ -108,13 +108,13 @@ def per_query_or_float(values: np.ndarray, qid: Any) -> float | np.ndarray:
 
 
 @kernel(inline=True)
-def block_end(i, a, b, depth, tie_end):  # type: ignore[no-untyped-def]
+def block_end(i, a, b, depth, tie_end):
     """End of the tied block at position ``i`` of a query ``a..b``; what was not retrieved is one block."""
     return tie_end[i] if i < a + depth else b
 
 
 @kernel
-def _pair_counts(lo, hi, offsets, labels, depth, tie_end, ideal, weight, out):  # type: ignore[no-untyped-def]
+def _pair_counts(lo, hi, offsets, labels, depth, tie_end, ideal, weight, out):
     n_max = longest(lo, hi, offsets)
     levels = np.empty(n_max)
     code = np.empty(n_max, np.int64)

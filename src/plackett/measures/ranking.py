@@ -184,7 +184,7 @@ def docid_key(data: RankingDataset, rule: str) -> np.ndarray:
 
 
 @kernel
-def _rank_queries(  # type: ignore[no-untyped-def]
+def _rank_queries(
     lo, hi, offsets, scores, labels, retrieved, tie_key, open_ties, out_labels, out_rows, out_depth, tie_end
 ):
     n_max = longest(lo, hi, offsets)
@@ -235,7 +235,7 @@ def _rank_queries(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shuffle(lo, hi, offsets, tie_end, seed, labels, rows):  # type: ignore[no-untyped-def]
+def _shuffle(lo, hi, offsets, tie_end, seed, labels, rows):
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]

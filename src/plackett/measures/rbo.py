@@ -73,7 +73,7 @@ def _listed(data: RankingDataset, scores: np.ndarray) -> Ranking:
 
 
 @kernel
-def _spans(a, rows, depth, tie_end, begin, end):  # type: ignore[no-untyped-def]
+def _spans(a, rows, depth, tie_end, begin, end):
     """Ranks 0.. that each listed document of a query may take: begin..end."""
     start = a
     while start < a + depth:
@@ -84,16 +84,14 @@ def _spans(a, rows, depth, tie_end, begin, end):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def _add(steps, power, first, last, value):  # type: ignore[no-untyped-def]
+def _add(steps, power, first, last, value):
     """Add a coefficient to the polynomial in the depth that holds for depths first..last."""
     steps[power, first] += value
     steps[power, last + 1] -= value
 
 
 @kernel
-def _rbo(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, rows_a, depth_a, tie_end_a, rows_b, depth_b, tie_end_b, p, out
-):
+def _rbo(lo, hi, offsets, rows_a, depth_a, tie_end_a, rows_b, depth_b, tie_end_b, p, out):
     n_max = longest(lo, hi, offsets)
     begin_a = np.empty(n_max, np.int64)
     end_a = np.empty(n_max, np.int64)

@@ -129,7 +129,7 @@ def _total_weight(ranking: Ranking, weight: np.ndarray | None) -> np.ndarray:
 
 
 @kernel
-def _weighted_agreement(a, b, weight):  # type: ignore[no-untyped-def]
+def _weighted_agreement(a, b, weight):
     agreed = 0.0
     total = 0.0
     for u in range(a.size):

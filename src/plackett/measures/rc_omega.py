@@ -88,14 +88,14 @@ def weighted_kendall_omega(
 
 
 @kernel(inline=True)
-def _agreement(u, v, scores, weight):  # type: ignore[no-untyped-def]
+def _agreement(u, v, scores, weight):
     """Value of placing row u before row v."""
     order = 1.0 if scores[u] > scores[v] else (0.5 if scores[u] == scores[v] else 0.0)
     return weight[u] * weight[v] * order
 
 
 @kernel
-def _exact(a, n, scores, weight, winner, loser, first, last, before, gain, best):  # type: ignore[no-untyped-def]
+def _exact(a, n, scores, weight, winner, loser, first, last, before, gain, best):
     """Largest agreement over all linear extensions; below 0 if there are none."""
     for u in range(n):
         before[u] = 0
@@ -121,7 +121,7 @@ def _exact(a, n, scores, weight, winner, loser, first, last, before, gain, best)
 
 
 @kernel
-def _greedy(a, n, scores, weight, winner, loser, first, last, waits, start, losers):  # type: ignore[no-untyped-def]
+def _greedy(a, n, scores, weight, winner, loser, first, last, waits, start, losers):
     """Agreement of the order that always takes the free document with the best score; below 0 if there is a cycle."""
     waits[:n] = 0  # number of preferred documents still to place, -1 once placed
     start[: n + 1] = 0
@@ -152,7 +152,7 @@ def _greedy(a, n, scores, weight, winner, loser, first, last, waits, start, lose
 
 
 @kernel
-def _nearest_extension(lo, hi, offsets, scores, weight, winner, loser, pairs, most, out):  # type: ignore[no-untyped-def]
+def _nearest_extension(lo, hi, offsets, scores, weight, winner, loser, pairs, most, out):
     longest = 0
     most_pairs = 0
     largest = 0

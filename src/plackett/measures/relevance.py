@@ -71,7 +71,7 @@ def relevance(ranking: Ranking, rel: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel
-def count_relevant(labels, start, stop, rel):  # type: ignore[no-untyped-def]
+def count_relevant(labels, start, stop, rel):
     """Number of positions start..stop with a label of at least ``rel``."""
     n = 0
     for i in range(start, stop):
@@ -80,13 +80,13 @@ def count_relevant(labels, start, stop, rel):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count(lo, hi, offsets, labels, rel, out):  # type: ignore[no-untyped-def]
+def _count(lo, hi, offsets, labels, rel, out):
     for q in range(lo, hi):
         out[q] = count_relevant(labels, offsets[q], offsets[q + 1], rel)
 
 
 @kernel
-def _hits(lo, hi, offsets, labels, depth, tie_end, least, cut, out):  # type: ignore[no-untyped-def]
+def _hits(lo, hi, offsets, labels, depth, tie_end, least, cut, out):
     for q in range(lo, hi):
         i = offsets[q]
         stop = i + min(cut[q], depth[q])

@@ -80,9 +80,7 @@ def first_relevant_state(ranking: Ranking, rel: float, worth: np.ndarray, k: int
 
 
 @kernel
-def _first(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, labels, depth, tie_end, total, rel, worth, k, out
-):
+def _first(lo, hi, offsets, labels, depth, tie_end, total, rel, worth, k, out):
     for q in range(lo, hi):
         out[q] = 0.0 if total[q] > 0 else np.nan
         if total[q] == 0:
@@ -107,7 +105,7 @@ def _first(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _first_state(lo, hi, offsets, labels, depth, rel, worth, k, state):  # type: ignore[no-untyped-def]
+def _first_state(lo, hi, offsets, labels, depth, rel, worth, k, state):
     for q in range(lo, hi):
         a = offsets[q]
         stop = min(k, depth[q])

@@ -87,7 +87,7 @@ def spearman_rho(a: Any, b: Any, qid: Any = None) -> float | np.ndarray:
 
 
 @kernel
-def _spearman(lo, hi, offsets, labels, depth, tie_end, ideal, corrected, out):  # type: ignore[no-untyped-def]
+def _spearman(lo, hi, offsets, labels, depth, tie_end, ideal, corrected, out):
     n_max = longest(lo, hi, offsets)
     levels = np.empty(n_max)
     rank = np.empty(n_max)  # of each level, from its middle

@@ -66,7 +66,7 @@ statAP = StatAP()
 
 
 @kernel
-def _statap(lo, hi, offsets, labels, depth, tie_end, rows, weight, number, judged, rel, out):  # type: ignore[no-untyped-def]
+def _statap(lo, hi, offsets, labels, depth, tie_end, rows, weight, number, judged, rel, out):
     n_relevant = np.zeros(judged.size)  # relevant documents seen so far in each stratum
     for q in range(lo, hi):
         a = offsets[q]

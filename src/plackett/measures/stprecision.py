@@ -81,7 +81,7 @@ StPrecision = SubtopicPrecision()
 
 
 @kernel
-def _first_rank(lo, hi, offsets, labels, depth, tie_end, relevant, wanted, out):  # type: ignore[no-untyped-def]
+def _first_rank(lo, hi, offsets, labels, depth, tie_end, relevant, wanted, out):
     seen = np.empty(relevant.shape[1], np.bool_)
     for q in range(lo, hi):
         seen[:] = False
@@ -98,7 +98,7 @@ def _first_rank(lo, hi, offsets, labels, depth, tie_end, relevant, wanted, out):
 
 
 @kernel
-def _greedy_cover(lo, hi, offsets, relevant, wanted, out):  # type: ignore[no-untyped-def]
+def _greedy_cover(lo, hi, offsets, relevant, wanted, out):
     seen = np.empty(relevant.shape[1], np.bool_)
     for q in range(lo, hi):
         seen[:] = False

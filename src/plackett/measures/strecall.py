@@ -64,7 +64,7 @@ StRecall = SubtopicRecall()
 
 
 @kernel
-def _covered(lo, hi, offsets, labels, depth, tie_end, relevant, k, out):  # type: ignore[no-untyped-def]
+def _covered(lo, hi, offsets, labels, depth, tie_end, relevant, k, out):
     for q in range(lo, hi):
         a = offsets[q]
         stop = a + min(k, depth[q])

@@ -21,7 +21,7 @@ from plackett.measures.ranking import Ranking
 
 
 @kernel(inline=True)
-def swap(state, i, j):  # type: ignore[no-untyped-def]
+def swap(state, i, j):
     """|Change| when the documents at positions i < j of one query are exchanged."""
     change = 0.0
     for c in range(0, state.shape[1], 4):
@@ -30,13 +30,13 @@ def swap(state, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def n_layers(state):  # type: ignore[no-untyped-def]
+def n_layers(state):
     """Number of forms whose sum is the change."""
     return state.shape[1] // 4
 
 
 @kernel
-def swaps_below(state, i, out):  # type: ignore[no-untyped-def]
+def swaps_below(state, i, out):
     """|Change| when position i is exchanged with each of the ``len(out)`` positions after it; by layers."""
     out[:] = 0.0
     for c in range(0, state.shape[1], 4):
@@ -87,9 +87,7 @@ def linear_state(
 
 
 @kernel
-def _linear_state(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, depth, values, table, scale, cut, weights, beyond, state
-):
+def _linear_state(lo, hi, offsets, depth, values, table, scale, cut, weights, beyond, state):
     for q in range(lo, hi):
         a = offsets[q]
         last = min(cut[q], depth[q])
@@ -105,7 +103,7 @@ def _linear_state(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def swap_matrix(state):  # type: ignore[no-untyped-def]
+def swap_matrix(state):
     """|Change| for every pair of positions of one list."""
     n = state.shape[0]
     out = np.zeros((n, n))

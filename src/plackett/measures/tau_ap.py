@@ -49,7 +49,7 @@ def tau_ap(run: Any, truth: Any, qid: Any = None) -> float | np.ndarray:
 
 
 @kernel
-def _tau_ap(lo, hi, offsets, labels, depth, tie_end, ideal, out):  # type: ignore[no-untyped-def]
+def _tau_ap(lo, hi, offsets, labels, depth, tie_end, ideal, out):
     n_max = longest(lo, hi, offsets)
     levels = np.empty(n_max)
     tree = np.empty(n_max + 1)

@@ -64,7 +64,7 @@ xinfAP = ExtendedInferredAP()
 
 
 @kernel
-def _xinfap(lo, hi, offsets, labels, depth, tie_end, rows, number, pooled, judged, rel, out):  # type: ignore[no-untyped-def]
+def _xinfap(lo, hi, offsets, labels, depth, tie_end, rows, number, pooled, judged, rel, out):
     # documents above, by stratum: in the pool, judged, relevant
     pool = np.zeros(judged.size)
     known = np.zeros(judged.size)

@@ -9,26 +9,26 @@ from plackett._kernels.randomness import mix
 
 
 @kernel
-def uniform(state):  # type: ignore[no-untyped-def]
+def uniform(state):
     """The next number in (0, 1) of the sequence whose state is ``state[0]``."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     return (np.float64(mix(state[0]) >> np.uint64(12)) + 0.5) * 2.0**-52
 
 
 @kernel
-def normal(state):  # type: ignore[no-untyped-def]
+def normal(state):
     """A normal number."""
     return np.sqrt(-2.0 * np.log(uniform(state))) * np.cos(2.0 * np.pi * uniform(state))
 
 
 @kernel
-def logistic(x):  # type: ignore[no-untyped-def]
+def logistic(x):
     """1 / (1 + e^−x)."""
     return 1.0 / (1.0 + np.exp(-min(max(x, -500.0), 500.0)))
 
 
 @kernel
-def scores_of(w, X, rows, n, parameters, out):  # type: ignore[no-untyped-def]
+def scores_of(w, X, rows, n, parameters, out):
     """Linear scores of the rows."""
     for j in range(n):
         s = 0.0
@@ -38,7 +38,7 @@ def scores_of(w, X, rows, n, parameters, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def best_first(keys, n, k, order):  # type: ignore[no-untyped-def]
+def best_first(keys, n, k, order):
     """Numbers of the k largest keys, equal ones in order; overwrites the keys. Returns how many there are."""
     k = min(k, n)
     for i in range(k):
@@ -52,7 +52,7 @@ def best_first(keys, n, k, order):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def draw_list(scores, n, k, state, keys, order):  # type: ignore[no-untyped-def]
+def draw_list(scores, n, k, state, keys, order):
     """The first k of a Plackett–Luce list with strengths exp(score). Returns how many there are."""
     for j in range(n):
         keys[j] = scores[j] - np.log(-np.log(uniform(state)))
@@ -60,7 +60,7 @@ def draw_list(scores, n, k, state, keys, order):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def click(rows, order, k, attraction, stop, look, right, wrong, leave, state, clicks):  # type: ignore[no-untyped-def]
+def click(rows, order, k, attraction, stop, look, right, wrong, leave, state, clicks):
     """What a user clicks of the list. Returns the number of clicks."""
     total, reading = 0, True
     for i in range(k):
@@ -79,7 +79,7 @@ def click(rows, order, k, attraction, stop, look, right, wrong, leave, state, cl
 
 
 @kernel
-def dcg(rows, order, k, gains):  # type: ignore[no-untyped-def]
+def dcg(rows, order, k, gains):
     """DCG of the first k of the list."""
     total = 0.0
     for i in range(k):
@@ -88,7 +88,7 @@ def dcg(rows, order, k, gains):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def page_quality(scores, n, order, k, keys, ideal):  # type: ignore[no-untyped-def]
+def page_quality(scores, n, order, k, keys, ideal):
     """Quality (nDCG) of a page by the model's own gains: the logistic function of scores centred on the candidates."""
     mean = 0.0
     for j in range(n):

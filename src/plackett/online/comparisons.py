@@ -22,7 +22,7 @@ __all__ = ["simulate_comparisons"]
 _TAU = 3.0
 
 
-def _pages(  # type: ignore[no-untyped-def]
+def _pages(
     lo, hi, starts, seeds, pairs, top, sizes, plan_at, plan_rows, plan_gap, plan_cumulated, attraction, stop, look,
     right, wrong, leave, marks, stats,
 ):  # fmt: skip
@@ -54,7 +54,7 @@ def _pages(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _among(document, page, n):  # type: ignore[no-untyped-def]
+def _among(document, page, n):
     for i in range(n):  # noqa: SIM110 (kernels have no generators)
         if page[i] == document:
             return True
@@ -62,7 +62,7 @@ def _among(document, page, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _rank(document, ranking, size):  # type: ignore[no-untyped-def]
+def _rank(document, ranking, size):
     """From 1; 0 if it is not there."""
     for i in range(size):
         if ranking[i] == document:
@@ -71,7 +71,7 @@ def _rank(document, ranking, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _make_team_draft(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):  # type: ignore[no-untyped-def]
+def _make_team_draft(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):
     turn = False
     for i in range(size):
         turn = uniform(state) < 0.5 if i % 2 == 0 else not turn
@@ -88,7 +88,7 @@ def _make_team_draft(a, b, size, t, begin, end, rows, gaps, cumulated, state, pa
 
 
 @kernel
-def _make_balanced(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):  # type: ignore[no-untyped-def]
+def _make_balanced(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):
     """The ranks of each document in both lists, for `_worth_balanced`."""
     n, begins = 0, uniform(state) < 0.5
     for depth in range(size):
@@ -103,7 +103,7 @@ def _make_balanced(a, b, size, t, begin, end, rows, gaps, cumulated, state, page
 
 
 @kernel
-def _make_probabilistic(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):  # type: ignore[no-untyped-def]
+def _make_probabilistic(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):
     pool, weight, n = np.empty(2 * size, np.int64), np.empty((2, 2 * size)), 0
     for i in range(2 * size):
         document = a[i] if i < size else b[i - size]
@@ -130,7 +130,7 @@ def _make_probabilistic(a, b, size, t, begin, end, rows, gaps, cumulated, state,
 
 
 @kernel
-def _make_planned(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):  # type: ignore[no-untyped-def]
+def _make_planned(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):
     """A list of a plan that was made before."""
     u, at = uniform(state), begin
     while at < end - 1 and cumulated[at] <= u:
@@ -141,7 +141,7 @@ def _make_planned(a, b, size, t, begin, end, rows, gaps, cumulated, state, page,
 
 
 @kernel
-def _make_ab(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):  # type: ignore[no-untyped-def]
+def _make_ab(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, first, second):
     """One ranker's own list."""
     group = t % 2
     for i in range(size):
@@ -150,7 +150,7 @@ def _make_ab(a, b, size, t, begin, end, rows, gaps, cumulated, state, page, firs
 
 
 @kernel
-def _worth_added(size, clicks, first, second):  # type: ignore[no-untyped-def]
+def _worth_added(size, clicks, first, second):
     total = 0.0
     for i in range(size):
         if clicks[i]:
@@ -159,7 +159,7 @@ def _worth_added(size, clicks, first, second):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _worth_first(size, clicks, first, second):  # type: ignore[no-untyped-def]
+def _worth_first(size, clicks, first, second):
     """1 / rank of the first click."""
     for i in range(size):
         if clicks[i]:
@@ -168,7 +168,7 @@ def _worth_first(size, clicks, first, second):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _worth_balanced(size, clicks, first, second):  # type: ignore[no-untyped-def]
+def _worth_balanced(size, clicks, first, second):
     lowest = -1
     for i in range(size):
         if clicks[i]:

@@ -87,7 +87,7 @@ def logging_policy(
 
 
 @kernel
-def second_moment(p, seen, difference, relevance, value, gradient):  # type: ignore[no-untyped-def]
+def second_moment(p, seen, difference, relevance, value, gradient):
     """E x² of the estimate x of one page, whose mean does not depend on p; fills λ/ω and the gradient in p.
 
     Clicks are independent given the list L, with q_Ld = seen_Ld · relevance_d, and x = Σ click_d v_d, v = λ / ω, so
@@ -121,7 +121,7 @@ def second_moment(p, seen, difference, relevance, value, gradient):  # type: ign
 
 
 @kernel
-def _least_variance(seen, difference, relevance, steps, p, value):  # type: ignore[no-untyped-def]
+def _least_variance(seen, difference, relevance, steps, p, value):
     """Exponentiated gradient descent; the step is halved when it does not help, and grows when it does."""
     m = p.size
     soft, tried, moved = np.full(m, 1.0 / m), np.empty(m), np.empty(m)
@@ -243,9 +243,12 @@ class CounterfactualComparison:
         number = {document: i for i, document in enumerate(pool)}
         guess = self._guess(query) if self.update else {}
         policy = _policy(
-            tuple(number[d] for d in first[:k]), tuple(number[d] for d in second[:k]), tuple(self.look),
-            tuple(guess.get(d, self.relevance) for d in pool), self.most_lists,
-        )  # fmt: skip
+            tuple(number[d] for d in first[:k]),
+            tuple(number[d] for d in second[:k]),
+            tuple(self.look),
+            tuple(guess.get(d, self.relevance) for d in pool),
+            self.most_lists,
+        )
         u, at = self._rng.random(), 0
         for p in policy.probability[:-1]:
             u -= p

@@ -60,7 +60,7 @@ class _Results(NamedTuple):
 
 
 @kernel
-def _ideal(rows, n, k, gains, keys, order):  # type: ignore[no-untyped-def]
+def _ideal(rows, n, k, gains, keys, order):
     """The largest DCG of a list of these rows."""
     for j in range(n):
         keys[j] = gains[rows[j]]
@@ -68,7 +68,7 @@ def _ideal(rows, n, k, gains, keys, order):  # type: ignore[no-untyped-def]
 
 
 @template
-def _interaction(t, phase, w, kept, served, reading, k, parameters, state, rows, work, order, team, clicks):  # type: ignore[no-untyped-def]
+def _interaction(t, phase, w, kept, served, reading, k, parameters, state, rows, work, order, team, clicks):
     """One page for one user: the number of clicks, and nDCG, below 0 if there was no document to show."""
     q = int(uniform(state) * (served.offsets.size - 1))
     n = 0
@@ -94,7 +94,7 @@ def _interaction(t, phase, w, kept, served, reading, k, parameters, state, rows,
 
 
 @template
-def _measure(phase, w, tested, k, parameters, rows, keys, order, before):  # type: ignore[no-untyped-def]
+def _measure(phase, w, tested, k, parameters, rows, keys, order, before):
     """NDCG of the model's own order of the test queries, and the share of documents that are new in it."""
     good, changed, n_shown = 0.0, 0, 0
     n_test, gains = tested.offsets.size - 1, tested.gains[phase]
@@ -119,9 +119,7 @@ def _measure(phase, w, tested, k, parameters, rows, keys, order, before):  # typ
 
 
 @template
-def _runs(  # type: ignore[no-untyped-def]
-    lo, hi, starts, seeds, served, reading, k, marks, tested, parameters, weights, memory, results
-):
+def _runs(lo, hi, starts, seeds, served, reading, k, marks, tested, parameters, weights, memory, results):
     """Whole runs; ``interact`` and ``measure`` are those of a learner."""
     longest = 1
     for offsets in (served.offsets, tested.offsets):

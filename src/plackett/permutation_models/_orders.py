@@ -57,7 +57,7 @@ def as_orders(orders: Any, n_items: int | None = None) -> tuple[Orders, int]:
 
 
 @kernel
-def _repeats(lo, hi, offsets, items, n_items, out):  # type: ignore[no-untyped-def]
+def _repeats(lo, hi, offsets, items, n_items, out):
     seen = np.full(n_items, -1, np.int64)
     for t in range(lo, hi):
         for i in range(offsets[t], offsets[t + 1]):

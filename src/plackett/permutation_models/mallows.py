@@ -169,7 +169,7 @@ def _ranks(order: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _distance(lo, hi, offsets, items, ranks, out):  # type: ignore[no-untyped-def]
+def _distance(lo, hi, offsets, items, ranks, out):
     """Σ over the ranks of how many items that come later, or not at all, come earlier in the centre."""
     n = ranks.size
     tree = np.empty(n + 1, np.int64)  # Fenwick tree: which ranks of the centre were visited
@@ -191,7 +191,7 @@ def _distance(lo, hi, offsets, items, ranks, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _from_skips(skipped, center, out):  # type: ignore[no-untyped-def]
+def _from_skips(skipped, center, out):
     left = np.empty(center.size, np.int64)
     for t in range(skipped.shape[0]):
         left[:] = center
@@ -203,7 +203,7 @@ def _from_skips(skipped, center, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count_pairs(offsets, items, weight, before):  # type: ignore[no-untyped-def]
+def _count_pairs(offsets, items, weight, before):
     """How often each item comes before each other one."""
     n = before.shape[0]
     listed = np.full(n, -1, np.int64)

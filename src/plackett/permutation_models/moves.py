@@ -11,7 +11,7 @@ MOST_PASSES = 100
 
 
 @kernel
-def improve(order, before, passes):  # type: ignore[no-untyped-def]
+def improve(order, before, passes):
     """Move single items to their best positions until no move reduces the disagreement, or for ``passes`` passes.
 
     ``before[i, j]`` is the weight with which item i comes before item j. A pass costs n² steps. Returns the number of

@@ -260,7 +260,7 @@ def _check_connected(orders: Orders, weight: np.ndarray, n_items: int, everythin
 
 
 @kernel
-def _chains(offsets, items, weight, everything, beats):  # type: ignore[no-untyped-def]
+def _chains(offsets, items, weight, everything, beats):
     """Each item beats the next one, and the last one those that are not listed: the others follow."""
     n = beats.shape[0]
     listed = np.full(n, -1, np.int64)
@@ -277,7 +277,7 @@ def _chains(offsets, items, weight, everything, beats):  # type: ignore[no-untyp
 
 
 @kernel
-def _log_prob(lo, hi, offsets, items, log_v, everything, out):  # type: ignore[no-untyped-def]
+def _log_prob(lo, hi, offsets, items, log_v, everything, out):
     """Reverse log-cumsum-exp along each order, begun with the items that it does not list."""
     listed = np.full(log_v.size, -1, np.int64)
     for t in range(lo, hi):
@@ -306,13 +306,13 @@ def _log_prob(lo, hi, offsets, items, log_v, everything, out):  # type: ignore[n
 
 
 @kernel
-def _stages(a, b, n_items, everything):  # type: ignore[no-untyped-def]
+def _stages(a, b, n_items, everything):
     """Number of draws of an order that had a choice."""
     return b - a if everything and b - a < n_items else max(b - a - 1, 0)
 
 
 @kernel
-def _wins(offsets, items, weight, everything, wins):  # type: ignore[no-untyped-def]
+def _wins(offsets, items, weight, everything, wins):
     wins[:] = 0.0
     for t in range(offsets.size - 1):
         a = offsets[t]
@@ -321,7 +321,7 @@ def _wins(offsets, items, weight, everything, wins):  # type: ignore[no-untyped-
 
 
 @kernel
-def _left_over(t, a, n, items, listed, s, x):  # type: ignore[no-untyped-def]
+def _left_over(t, a, n, items, listed, s, x):
     """For the items that an order does not list: the largest score, and Σ e^(s − largest), without x and with it."""
     for i in range(n):
         listed[items[a + i]] = t
@@ -340,7 +340,7 @@ def _left_over(t, a, n, items, listed, s, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shares(offsets, items, s, everything, shares, ratios):  # type: ignore[no-untyped-def]
+def _shares(offsets, items, s, everything, shares, ratios):
     """Choice probabilities of the draws of each order.
 
     ``shares`` has the chance of each item in its own draw, ``ratios`` the total strength before each draw as a share
@@ -366,7 +366,7 @@ def _shares(offsets, items, s, everything, shares, ratios):  # type: ignore[no-u
 
 
 @kernel
-def _expected_wins(offsets, items, weight, everything, s, shares, ratios, wins, square):  # type: ignore[no-untyped-def]
+def _expected_wins(offsets, items, weight, everything, s, shares, ratios, wins, square):
     """Σ over the draws of an item's chance, and of its square."""
     listed = np.full(s.size, -1, np.int64)
     for t in range(offsets.size - 1):
@@ -394,7 +394,7 @@ def _expected_wins(offsets, items, weight, everything, s, shares, ratios, wins, 
 
 
 @kernel
-def _curvature_times(offsets, items, weight, everything, s, shares, ratios, x, out):  # type: ignore[no-untyped-def]
+def _curvature_times(offsets, items, weight, everything, s, shares, ratios, x, out):
     """Add Σ over the draws of (diag(p) − p pᵀ) x, p the chances in a draw."""
     listed = np.full(s.size, -1, np.int64)
     means = np.empty(s.size + 1, np.float64)  # p · x of each draw

@@ -32,9 +32,11 @@ def exit_frontier(exits: EarlyExit) -> Any:
         raise DataError(f"a {type(exits).__name__} has no exits; give what plackett.early_exit returned")
     traces = []
     for number, (name, frame, mode) in enumerate(
-        (("other exits", exits.frame.filter(~exits.frame["frontier"]), "markers"),
-         ("frontier", exits.frame.filter(exits.frame["frontier"]), "lines+markers"))
-    ):  # fmt: skip
+        (
+            ("other exits", exits.frame.filter(~exits.frame["frontier"]), "markers"),
+            ("frontier", exits.frame.filter(exits.frame["frontier"]), "lines+markers"),
+        )
+    ):
         labels = [
             f"after {trees} trees, k = {keep}: {work:.0%} of the work, {value:.4f}"
             for trees, keep, work, value in frame.select("trees", "keep", "work", "value").rows()

@@ -74,7 +74,7 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 
 
 @kernel(fastmath=REASSOC)
-def _dense(lo, hi, blocks, X, weights, out):  # type: ignore[no-untyped-def]
+def _dense(lo, hi, blocks, X, weights, out):
     for i in range(blocks[lo], blocks[hi]):
         for k in range(weights.shape[0]):
             total = 0.0
@@ -84,7 +84,7 @@ def _dense(lo, hi, blocks, X, weights, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _dense_transposed(lo, hi, blocks, X, values, out):  # type: ignore[no-untyped-def]
+def _dense_transposed(lo, hi, blocks, X, values, out):
     for b in range(lo, hi):
         for i in range(blocks[b], blocks[b + 1]):
             for k in range(values.shape[1]):
@@ -94,7 +94,7 @@ def _dense_transposed(lo, hi, blocks, X, values, out):  # type: ignore[no-untype
 
 
 @kernel
-def _sparse(lo, hi, blocks, pointers, indices, data, weights, out):  # type: ignore[no-untyped-def]
+def _sparse(lo, hi, blocks, pointers, indices, data, weights, out):
     for i in range(blocks[lo], blocks[hi]):
         for k in range(weights.shape[0]):
             total = 0.0
@@ -104,7 +104,7 @@ def _sparse(lo, hi, blocks, pointers, indices, data, weights, out):  # type: ign
 
 
 @kernel
-def _sparse_transposed(lo, hi, blocks, pointers, indices, data, values, out):  # type: ignore[no-untyped-def]
+def _sparse_transposed(lo, hi, blocks, pointers, indices, data, values, out):
     for b in range(lo, hi):
         for i in range(blocks[b], blocks[b + 1]):
             for p in range(pointers[i], pointers[i + 1]):

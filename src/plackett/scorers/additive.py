@@ -179,7 +179,7 @@ class AdditiveTerms:
 
 
 @kernel
-def _predict(lo, hi, blocks, X, features, first, edges, values, slopes, missing, scores):  # type: ignore[no-untyped-def]
+def _predict(lo, hi, blocks, X, features, first, edges, values, slopes, missing, scores):
     for i in range(blocks[lo], blocks[hi]):
         total = 0.0
         for k in range(features.size):

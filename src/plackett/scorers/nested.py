@@ -116,7 +116,7 @@ def lift(scores: np.ndarray, rows: np.ndarray, new: np.ndarray, offsets: np.ndar
 
 
 @kernel
-def _keep_best(scores, starts, n, slack, kept):  # type: ignore[no-untyped-def]
+def _keep_best(scores, starts, n, slack, kept):
     heap = np.empty(n)  # the best so far, the least of them first
     for q in range(starts.size - 1):
         a, b = starts[q], starts[q + 1]
@@ -148,7 +148,7 @@ def _keep_best(scores, starts, n, slack, kept):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _lift(lifted, rows, new, starts, offsets):  # type: ignore[no-untyped-def]
+def _lift(lifted, rows, new, starts, offsets):
     for q in range(starts.size - 1):
         p, end = starts[q], starts[q + 1]
         roof, floor = -np.inf, np.inf

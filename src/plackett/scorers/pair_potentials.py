@@ -78,7 +78,7 @@ def pull_back_comparisons(
 
 
 @kernel
-def _compare(lo, hi, offsets, here, there, out):  # type: ignore[no-untyped-def]
+def _compare(lo, hi, offsets, here, there, out):
     n = longest(lo, hi, offsets)
     values, spare = np.empty(n), np.empty(n)
     order, spare_order = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -100,7 +100,7 @@ def _compare(lo, hi, offsets, here, there, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pull_back(lo, hi, offsets, here, there, slopes, d_here, d_there):  # type: ignore[no-untyped-def]
+def _pull_back(lo, hi, offsets, here, there, slopes, d_here, d_there):
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         for i in range(a, b):

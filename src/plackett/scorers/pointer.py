@@ -57,7 +57,7 @@ class PointerScorer:
 
 
 @kernel
-def _values(x, first, n, taken, context, n_taken, weights, matrix, out):  # type: ignore[no-untyped-def]
+def _values(x, first, n, taken, context, n_taken, weights, matrix, out):
     """G of each document that is left, after ``n_taken`` documents whose sum is ``context``."""
     d = weights.size
     tilt = np.empty(d)
@@ -76,7 +76,7 @@ def _values(x, first, n, taken, context, n_taken, weights, matrix, out):  # type
 
 
 @kernel
-def _decode(lo, hi, offsets, x, weights, matrix, beam, out):  # type: ignore[no-untyped-def]
+def _decode(lo, hi, offsets, x, weights, matrix, beam, out):
     d = weights.size
     for q in range(lo, hi):
         first, n = offsets[q], offsets[q + 1] - offsets[q]

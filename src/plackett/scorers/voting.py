@@ -69,7 +69,7 @@ class VotingScorer:
 
 
 @kernel
-def _vote(lo, hi, offsets, under, counts, scores):  # type: ignore[no-untyped-def]
+def _vote(lo, hi, offsets, under, counts, scores):
     n_max = longest(lo, hi, offsets)
     keys = np.empty(n_max)
     order = np.empty(n_max, np.int64)

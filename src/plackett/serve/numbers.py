@@ -121,7 +121,7 @@ def warm_up() -> None:
 
 
 @kernel
-def _skip(buf, at):  # type: ignore[no-untyped-def]
+def _skip(buf, at):
     """Position of the next byte that is not white space."""
     while buf[at] == 32 or buf[at] == 10 or buf[at] == 13 or buf[at] == 9:
         at += 1
@@ -129,7 +129,7 @@ def _skip(buf, at):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def _digits(buf, at, m):  # type: ignore[no-untyped-def]
+def _digits(buf, at, m):
     """Append the digits from ``at`` on to ``m``; returns it and the position after them, -1 if it gets too large."""
     while True:
         word = load(buf, at)
@@ -143,7 +143,7 @@ def _digits(buf, at, m):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def _number(buf, at):  # type: ignore[no-untyped-def]
+def _number(buf, at):
     """Read a number of JSON's grammar: value, position after it (-1: left to the parser), whether it is a whole one."""
     negative = buf[at] == 45
     if negative:
@@ -176,7 +176,7 @@ def _number(buf, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _read_array(buf, at, values, first):  # type: ignore[no-untyped-def]
+def _read_array(buf, at, values, first):
     """Read the array whose bracket is at ``at``: position after it (-1: not numbers), rows, columns, whole or not."""
     at = _skip(buf, at + 1)
     nested = buf[at] == 91
@@ -225,7 +225,7 @@ def _read_array(buf, at, values, first):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _find_arrays(buf, size, values, spans):  # type: ignore[no-untyped-def]
+def _find_arrays(buf, size, values, spans):
     """Find the long arrays of numbers outside strings; returns how many there are."""
     at, n_arrays, first = 0, 0, 0
     while at < size:

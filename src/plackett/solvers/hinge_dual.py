@@ -69,7 +69,7 @@ def minimise_hinge(
 
 
 @kernel
-def _shuffle(rows, start, stop, state):  # type: ignore[no-untyped-def]
+def _shuffle(rows, start, stop, state):
     for i in range(stop - 1, start, -1):
         state = mix(state)
         j = start + below(state, i - start + 1)
@@ -78,9 +78,7 @@ def _shuffle(rows, start, stop, state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _one_pass(  # type: ignore[no-untyped-def]
-    state, values, columns, pointers, inverse, rows, n, side, cost, alpha, constant, high, low, w
-):
+def _one_pass(state, values, columns, pointers, inverse, rows, n, side, cost, alpha, constant, high, low, w):
     """Visit ``rows[:n]``; returns how many of them remain, and the largest and smallest projected gradient.
 
     A document at a bound is left out if its gradient points outwards by more than ``high`` or ``low``, the extremes of

@@ -95,8 +95,9 @@ class Laplacian:
     def times(self, z: np.ndarray) -> np.ndarray:
         """(I + L) z."""
         out = np.empty_like(z)
-        over_queries(_products, self.offsets, self.pointers, self.other, self.weight, self.diagonal, z, out,
-                     n_jobs=self.n_jobs)  # fmt: skip
+        over_queries(
+            _products, self.offsets, self.pointers, self.other, self.weight, self.diagonal, z, out, n_jobs=self.n_jobs
+        )
         return out
 
 
@@ -201,7 +202,7 @@ def _solved(system: Any, method: Any, parts: tuple[Any, ...], b: np.ndarray) -> 
 
 
 @kernel
-def _row_sums(pointers, weight, out):  # type: ignore[no-untyped-def]
+def _row_sums(pointers, weight, out):
     for i in range(out.size):
         total = 0.0
         for p in range(pointers[i], pointers[i + 1]):
@@ -210,7 +211,7 @@ def _row_sums(pointers, weight, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _products(lo, hi, offsets, pointers, other, weight, diagonal, z, out):  # type: ignore[no-untyped-def]
+def _products(lo, hi, offsets, pointers, other, weight, diagonal, z, out):
     for i in range(offsets[lo], offsets[hi]):
         total = diagonal[i] * z[i]
         for p in range(pointers[i], pointers[i + 1]):
@@ -219,7 +220,7 @@ def _products(lo, hi, offsets, pointers, other, weight, diagonal, z, out):  # ty
 
 
 @kernel
-def _times_pairs(first, n, pointers, other, weight, diagonal, z, edge, out):  # type: ignore[no-untyped-def]
+def _times_pairs(first, n, pointers, other, weight, diagonal, z, edge, out):
     """The product with I + L of the rows of one query."""
     for i in range(n):
         total = diagonal[first + i] * z[i]
@@ -229,7 +230,7 @@ def _times_pairs(first, n, pointers, other, weight, diagonal, z, edge, out):  # 
 
 
 @kernel
-def _times_edges(first, n, pointers, other, weight, diagonal, z, edge, out):  # type: ignore[no-untyped-def]
+def _times_edges(first, n, pointers, other, weight, diagonal, z, edge, out):
     """The same over the edges of a hypergraph, by summing over the members of each edge first."""
     for i in range(n):
         edge[i] = 0.0
@@ -243,7 +244,7 @@ def _times_edges(first, n, pointers, other, weight, diagonal, z, edge, out):  # 
         out[i] = total
 
 
-def _conjugate_gradients(lo, hi, offsets, pointers, other, weight, diagonal, b, tol, out):  # type: ignore[no-untyped-def]
+def _conjugate_gradients(lo, hi, offsets, pointers, other, weight, diagonal, b, tol, out):
     """Conjugate gradients with the diagonal as preconditioner, query by query and column by column, from z = b."""
     lane = lanes(5, longest(lo, hi, offsets))
     z, r, p, w, edge = lane[0], lane[1], lane[2], lane[3], lane[4]
@@ -293,7 +294,7 @@ _conjugate_edges = kernel_from(_conjugate_gradients, times=_times_edges)
 
 
 @kernel
-def _eliminate(lo, hi, offsets, parent, weight, order, b, out):  # type: ignore[no-untyped-def]
+def _eliminate(lo, hi, offsets, parent, weight, order, b, out):
     """Elimination from the leaves to the roots, then substitution back: linear in the number of documents."""
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]

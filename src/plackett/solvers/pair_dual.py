@@ -114,7 +114,7 @@ def minimise(
 
 
 @kernel
-def _pass(pairs, K, winner, loser, margin, curvature, ridge, bound, alpha, scores):  # type: ignore[no-untyped-def]
+def _pass(pairs, K, winner, loser, margin, curvature, ridge, bound, alpha, scores):
     """Set each multiplier to its best value while the others are fixed."""
     for p in pairs:
         u = winner[p]

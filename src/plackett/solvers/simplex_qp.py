@@ -11,7 +11,7 @@ _INNER_STEPS, _PAIR_STEPS = 20_000, 3
 
 
 @kernel(fastmath=REASSOC)
-def _dot(a, b):  # type: ignore[no-untyped-def]
+def _dot(a, b):
     total = 0.0
     for k in range(a.size):
         total += a[k] * b[k]
@@ -19,13 +19,13 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add_times(out, factor, row):  # type: ignore[no-untyped-def]
+def _add_times(out, factor, row):
     for k in range(out.size):
         out[k] += factor * row[k]
 
 
 @kernel
-def _solve_positive(matrix, right, n):  # type: ignore[no-untyped-def]
+def _solve_positive(matrix, right, n):
     """Solve ``matrix[:n, :n] x = right[:n]`` in place (x lands in ``right``) by Cholesky's factors."""
     for i in range(n):
         for j in range(i):
@@ -38,7 +38,7 @@ def _solve_positive(matrix, right, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _newton_step(products, alpha, slope, used, matrix, step):  # type: ignore[no-untyped-def]
+def _newton_step(products, alpha, slope, used, matrix, step):
     """Minimise over the planes that have weight, up to the first whose weight reaches 0; True if none does.
 
     The plane with the largest weight compensates to keep the sum, so the others move freely.
@@ -83,7 +83,7 @@ def _newton_step(products, alpha, slope, used, matrix, step):  # type: ignore[no
 
 
 @kernel
-def _pair_step(products, alpha, slope, up):  # type: ignore[no-untyped-def]
+def _pair_step(products, alpha, slope, up):
     """Move weight to one plane from the one that gains most by it; False if none gains."""
     down = -1
     most = 0.0
@@ -108,7 +108,7 @@ def _pair_step(products, alpha, slope, up):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def simplex_qp(products, all_heights, all_alpha, n, accuracy):  # type: ignore[no-untyped-def]
+def simplex_qp(products, all_heights, all_alpha, n, accuracy):
     """Maximise heights·α − ½ α·products·α over α ≥ 0 with the sum that α has, from α, in place; returns the value.
 
     Only the first n entries of the arrays count. They are sliced here, so that kernels are compiled for one type only.

@@ -48,13 +48,13 @@ def rows_of(X: Any, scale: np.ndarray) -> TrainingRows:
 
 
 @kernel
-def _dense_difference(x, z, inverse, out):  # type: ignore[no-untyped-def]
+def _dense_difference(x, z, inverse, out):
     for j in range(inverse.size):
         out[j] = (np.float64(x[j]) - np.float64(z[j])) * inverse[j]
 
 
 @kernel(inline=True)
-def difference(values, columns, pointers, inverse, u, v, out, indices):  # type: ignore[no-untyped-def]
+def difference(values, columns, pointers, inverse, u, v, out, indices):
     """x_u − x_v into ``out`` (and their columns into ``indices``, if sparse); returns the number of entries.
 
     If sparse, a feature that both rows have occurs twice: merging takes longer than all the rest of a step.
@@ -79,7 +79,7 @@ def difference(values, columns, pointers, inverse, u, v, out, indices):  # type:
 
 
 @kernel(inline=True)
-def squared_length(square, values, columns, pointers, inverse, u, v, scratch):  # type: ignore[no-untyped-def]
+def squared_length(square, values, columns, pointers, inverse, u, v, scratch):
     """|x_u − x_v|² of sparse rows from the sum of their squared lengths; ``scratch`` is all zeros before and after.
 
     The result is 0 for rows that differ by less than rounding.
@@ -96,7 +96,7 @@ def squared_length(square, values, columns, pointers, inverse, u, v, scratch):  
 
 
 @kernel(inline=True)
-def ask_for(values, columns, pointers, row):  # type: ignore[no-untyped-def]
+def ask_for(values, columns, pointers, row):
     """Prefetch a row that will be needed soon."""
     for p in range(pointers[row], pointers[row + 1], _LINE):
         prefetch(values, p)
@@ -105,7 +105,7 @@ def ask_for(values, columns, pointers, row):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def signed(values, columns, pointers, inverse, u, side, constant, out, indices):  # type: ignore[no-untyped-def]
+def signed(values, columns, pointers, inverse, u, side, constant, out, indices):
     """``side`` · (x_u, constant) into ``out``; returns the number of entries."""
     n = pointers[u + 1] - pointers[u]
     for k in range(n):
@@ -122,7 +122,7 @@ def signed(values, columns, pointers, inverse, u, side, constant, out, indices):
 
 
 @kernel(fastmath=REASSOC, inline=True)
-def measure(x, n, indices, dense, weights):  # type: ignore[no-untyped-def]
+def measure(x, n, indices, dense, weights):
     """Product of an example with the weights, and its squared length.
 
     Nothing is written here: otherwise the order of summation would depend on memory addresses.

@@ -182,14 +182,14 @@ def _occurrences(field: Field, queries: Queries) -> np.ndarray:
 
 
 @kernel
-def _count(terms, offsets, documents, counts, entry, out):  # type: ignore[no-untyped-def]
+def _count(terms, offsets, documents, counts, entry, out):
     for i in range(terms.size):
         for p in range(offsets[terms[i]], offsets[terms[i] + 1]):
             out[1 if entry[documents[p]] else 0, i] += counts[p]
 
 
 @kernel
-def _dependence(lo, hi, offsets, terms, starts, documents, entry, out):  # type: ignore[no-untyped-def]
+def _dependence(lo, hi, offsets, terms, starts, documents, entry, out):
     """Difference of the mean mutual information of two terms, in entry pages and in the others."""
     sizes = np.zeros(2)
     for d in range(entry.size):

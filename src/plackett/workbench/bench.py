@@ -161,9 +161,13 @@ class Workbench:
         """Start an experiment on the judged queries of a set."""
         self.query_set(set_name)
         settings = {
-            "set": set_name, "rankers": list(rankers), "features": list(features), "measure": measure,
-            "folds": folds, "trials": trials,
-        }  # fmt: skip
+            "set": set_name,
+            "rankers": list(rankers),
+            "features": list(features),
+            "measure": measure,
+            "folds": folds,
+            "trials": trials,
+        }
         return self.jobs.start(
             settings, lambda: self.source.training_data(self.query_set(set_name), self.labels(), features)
         )

@@ -210,8 +210,10 @@ def test_comment_that_looks_like_a_feature(put):
 
 def test_threads_do_not_matter(put):
     rng = np.random.default_rng(0)
-    lines = [f"{i % 5} qid:{i // 7} " + " ".join(f"{j}:{v:.6f}" for j, v in enumerate(rng.normal(size=20), 1)) + " #c\n"
-             for i in range(6000)]  # fmt: skip
+    lines = [
+        f"{i % 5} qid:{i // 7} " + " ".join(f"{j}:{v:.6f}" for j, v in enumerate(rng.normal(size=20), 1)) + " #c\n"
+        for i in range(6000)
+    ]
     lines[4000:4000] = ["\n", "# only a comment\n"] * 50
     path = put("".join(lines))
     one = read_letor(path, n_jobs=1)
@@ -604,8 +606,9 @@ def test_real_files_against_scikit_learn(data_dir, tmp_path, name):
     path = data_dir / name
     data = read_letor(path)
     X, y, qid = load_svmlight_file(str(path), query_id=True)
-    np.testing.assert_array_equal(data.X[np.argsort(data.input_rows)] if data.input_rows is not None else data.X,
-                                  X.toarray().astype(np.float32))  # fmt: skip
+    np.testing.assert_array_equal(
+        data.X[np.argsort(data.input_rows)] if data.input_rows is not None else data.X, X.toarray().astype(np.float32)
+    )
     np.testing.assert_array_equal(data.to_input_order(data.y), y)
     np.testing.assert_array_equal(data.to_input_order(data.qid), qid)
     write_letor(data, tmp_path / "again.txt")

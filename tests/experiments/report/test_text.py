@@ -45,8 +45,11 @@ def test_latex_compiles(folder, tmp_path):
     shutil.copy(folder / "report.tex", tmp_path)
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
-        cwd=tmp_path, capture_output=True, timeout=600, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-2000:].decode(errors="replace")
 
 

@@ -135,8 +135,12 @@ def test_mistake_bound(seed):
     """At most (max |Δ| / ρ)² changes in all, for every unit vector without a mistake; no change in the last pass."""
     data, Z = separable(seed)
     # a vector of large margin: max ρ with Z u ≥ ρ, |u|∞ ≤ 1, then scaled to length 1
-    solved = linprog([0, 0, 0, -1], A_ub=np.column_stack([-Z, np.ones(len(Z))]), b_ub=np.zeros(len(Z)),
-                     bounds=[(-1, 1)] * 3 + [(0, None)])  # fmt: skip
+    solved = linprog(
+        [0, 0, 0, -1],
+        A_ub=np.column_stack([-Z, np.ones(len(Z))]),
+        b_ub=np.zeros(len(Z)),
+        bounds=[(-1, 1)] * 3 + [(0, None)],
+    )
     rho = solved.x[3] / np.linalg.norm(solved.x[:3])
     assert rho > 0
     ranker = RankingPerceptron(uneven="none", margin=0.0, max_iter=10_000, standardize=False, output="last").fit(data)

@@ -149,9 +149,10 @@ def test_one_update_of_each_by_hand():
     added = PositionBiasLambdaMART(learning_rate=0.3, bias_regularization=0.7, **one).fit(data)
     # half of ΔnDCG pushes, a quarter bends; documents at 1: one up with weight 1, one down with weight 4
     delta = 1 - 1 / np.log2(3)
-    step = [0.3 * p / (b + 0.7 * n + 0.001) for p, b, n in (
-        ((0.5 - 2) * delta, 1.25 * delta, 2), (-0.5 * delta, 0.25 * delta, 1), (2 * delta, delta, 1)
-    )]  # fmt: skip
+    step = [
+        0.3 * p / (b + 0.7 * n + 0.001)
+        for p, b, n in (((0.5 - 2) * delta, 1.25 * delta, 2), (-0.5 * delta, 0.25 * delta, 1), (2 * delta, delta, 1))
+    ]
     np.testing.assert_allclose(added.position_bias_, np.array(step) - step[0], rtol=1e-5)
 
 

@@ -95,11 +95,14 @@ def test_refusals(target, source):
         pk.MultiTask().fit(target, domain=[None, "a", "a"])
     names = [f"f{i}" for i in range(12)]
     with pytest.raises(DataError, match="source 'fr' lacks the column 'f0' and has the column 'x'"):
-        ranker.fit(target.replace(feature_names=names),
-                   source={"fr": source.replace(feature_names=["x", *names[1:]])})  # fmt: skip
-    for wrong in (pk.PooledTransfer(source_weight=np.nan), pk.PooledTransfer(source_weight=np.inf),
-                  pk.ImportanceTransfer(clip=0), pk.ImportanceTransfer(alpha=-1),
-                  pk.FeatureTransfer(source_weight=np.inf)):  # fmt: skip
+        ranker.fit(target.replace(feature_names=names), source={"fr": source.replace(feature_names=["x", *names[1:]])})
+    for wrong in (
+        pk.PooledTransfer(source_weight=np.nan),
+        pk.PooledTransfer(source_weight=np.inf),
+        pk.ImportanceTransfer(clip=0),
+        pk.ImportanceTransfer(alpha=-1),
+        pk.FeatureTransfer(source_weight=np.inf),
+    ):
         with pytest.raises(DataError, match="; give"):
             wrong.fit(target, source=source)
     with pytest.raises(DataError, match="needs a linear base ranker"):

@@ -176,8 +176,11 @@ BAD = {
     "category without list": {"decision_type": "2 1 2"},
     "list beyond": {"decision_type": "2 1 2", "num_cat": "1", "cat_boundaries": "0 1", "cat_threshold": "1"},
     "half a list": {
-        "decision_type": "1 2 2", "threshold": "0.5 1 2",
-        "num_cat": "2", "cat_boundaries": "0 1 2", "cat_threshold": "1 1",
+        "decision_type": "1 2 2",
+        "threshold": "0.5 1 2",
+        "num_cat": "2",
+        "cat_boundaries": "0 1 2",
+        "cat_threshold": "1 1",
     },
     "boundaries": {"num_cat": "2", "cat_boundaries": "0 5 1", "cat_threshold": "1"},
     "words": {"num_cat": "1", "cat_boundaries": "0 1", "cat_threshold": "4294967296"},
@@ -185,7 +188,7 @@ BAD = {
     "many lists": {"num_cat": "1000000000"},
     "unknown line": {"leaf_values": "1"},
     "count": {"leaf_count": "1 2 3 4294967295"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", BAD.values(), ids=BAD)

@@ -319,8 +319,11 @@ def test_every_bound_is_in_one_cell_and_the_cells_are_those_of_the_book():
     assert filled("uniform bounds") == {("document", "pairwise"), ("subset", "listwise"), ("two-layer", "pairwise")}
     assert filled("algorithm-dependent bounds") == {("document", "pairwise"), ("subset", "pairwise")}
     assert filled("consistent") == {
-        ("subset", "pointwise"), ("document", "pairwise"), ("subset", "pairwise"), ("subset", "listwise"),
-    }  # fmt: skip
+        ("subset", "pointwise"),
+        ("document", "pairwise"),
+        ("subset", "pairwise"),
+        ("subset", "listwise"),
+    }
 
 
 def test_a_bound_says_what_it_is():

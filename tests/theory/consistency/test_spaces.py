@@ -33,8 +33,9 @@ def test_spaces_are_distributions_with_the_right_marginals():
         assert space.precedence[i, j] == pytest.approx(1 / (1 + math.exp(theta[j] - theta[i])))
     firsts = dict(zip(space.orders[:, 0].tolist(), space.top(1), strict=True))
     assert [firsts[i] for i in range(4)] == pytest.approx(np.exp(theta) / np.exp(theta).sum())
-    assert all_orders(3)[exchange_table(3, 0, 2)].tolist() == [[{0: 2, 2: 0}.get(d, d) for d in o]
-                                                              for o in permutations(range(3))]  # fmt: skip
+    assert all_orders(3)[exchange_table(3, 0, 2)].tolist() == [
+        [{0: 2, 2: 0}.get(d, d) for d in o] for o in permutations(range(3))
+    ]
     with pytest.raises(pk.DataError, match="not an order of the documents"):
         PermutationSpace({(0, 0): 1.0})
 

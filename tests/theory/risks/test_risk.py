@@ -148,10 +148,14 @@ def test_sub_lists_of_two_are_logistic_pairs_and_of_all_the_whole_list():
     assert whole == pytest.approx(Risk(ListMLELoss(), "subset")(s[:6], one))
     complete = Risk(ListMLELoss(), "two-layer", "sub-list", size=3)(s, data)
     far, near = (
-        np.std([Risk(ListMLELoss(), "two-layer", "sub-list", size=3, n_lists=t, random_state=i)(s, data) - complete
-                for i in range(20)])
+        np.std(
+            [
+                Risk(ListMLELoss(), "two-layer", "sub-list", size=3, n_lists=t, random_state=i)(s, data) - complete
+                for i in range(20)
+            ]
+        )
         for t in (5, 500)
-    )  # fmt: skip
+    )
     assert near < 0.2 * far
 
 
@@ -198,7 +202,7 @@ def score(X):
         (Risk(ListMLELoss(), "subset"), lambda w, i: w.sample_subsets(4, random_state=i)),
         (Risk(ListMLELoss(), "two-layer", "sub-list", size=3), lambda w, i: w.sample(3, 4, random_state=i)),
     ],
-)  # fmt: skip
+)
 def test_empirical_risks_are_unbiased_for_the_exact_one(risk, draw):
     world = a_world()
     found = []

@@ -45,7 +45,7 @@ def preference_tables(preference: Preference, offsets: np.ndarray) -> Iterator[T
 
 
 @kernel
-def blocks_of_majority(h, wins):  # type: ignore[no-untyped-def]
+def blocks_of_majority(h, wins):
     """Fill ``wins`` with the number of documents that each beats by majority; a draw counts one half.
 
     With the documents sorted by wins, the first m beat all others exactly if their wins add up to the largest possible

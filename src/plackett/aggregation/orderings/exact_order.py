@@ -66,7 +66,7 @@ class ExactOrder(Ordering):
 
 
 @kernel
-def _exact(lo, hi, offsets, starts, values, exact, out):  # type: ignore[no-untyped-def]
+def _exact(lo, hi, offsets, starts, values, exact, out):
     n_max = longest(lo, hi, offsets)
     wins = np.empty(n_max, np.float64)
     spare = np.empty(n_max, np.float64)

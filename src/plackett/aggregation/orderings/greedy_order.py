@@ -59,7 +59,7 @@ class GreedyOrder(Ordering):
 
 
 @kernel
-def _choose(block, h, potential):  # type: ignore[no-untyped-def]
+def _choose(block, h, potential):
     """Put the documents of a block into greedy order."""
     m = block.size
     for i in range(m):
@@ -83,7 +83,7 @@ def _choose(block, h, potential):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _greedy(lo, hi, offsets, starts, values, components, out):  # type: ignore[no-untyped-def]
+def _greedy(lo, hi, offsets, starts, values, components, out):
     n_max = longest(lo, hi, offsets)
     numbers = np.empty(n_max, np.float64)
     spare = np.empty(n_max, np.float64)

@@ -105,7 +105,7 @@ class QuickSort(Ordering):
 
 
 @kernel
-def _hashed(first, second, seed):  # type: ignore[no-untyped-def]
+def _hashed(first, second, seed):
     """Random bits of each pair of keys; a single second key is used for all."""
     out = np.empty(first.size, np.uint64)
     for i in range(first.size):
@@ -114,7 +114,7 @@ def _hashed(first, second, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pivots(rows, starts, ends, lot, first, second):  # type: ignore[no-untyped-def]
+def _pivots(rows, starts, ends, lot, first, second):
     """Move the pivot of each part to its front, and list the others with it."""
     pairs = 0
     for s in range(starts.size):
@@ -134,7 +134,7 @@ def _pivots(rows, starts, ends, lot, first, second):  # type: ignore[no-untyped-
 
 
 @kernel
-def _partition(rows, starts, ends, last, stop, before, spare, out, parts):  # type: ignore[no-untyped-def]
+def _partition(rows, starts, ends, last, stop, before, spare, out, parts):
     """Split each part at its pivot. Returns the scores of settled documents, and the parts still to sort."""
     pairs = 0
     m = 0

@@ -19,7 +19,7 @@ __all__ = ["InteractionModel"]
 
 
 @kernel
-def _neighbours(lo, hi, offsets, clicked, out):  # type: ignore[no-untyped-def]
+def _neighbours(lo, hi, offsets, clicked, out):
     """Clicks on the row above, on the row below, anywhere above, anywhere below; whether it is the only click."""
     for page in range(lo, hi):
         a = offsets[page]

@@ -25,7 +25,7 @@ RULES = ("skip-above", "last-click-skip-above", "earlier-click", "skip-previous"
 
 
 @kernel
-def _pairs(lo, hi, offsets, clicked, order, rule, counts, winner, loser):  # type: ignore[no-untyped-def]
+def _pairs(lo, hi, offsets, clicked, order, rule, counts, winner, loser):
     """Pairs of rows of each page; with an empty ``winner`` they are only counted."""
     write = winner.size > 0
     for page in range(lo, hi):

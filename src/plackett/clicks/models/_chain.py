@@ -70,7 +70,7 @@ class ChainPages:
 
 
 @kernel
-def _gather_pages(lo, hi, part_rows, part_pages, pages, out, by_pair):  # type: ignore[no-untyped-def]
+def _gather_pages(lo, hi, part_rows, part_pages, pages, out, by_pair):
     order, offsets, pair, rank, clicked, weight = pages
     out_pair, out_rank, out_clicked, out_weight = out
     shown, clicks = by_pair
@@ -119,7 +119,7 @@ class ChainSums:
 
 
 @kernel
-def _chain_pass(lo, hi, part_rows, pages, rates, by_pair, by_rank, likelihood):  # type: ignore[no-untyped-def]
+def _chain_pass(lo, hi, part_rows, pages, rates, by_pair, by_rank, likelihood):
     """Forward and backward over each page, with all sums.
 
     It is long because what is above the last click, the click itself and what is below it share a page's running
@@ -230,7 +230,7 @@ def chain_pass(
 
 
 @kernel
-def _chain_conditional(lo, hi, offsets, attraction, skip_go, click_go, clicked, out):  # type: ignore[no-untyped-def]
+def _chain_conditional(lo, hi, offsets, attraction, skip_go, click_go, clicked, out):
     for page in range(lo, hi):
         reading = 1.0
         for row in range(offsets[page], offsets[page + 1]):
@@ -243,7 +243,7 @@ def _chain_conditional(lo, hi, offsets, attraction, skip_go, click_go, clicked, 
 
 
 @kernel
-def _chain_marginal(lo, hi, offsets, attraction, skip_go, click_go, out):  # type: ignore[no-untyped-def]
+def _chain_marginal(lo, hi, offsets, attraction, skip_go, click_go, out):
     for page in range(lo, hi):
         reading = 1.0
         for row in range(offsets[page], offsets[page + 1]):

@@ -30,7 +30,7 @@ MAX_BROWSED = 300
 
 
 @kernel
-def _examination_pass(lo, hi, part_entries, part_pairs, counts, attraction, examination, by_pair, by_cell, likelihood):  # type: ignore[no-untyped-def]
+def _examination_pass(lo, hi, part_entries, part_pairs, counts, attraction, examination, by_pair, by_cell, likelihood):
     starts, cell, clicks, skips = counts
     examined, informed = by_pair
     for part in range(lo, hi):
@@ -164,7 +164,7 @@ class ExaminationModel(ClickModel):
 
 
 @kernel
-def _marginal(lo, hi, offsets, rank, rates, examination, n_ranks, out):  # type: ignore[no-untyped-def]
+def _marginal(lo, hi, offsets, rank, rates, examination, n_ranks, out):
     longest = 0
     for page in range(lo, hi):
         longest = max(longest, offsets[page + 1] - offsets[page])
@@ -190,7 +190,7 @@ def _browsing_marginal(log: ClickLog, rates: np.ndarray, examination: np.ndarray
 
 
 @kernel
-def _browsing_draw(lo, hi, offsets, rank, rates, examination, n_ranks, draws, out):  # type: ignore[no-untyped-def]
+def _browsing_draw(lo, hi, offsets, rank, rates, examination, n_ranks, draws, out):
     for page in range(lo, hi):
         last = 0
         for row in range(offsets[page], offsets[page + 1]):
@@ -255,7 +255,7 @@ class ChainModel(ClickModel):
 
 
 @kernel
-def _chain_draw(lo, hi, offsets, attraction, skip_go, click_go, draws, out):  # type: ignore[no-untyped-def]
+def _chain_draw(lo, hi, offsets, attraction, skip_go, click_go, draws, out):
     for page in range(lo, hi):
         for row in range(offsets[page], offsets[page + 1]):
             hit = draws[0, row] < attraction[row]

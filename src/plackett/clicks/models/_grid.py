@@ -12,7 +12,7 @@ GRID = (np.arange(200) + 0.5) / 200
 
 
 @kernel
-def _moments(lo, hi, part_entries, part_pairs, starts, cell, count, hits, table, log_grid, grid, tail, out):  # type: ignore[no-untyped-def]
+def _moments(lo, hi, part_entries, part_pairs, starts, cell, count, hits, table, log_grid, grid, tail, out):
     n = grid.size
     level = np.empty(n)
     for p in range(part_pairs[lo], part_pairs[hi]):

@@ -135,7 +135,7 @@ def latent_prior(hits: np.ndarray, skips: np.ndarray, look: np.ndarray) -> BetaP
 
 
 @kernel
-def _latent_posterior(lo, hi, offsets, hits, skips, look, a, b, tail, grid, log_grid, log_other, out):  # type: ignore[no-untyped-def]
+def _latent_posterior(lo, hi, offsets, hits, skips, look, a, b, tail, grid, log_grid, log_other, out):
     n = grid.size
     level = np.empty(n)
     for p in range(lo, hi):

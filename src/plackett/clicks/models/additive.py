@@ -17,7 +17,7 @@ __all__ = ["AdditiveTwoTower"]
 
 
 @kernel
-def _additive_pass(lo, hi, part_entries, part_pairs, counts, ranks, precision, effects, bends, by_rank, value):  # type: ignore[no-untyped-def]
+def _additive_pass(lo, hi, part_entries, part_pairs, counts, ranks, precision, effects, bends, by_rank, value):
     starts, cell, clicks, skips = counts
     for part in range(lo, hi):
         for p in range(part_pairs[part], part_pairs[part + 1]):

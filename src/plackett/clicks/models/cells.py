@@ -28,7 +28,7 @@ def n_browsing_cells(n_ranks: int) -> int:
 
 
 @kernel
-def browsing_cell(last, rank, n_ranks):  # type: ignore[no-untyped-def]
+def browsing_cell(last, rank, n_ranks):
     """Cell of the last clicked rank above (0 if none) and the distance to it: t (2m − t + 1) / 2 + s − 1."""
     t = min(last, n_ranks - 1)
     s = min(rank - last, n_ranks - t)
@@ -36,7 +36,7 @@ def browsing_cell(last, rank, n_ranks):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _browsing_cells(lo, hi, offsets, rank, clicked, n_ranks, out):  # type: ignore[no-untyped-def]
+def _browsing_cells(lo, hi, offsets, rank, clicked, n_ranks, out):
     for page in range(lo, hi):
         last = 0
         for row in range(offsets[page], offsets[page + 1]):
@@ -85,7 +85,7 @@ GIVEN, RANK, BROWSING = range(3)
 
 
 @kernel
-def _read_ahead(order, at, end, offsets, pair, clicks):  # type: ignore[no-untyped-def]
+def _read_ahead(order, at, end, offsets, pair, clicks):
     """Read the first and last row of the next pages, all at once; the sum only keeps the reads from being left out."""
     ahead = 0
     for i in range(at, min(at + TOUCHED, end)):
@@ -97,7 +97,7 @@ def _read_ahead(order, at, end, offsets, pair, clicks):  # type: ignore[no-untyp
 
 
 @kernel
-def _page_codes(begin, end, first, rows, kind, n_ranks, m, local, code, ends):  # type: ignore[no-untyped-def]
+def _page_codes(begin, end, first, rows, kind, n_ranks, m, local, code, ends):
     """Pair, from the first one of its query, and code of each row of a page; rows are counted by pair."""
     pair, ranks, cell, clicks = rows
     last = 0
@@ -121,7 +121,7 @@ def _page_codes(begin, end, first, rows, kind, n_ranks, m, local, code, ends):  
 
 
 @kernel
-def _merge(begin, end, n, code, mass, weighted, slot, out, cell_clicks, cell_shown):  # type: ignore[no-untyped-def]
+def _merge(begin, end, n, code, mass, weighted, slot, out, cell_clicks, cell_shown):
     """The entries of one pair, from number n on, out of its rows; the next number, and the pair's clicks and pages."""
     out_cell, out_clicks, out_skips = out
     start = n
@@ -152,7 +152,7 @@ def _merge(begin, end, n, code, mass, weighted, slot, out, cell_clicks, cell_sho
 
 
 @kernel
-def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_pair, by_cell, used):  # type: ignore[no-untyped-def]
+def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_pair, by_cell, used):
     """Entries of the pairs of each part, written from the first row of the part on.
 
     Rows of one query at a time are sorted by pair, by counting, and merged by cell: what that takes stays in the cache.
@@ -219,7 +219,7 @@ def _count(lo, hi, part_rows, part_queries, pages, rows, kind, n_ranks, out, by_
 
 
 @kernel
-def _close_gaps(starts, used, values):  # type: ignore[no-untyped-def]
+def _close_gaps(starts, used, values):
     n = 0
     for part in range(used.size):
         for i in range(starts[part], starts[part] + used[part]):

@@ -103,7 +103,7 @@ class MixtureModel(ClickModel):
 
 
 @kernel
-def _types_pass(lo, hi, part_rows, pages, rates, by_pair, by_type, likelihood):  # type: ignore[no-untyped-def]
+def _types_pass(lo, hi, part_rows, pages, rates, by_pair, by_type, likelihood):
     part_pages, offsets, pair, rank, clicked, weight = pages
     attraction, examination, share = rates
     examined, informed = by_pair
@@ -143,7 +143,7 @@ def _types_pass(lo, hi, part_rows, pages, rates, by_pair, by_type, likelihood): 
 
 
 @kernel
-def _types_conditional(lo, hi, offsets, rank, clicked, rates, examination, share, seen_clicks, out):  # type: ignore[no-untyped-def]
+def _types_conditional(lo, hi, offsets, rank, clicked, rates, examination, share, seen_clicks, out):
     n_types = share.size
     now = np.empty(n_types)
     for page in range(lo, hi):

@@ -37,7 +37,7 @@ def left_out_pages(
 
 
 @kernel
-def _leave_out(lo, hi, part_rows, part_pages, table, cells, weight, unit, sums):  # type: ignore[no-untyped-def]
+def _leave_out(lo, hi, part_rows, part_pages, table, cells, weight, unit, sums):
     offsets, pair, ranks, clicked, given = table
     starts, rank, clicks, shown = cells
     lost = np.zeros(weight.shape[0])

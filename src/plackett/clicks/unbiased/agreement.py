@@ -44,7 +44,7 @@ class Agreement:
 
 
 @kernel
-def _agree(starts, query, score, clicks, skips, right, pairs):  # type: ignore[no-untyped-def]
+def _agree(starts, query, score, clicks, skips, right, pairs):
     for s in range(starts.size - 1):
         a = starts[s]
         b = starts[s + 1]

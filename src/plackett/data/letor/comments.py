@@ -81,7 +81,7 @@ def _numbers(comments: Strings, key: str) -> np.ndarray:
 
 
 @kernel
-def _find_field(data, offsets, key, spans):  # type: ignore[no-untyped-def]
+def _find_field(data, offsets, key, spans):
     """Begin and end of the word after ``key =`` in each entry."""
     for i in range(offsets.size - 1):
         at = offsets[i]
@@ -109,7 +109,7 @@ def _find_field(data, offsets, key, spans):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _read_fields(text, spans, values):  # type: ignore[no-untyped-def]
+def _read_fields(text, spans, values):
     """Read the numbers; rows whose number only Python reads exactly."""
     open_rows = np.empty(spans.shape[0], np.int64)
     n = 0

@@ -20,7 +20,7 @@ _SMALL = 1 << 20
 
 
 @kernel(inline=True)
-def _sum_bytes(word):  # type: ignore[no-untyped-def]
+def _sum_bytes(word):
     word = (word & _WIDE) + ((word >> _8) & _WIDE)
     return np.int64((word * _U(0x0001000100010001)) >> _U(48))
 
@@ -41,7 +41,7 @@ def count_rows(buf: np.ndarray, lo: int, hi: int) -> int:
 
 
 @kernel
-def _count_plain(buf, lo, hi):  # type: ignore[no-untyped-def]
+def _count_plain(buf, lo, hi):
     """Number of newlines, whole words at a time; -1 if one of them is not followed by a byte above '#'."""
     n = 0
     other = _0
@@ -61,7 +61,7 @@ def _count_plain(buf, lo, hi):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count_rows(buf, lo, hi):  # type: ignore[no-untyped-def]
+def _count_rows(buf, lo, hi):
     rows = 0
     at = lo
     while at < hi:
@@ -73,7 +73,7 @@ def _count_rows(buf, lo, hi):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_colons(buf, lo, hi):  # type: ignore[no-untyped-def]
+def count_colons(buf, lo, hi):
     """Number of colons: at least as many as there are entries."""
     n = 0
     at = lo

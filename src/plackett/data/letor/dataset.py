@@ -141,7 +141,7 @@ def _whole_numbers(source: str, lines: Iterable[str]) -> np.ndarray:
 
 
 @kernel
-def _permute(X, rows):  # type: ignore[no-untyped-def]
+def _permute(X, rows):
     """Row ``i`` becomes what row ``rows[i]`` was, in place: one row of spare room, cycle by cycle."""
     done = np.zeros(rows.size, np.bool_)
     spare = np.empty(X.shape[1], X.dtype)

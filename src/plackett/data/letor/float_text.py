@@ -18,7 +18,7 @@ _SMALL, _LARGE = 1e-5, 1e9
 
 
 @kernel
-def put_whole(out, at, m):  # type: ignore[no-untyped-def]
+def put_whole(out, at, m):
     """Write a whole number; returns the position after it."""
     end = at + 1
     rest = m // _10
@@ -32,7 +32,7 @@ def put_whole(out, at, m):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put_point(out, at, m, decimals):  # type: ignore[no-untyped-def]
+def _put_point(out, at, m, decimals):
     """Write ``m / 10^decimals``, with 1 decimal or more."""
     whole = m // _U(POWERS[decimals])
     at = put_whole(out, at, whole)
@@ -45,7 +45,7 @@ def _put_point(out, at, m, decimals):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put_exponent(out, at, value, size):  # type: ignore[no-untyped-def]
+def _put_exponent(out, at, value, size):
     """Write with an exponent, as few of nine digits as are enough."""
     power = int(np.floor(np.log10(size)))  # may be one off; that costs a digit of the nine, no more
     m = _0
@@ -76,7 +76,7 @@ def _put_exponent(out, at, value, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def put_number(out, at, value):  # type: ignore[no-untyped-def]
+def put_number(out, at, value):
     """Write a finite number of single precision, or NULL for NaN; returns the position after it.
 
     Uses the fewest digits for which `read_number`, rounded to single precision, returns the same

@@ -56,7 +56,7 @@ _TWOS = 2.0 ** np.arange(-1074, 972)
 
 
 @kernel
-def _multiply(a, b):  # type: ignore[no-untyped-def]
+def _multiply(a, b):
     """High and low word of the 128-bit product."""
     a0, a1, b0, b1 = a & _LOW32, a >> _32, b & _LOW32, b >> _32
     low, mid, mid2, high = a0 * b0, a1 * b0, a0 * b1, a1 * b1
@@ -65,7 +65,7 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _lemire(m, e):  # type: ignore[no-untyped-def]
+def _lemire(m, e):
     """Nearest double of ``m · 10^e`` and whether that is certain."""
     if e < _MIN_EXPONENT or e > _MAX_EXPONENT:
         return 0.0, False
@@ -100,7 +100,7 @@ def _lemire(m, e):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def decimal(m, e, lost):  # type: ignore[no-untyped-def]
+def decimal(m, e, lost):
     """Nearest double of ``m · 10^e`` and whether that is certain.
 
     ``lost`` is the number of digits other than zero that were cut off after ``m``: with some, the number lies between
@@ -120,7 +120,7 @@ def decimal(m, e, lost):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _word(buf, at, text):  # type: ignore[no-untyped-def]
+def _word(buf, at, text):
     """Whether ``text`` (lower case) is at ``at``, in any case."""
     i = 0
     while i < text.size and buf[at + i] | 32 == text[i]:
@@ -135,7 +135,7 @@ _INFINITY = np.frombuffer(b"infinity", np.uint8)
 
 
 @kernel
-def _no_digits(buf, at):  # type: ignore[no-untyped-def]
+def _no_digits(buf, at):
     if _word(buf, at, _NAN):
         return MISSING, np.nan, at + 3
     if _word(buf, at, _NULL):
@@ -148,7 +148,7 @@ def _no_digits(buf, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def read_number(buf, at):  # type: ignore[no-untyped-def]
+def read_number(buf, at):
     """Read the number at ``at``: its status, its value, and the position after it.
 
     A sign, digits with or without a point, an exponent; ``nan`` and ``NULL`` are missing. The caller checks what

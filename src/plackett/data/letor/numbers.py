@@ -37,7 +37,7 @@ def read_open(
 
 
 @kernel
-def _read_numbers(buf, open_values, y, values, state):  # type: ignore[no-untyped-def]
+def _read_numbers(buf, open_values, y, values, state):
     """Read the numbers. Those that only Python can read exactly are moved to the front; returns how many."""
     left = 0
     for i in range(open_values.shape[0]):
@@ -68,7 +68,7 @@ def _read_numbers(buf, open_values, y, values, state):  # type: ignore[no-untype
 
 
 @kernel
-def _number_fault(status, label):  # type: ignore[no-untyped-def]
+def _number_fault(status, label):
     if status == MISSING:
         return fault.LABEL_MISSING
     if status == INFINITE:

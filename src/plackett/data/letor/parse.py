@@ -35,7 +35,7 @@ def patterns(width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @kernel(inline=True)
-def _expected_features(buf, at, column, index, dense, prefixes, masks, sizes, values, columns):  # type: ignore[no-untyped-def]
+def _expected_features(buf, at, column, index, dense, prefixes, masks, sizes, values, columns):
     """Read features while they come in order, without gaps, and have common values; returns where that ends.
 
     Most files list all features: the prefix of the next one is compared as a whole.
@@ -54,7 +54,7 @@ def _expected_features(buf, at, column, index, dense, prefixes, masks, sizes, va
 
 
 @kernel
-def parse_rows(  # type: ignore[no-untyped-def]
+def parse_rows(
     buf, hi, dense, width, fixed, fill, prefixes, masks, sizes,
     y, qid, qid_span, comment, values, bits, columns, ends, open_values, state,
 ):  # fmt: skip

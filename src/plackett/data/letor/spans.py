@@ -35,7 +35,7 @@ def run_starts(ids: np.ndarray | Strings) -> np.ndarray:
 
 
 @kernel
-def _copy(text, spans, out, offsets):  # type: ignore[no-untyped-def]
+def _copy(text, spans, out, offsets):
     for i in range(spans.shape[0]):
         start = spans[i, 0]
         to = offsets[i]
@@ -44,7 +44,7 @@ def _copy(text, spans, out, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _changes(data, offsets):  # type: ignore[no-untyped-def]
+def _changes(data, offsets):
     n = offsets.size - 1
     out = np.ones(n, np.bool_)
     for i in range(1, n):

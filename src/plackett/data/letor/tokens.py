@@ -28,19 +28,19 @@ _WHOLE = np.array([10**e for e in range(8)], np.uint64)
 
 
 @kernel(inline=True)
-def blank(c):  # type: ignore[no-untyped-def]
+def blank(c):
     """Whether a byte separates tokens."""
     return c == 32 or c == 9 or c == 13
 
 
 @kernel(inline=True)
-def ends(c):  # type: ignore[no-untyped-def]
+def ends(c):
     """Whether a token may end before this byte: a blank, the end of the line, a comment."""
     return c == 32 or c == 10 or c == 13 or c == 9 or c == 35
 
 
 @kernel
-def fail(state, error, position):  # type: ignore[no-untyped-def]
+def fail(state, error, position):
     """Record what is wrong and where; returns the position that ends parsing."""
     state[slot.ERROR] = error
     state[slot.POSITION] = position
@@ -48,7 +48,7 @@ def fail(state, error, position):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def leave_open(buf, at, index, open_values, state):  # type: ignore[no-untyped-def]
+def leave_open(buf, at, index, open_values, state):
     """Note a number of any other form, to be read by `numbers`; the position after it, or -1 if there is no room.
 
     ``index`` is an index into the values, `NOWHERE`, or ``-1 - row`` for the label of a row.
@@ -67,7 +67,7 @@ def leave_open(buf, at, index, open_values, state):  # type: ignore[no-untyped-d
 
 
 @kernel
-def read_qid(buf, at, row, qid, qid_span, state):  # type: ignore[no-untyped-def]
+def read_qid(buf, at, row, qid, qid_span, state):
     """Read ``qid:…`` if it is there; returns the position after it, or -1."""
     if load(buf, at) & _LOW4 != _QID:
         qid_span[row, 0] = 0
@@ -106,7 +106,7 @@ def read_qid(buf, at, row, qid, qid_span, state):  # type: ignore[no-untyped-def
 
 
 @kernel
-def read_id(buf, at, state):  # type: ignore[no-untyped-def]
+def read_id(buf, at, state):
     """Read a feature id with its colon: the id and the position after it, or (0, -1)."""
     start = at
     number = np.int64(0)
@@ -126,7 +126,7 @@ def read_id(buf, at, state):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def common_value(buf, at):  # type: ignore[no-untyped-def]
+def common_value(buf, at):
     """Read a value of a common form: up to seven digits before and up to seven after the point.
 
     Returns the value and the position after it, or -1 for all other forms, which `leave_open` notes.

@@ -47,7 +47,7 @@ def _word(context: Any, buf: Any, at: Any) -> Any:
 
 
 @kernel(inline=True)
-def load(buf, at):  # type: ignore[no-untyped-def]
+def load(buf, at):
     """Word of the eight bytes from ``at`` on."""
     return _word(buf, _U(at))
 
@@ -63,13 +63,13 @@ def _trailing_zeros(context: Any, word: Any) -> Any:
 
 
 @kernel(inline=True)
-def _first(marks):  # type: ignore[no-untyped-def]
+def _first(marks):
     """Number of the first byte whose highest bit is set; ``marks`` is not zero."""
     return np.int64(_trailing_zeros(marks) >> _I3)
 
 
 @kernel(inline=True)
-def leading_digits(word):  # type: ignore[no-untyped-def]
+def leading_digits(word):
     """How many of the first bytes are decimal digits, 0 to 8.
 
     Carries and borrows run upwards only, so the first mark is right, whatever follows it.
@@ -79,7 +79,7 @@ def leading_digits(word):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def eight_digits(word):  # type: ignore[no-untyped-def]
+def eight_digits(word):
     """Value of eight decimal digits, as an unsigned number; a zero byte counts as the digit zero."""
     word = (((word & _NIBBLES) * _TO_PAIRS) >> _B8) & _PAIRS
     word = ((word * _TO_QUADS) >> _B16) & _QUADS
@@ -87,13 +87,13 @@ def eight_digits(word):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def digits(word, n):  # type: ignore[no-untyped-def]
+def digits(word, n):
     """Value of the first ``n`` bytes, 0 to 7 decimal digits, as an unsigned number."""
     return eight_digits((word << _U(56 - 8 * n)) << _B8)
 
 
 @kernel
-def find_newline(buf, at):  # type: ignore[no-untyped-def]
+def find_newline(buf, at):
     """Position of the first newline from ``at`` on; there is one."""
     while True:
         other = load(buf, at) ^ _NEWLINES

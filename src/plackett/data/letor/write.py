@@ -192,7 +192,7 @@ def _batches(text_offsets: np.ndarray, threads: int) -> Iterator[list[tuple[int,
 
 
 @kernel
-def _put_text(out, at, data, offsets, i):  # type: ignore[no-untyped-def]
+def _put_text(out, at, data, offsets, i):
     start = offsets[i]
     size = offsets[i + 1] - start
     for j in range(size):
@@ -201,7 +201,7 @@ def _put_text(out, at, data, offsets, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _format(  # type: ignore[no-untyped-def]
+def _format(
     lo, hi, out, dense, labels, label_offsets, label_of_row, qids, qid_offsets, query_of_row,
     tails, tail_offsets, values, columns, pointers,
 ):  # fmt: skip

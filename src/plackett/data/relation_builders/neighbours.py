@@ -125,7 +125,7 @@ class Neighbours:
 
 
 @kernel
-def _to_unit(lo, hi, offsets, table, scaled, out):  # type: ignore[no-untyped-def]
+def _to_unit(lo, hi, offsets, table, scaled, out):
     """Vectors of length 1, each feature centred and scaled within the query first where asked; zero stays zero."""
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
@@ -154,7 +154,7 @@ def _to_unit(lo, hi, offsets, table, scaled, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _keep(value, document, begin, end, filled, other, near):  # type: ignore[no-untyped-def]
+def _keep(value, document, begin, end, filled, other, near):
     """Enter a document among the nearest found so far, by falling similarity; returns how many there are."""
     size = end - begin
     if filled == size:
@@ -172,7 +172,7 @@ def _keep(value, document, begin, end, filled, other, near):  # type: ignore[no-
 
 
 @kernel
-def _by_document(begin, end, other, near):  # type: ignore[no-untyped-def]
+def _by_document(begin, end, other, near):
     """Sort the neighbours of a row by their row numbers."""
     for a in range(begin + 1, end):
         document, value = other[a], near[a]
@@ -184,7 +184,7 @@ def _by_document(begin, end, other, near):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _nearest_dense(lo, hi, offsets, unit, pointers, minimum, other, near):  # type: ignore[no-untyped-def]
+def _nearest_dense(lo, hi, offsets, unit, pointers, minimum, other, near):
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
         for i in range(first, last):
@@ -201,7 +201,7 @@ def _nearest_dense(lo, hi, offsets, unit, pointers, minimum, other, near):  # ty
 
 
 @kernel
-def _nearest_sparse(lo, hi, offsets, rows, terms, weight, width, pointers, minimum, other, near):  # type: ignore[no-untyped-def]
+def _nearest_sparse(lo, hi, offsets, rows, terms, weight, width, pointers, minimum, other, near):
     spread = np.zeros(width, np.float32)
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]

@@ -70,9 +70,14 @@ def signature_of(value: Any) -> str:
 def record(path: str, name: str, kind: str, module: str, parent: str, value: Any, text: str) -> dict[str, str]:
     """A document."""
     return {
-        "id": path, "name": name, "kind": kind, "module": module, "parent": parent, "text": text,
+        "id": path,
+        "name": name,
+        "kind": kind,
+        "module": module,
+        "parent": parent,
+        "text": text,
         "signature": signature_of(value) if kind != "module" else "",
-    }  # fmt: skip
+    }
 
 
 def kind_of(value: Any) -> str | None:

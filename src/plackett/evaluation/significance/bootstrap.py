@@ -90,7 +90,7 @@ def resampled_means(
 
 
 @kernel(fastmath=REASSOC)
-def _resample(lo, hi, offsets, columns, seed, out):  # type: ignore[no-untyped-def]
+def _resample(lo, hi, offsets, columns, seed, out):
     n = columns.shape[1]
     start = mix(seed ^ np.uint64(0xB0075742A9))
     half = (n + 1) // 2

@@ -80,7 +80,7 @@ def _subset_sums(values: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _flip(lo, hi, offsets, tables, seed, exact, sums):  # type: ignore[no-untyped-def]
+def _flip(lo, hi, offsets, tables, seed, exact, sums):
     """Add to each sum the subset of the values that the bits of its draw, or its own number, choose."""
     n_words = tables.shape[0] // 8
     start = mix(seed)

@@ -65,7 +65,7 @@ def tukey(values: Any, *, n_permutations: int = 10_000, random_state: int = 0, n
 
 
 @kernel
-def _shuffled_range(lo, hi, offsets, values, seed, out):  # type: ignore[no-untyped-def]
+def _shuffled_range(lo, hi, offsets, values, seed, out):
     """Largest difference between two column sums after each row was shuffled, for each draw."""
     n, systems = values.shape
     start = mix(seed ^ np.uint64(0x70CE75))

@@ -58,9 +58,13 @@ class Budget:
 
 
 def search(
-    trials: CandidateTrials, first: list[Candidate], more: Iterator[Candidate], budget: Budget, max_members: int,
+    trials: CandidateTrials,
+    first: list[Candidate],
+    more: Iterator[Candidate],
+    budget: Budget,
+    max_members: int,
     notify: Callable[[], None],
-) -> str:  # fmt: skip
+) -> str:
     """Try candidates until the budget is spent, and return why the search ended.
 
     Successive halving runs over the candidates in order, in several rounds, with splits as the effort. Between two

@@ -23,9 +23,14 @@ from plackett.experiments.cells.worker import Packed
 
 #: Environment variables that limit the threads of the libraries we use.
 _THREADS = (
-    "PLACKETT_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
-    "POLARS_MAX_THREADS", "VECLIB_MAXIMUM_THREADS",
-)  # fmt: skip
+    "PLACKETT_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "POLARS_MAX_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 #: Seconds to work without processes first: about as long as starting them takes.
 _PATIENCE = 2.0

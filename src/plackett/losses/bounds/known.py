@@ -215,14 +215,22 @@ def _square(loss: Loss, measure: Measure) -> Iterator[KnownBound]:
     if isinstance(measure, NDCG) and _falling(measure) and loss.target == measure.gain:
         settings = {"gain": measure.gain, "discount": measure.discount, "k": measure.k}
         yield KnownBound(
-            loss, measure, f"1 − {measure} ≤ (2 Σ η²)^½ (2 L)^½ / Z", "Cossock, Zhang 2006 (5.1)", "graded",
+            loss,
+            measure,
+            f"1 − {measure} ≤ (2 Σ η²)^½ (2 L)^½ / Z",
+            "Cossock, Zhang 2006 (5.1)",
+            "graded",
             lambda s, data: regression_bound(s, data, **settings),
-        )  # fmt: skip
+        )
     if isinstance(measure, AveragePrecision) and measure.k is None and measure.rel == 1:
         yield KnownBound(
-            loss, measure, f"1 − {measure} ≤ 2 L / ((1 − 2 L) m₁) where L < ½", "exercise 5.1", "binary",
+            loss,
+            measure,
+            f"1 − {measure} ≤ 2 L / ((1 − 2 L) m₁) where L < ½",
+            "exercise 5.1",
+            "binary",
             lambda s, data: regression_ap_bound(s, data),
-        )  # fmt: skip
+        )
 
 
 _MAKERS = (_pairs, _list_mle, _square)

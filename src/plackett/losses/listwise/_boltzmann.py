@@ -9,13 +9,13 @@ from plackett._kernels.scratch import longest
 
 
 @kernel
-def _slope(rank, n, alpha):  # type: ignore[no-untyped-def]
+def _slope(rank, n, alpha):
     """The coefficient c of a rank counted from 0."""
     return 2.0 * alpha / (n - 1) * (rank - 0.5 * (n - 1))
 
 
 @kernel
-def _add(log_weight, mean, entry, log_more, more):  # type: ignore[no-untyped-def]
+def _add(log_weight, mean, entry, log_more, more):
     """Add a weight e^log_more with a value to the sum of weights of an entry, and to its mean value."""
     if log_weight[entry] == -np.inf:
         log_weight[entry] = log_more
@@ -27,7 +27,7 @@ def _add(log_weight, mean, entry, log_more, more):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _exact(s, x, n, ranks, alpha, table, means, covariances):  # type: ignore[no-untyped-def]
+def _exact(s, x, n, ranks, alpha, table, means, covariances):
     """The log of Z, E[Σ x·ranks], and E[c] and E[Σ x·ranks · c] of each document, by dynamic programming over sets.
 
     A set holds the documents that come first. ``table`` is scratch: for each set, log-weights and mean values of the
@@ -79,7 +79,7 @@ def _exact(s, x, n, ranks, alpha, table, means, covariances):  # type: ignore[no
 
 
 @kernel
-def _sampled(s, x, n, ranks, alpha, orders, log_p, means, covariances):  # type: ignore[no-untyped-def]
+def _sampled(s, x, n, ranks, alpha, orders, log_p, means, covariances):
     """The same over some orders."""
     top = -np.inf
     for t in range(orders.shape[0]):
@@ -110,7 +110,7 @@ def _sampled(s, x, n, ranks, alpha, orders, log_p, means, covariances):  # type:
 
 
 @kernel
-def _gather(a, b, part, scores, gains, orders, s, x, rows, slot, taken):  # type: ignore[no-untyped-def]
+def _gather(a, b, part, scores, gains, orders, s, x, rows, slot, taken):
     """The documents of a query that take part: scores, gains, rows, and the orders without the others."""
     n = 0
     for i in range(a, b):
@@ -138,7 +138,7 @@ def _gather(a, b, part, scores, gains, orders, s, x, rows, slot, taken):  # type
 
 
 @kernel
-def _scratch(lo, hi, offsets, orders, max_exact):  # type: ignore[no-untyped-def]
+def _scratch(lo, hi, offsets, orders, max_exact):
     n_max = longest(lo, hi, offsets)
     lanes = np.empty((4, n_max), np.float64)
     rows = np.empty((2, n_max), np.int64)
@@ -148,14 +148,14 @@ def _scratch(lo, hi, offsets, orders, max_exact):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _one(n, length, s, x, ranks, alpha, max_exact, table, taken, log_p, means, covariances):  # type: ignore[no-untyped-def]
+def _one(n, length, s, x, ranks, alpha, max_exact, table, taken, log_p, means, covariances):
     if length <= max_exact:
         return _exact(s, x, n, ranks, alpha, table, means, covariances)
     return _sampled(s, x, n, ranks, alpha, taken, log_p, means, covariances)
 
 
 @kernel
-def boltzmann(  # type: ignore[no-untyped-def]
+def boltzmann(
     lo,
     hi,
     offsets,

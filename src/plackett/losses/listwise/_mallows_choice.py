@@ -17,7 +17,7 @@ from plackett.losses.listwise.draws import label_key, unit
 
 
 @kernel
-def _factors(counts, blocks, theta, factor):  # type: ignore[no-untyped-def]
+def _factors(counts, blocks, theta, factor):
     """The unnormalised chance of each document of a block to be next, from the numbers left in the blocks."""
     ahead = 1.0
     for b in range(blocks):
@@ -29,7 +29,7 @@ def _factors(counts, blocks, theta, factor):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def exact_choice(block, w, s, n, theta, ranks, reached, counts, factor, g):  # type: ignore[no-untyped-def]
+def exact_choice(block, w, s, n, theta, ranks, reached, counts, factor, g):
     """The divergence over all sets of documents that may come first; ``reached`` is scratch."""
     loss = 0.0
     reached[: 1 << n] = 0.0
@@ -74,7 +74,7 @@ def exact_choice(block, w, s, n, theta, ranks, reached, counts, factor, g):  # t
 
 
 @kernel
-def sampled_choice(block, w, s, n, theta, ranks, order, log_s, counts, factor, sums, g):  # type: ignore[no-untyped-def]
+def sampled_choice(block, w, s, n, theta, ranks, order, log_s, counts, factor, sums, g):
     """The divergence along one order; ``log_s`` has the log of Σ e^s of each rank and everything after it."""
     blocks = 0
     for i in range(n):
@@ -118,7 +118,7 @@ def sampled_choice(block, w, s, n, theta, ranks, order, log_s, counts, factor, s
 
 
 @kernel
-def _orders(lo, hi, offsets, labels, block, weight, theta, seed, longer_than, out):  # type: ignore[no-untyped-def]
+def _orders(lo, hi, offsets, labels, block, weight, theta, seed, longer_than, out):
     n_max = longest(lo, hi, offsets)
     counts = np.empty(n_max + 1, np.int64)
     factor = np.empty(n_max + 1, np.float64)
@@ -163,7 +163,7 @@ def _orders(lo, hi, offsets, labels, block, weight, theta, seed, longer_than, ou
 
 
 @kernel
-def _blocks(lo, hi, offsets, labels, block):  # type: ignore[no-untyped-def]
+def _blocks(lo, hi, offsets, labels, block):
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         distinct = np.unique(labels[a:b])

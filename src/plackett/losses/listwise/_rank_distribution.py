@@ -10,7 +10,7 @@ _FAR = 9.0  # beyond this many standard deviations a chance is 0 or 1 to the las
 
 
 @kernel
-def pair_chances(s, variance, j, p, slope):  # type: ignore[no-untyped-def]
+def pair_chances(s, variance, j, p, slope):
     """Chance that each document is ahead of j, and its derivative for that document's score; 0 for j itself."""
     for u in range(s.size):
         scale = 1.0 / math.sqrt(variance[u] + variance[j])
@@ -27,14 +27,14 @@ def pair_chances(s, variance, j, p, slope):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _back(p, after, before):  # type: ignore[no-untyped-def]
+def _back(p, after, before):
     """Value of each count before one more document, from those after it."""
     for r in range(before.size):
         before[r] = after[r] + p * (after[r + 1] - after[r])
 
 
 @kernel(fastmath=REASSOC)
-def _forth(p, chance, n):  # type: ignore[no-untyped-def]
+def _forth(p, chance, n):
     """Chances of the counts 0..n−1 after one more document, in place."""
     for r in range(n - 1, 0, -1):
         chance[r] += p * (chance[r - 1] - chance[r])
@@ -42,7 +42,7 @@ def _forth(p, chance, n):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _step(chance, after):  # type: ignore[no-untyped-def]
+def _step(chance, after):
     """The change of each value from one more document ahead."""
     total = 0.0
     for r in range(chance.size):
@@ -51,7 +51,7 @@ def _step(chance, after):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expectation(p, members, n, table, values, chance, slope):  # type: ignore[no-untyped-def]
+def expectation(p, members, n, table, values, chance, slope):
     """E[table[number of ``members[:n]`` that are ahead]] and its slope for each p; chance[c] is that of count c after.
 
     Forward chances and backward values, n² steps: exact, and no division that could lose digits. ``values`` is scratch
@@ -70,7 +70,7 @@ def expectation(p, members, n, table, values, chance, slope):  # type: ignore[no
 
 
 @kernel
-def normal_expectation(mean, variance, table, n):  # type: ignore[no-untyped-def]
+def normal_expectation(mean, variance, table, n):
     """E[table[N]] for a count N of up to n that is about normal, and its derivatives for mean and variance."""
     deviation = math.sqrt(variance + 1e-6)
     first = min(n, max(0, int(mean - _FAR * deviation)))
@@ -89,7 +89,7 @@ def normal_expectation(mean, variance, table, n):  # type: ignore[no-untyped-def
 
 
 @kernel(fastmath=REASSOC)
-def add_pull(force, slope, g):  # type: ignore[no-untyped-def]
+def add_pull(force, slope, g):
     """Add force · slope to the gradient; returns the sum, to be subtracted for the document itself."""
     total = 0.0
     for u in range(g.size):

@@ -21,7 +21,7 @@ from plackett._kernels.vector_math import exp
 
 
 @kernel(fastmath=REASSOC)
-def smooth_rank(s, own):  # type: ignore[no-untyped-def]
+def smooth_rank(s, own):
     """1 + Σ over the others of 1/(1 + e^(own − s)), the document itself being among s."""
     rank = 0.5
     for u in range(s.size):
@@ -30,7 +30,7 @@ def smooth_rank(s, own):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def to_scores(s, own, slope, g):  # type: ignore[no-untyped-def]
+def to_scores(s, own, slope, g):
     """Add the gradient of slope · smooth rank by the scores; returns what to subtract for the document itself."""
     total = 0.0
     for u in range(s.size):
@@ -45,7 +45,7 @@ def to_scores(s, own, slope, g):  # type: ignore[no-untyped-def]
 
 
 @template
-def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
+def _terms(q, a, m, rows, rank, slope, spare, own, beta):
     """Stands for the formula of a loss: the measure reached by m documents with these ranks.
 
     Document ``rows[j]`` of the query that starts at row a has ``rank[j]``. Adds the derivatives to ``slope``; ``spare``
@@ -54,7 +54,7 @@ def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-unt
     raise NotImplementedError
 
 
-def _sweep(lo, hi, offsets, scores, worth, own, query_weight, alpha, beta, value, gradient):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, worth, own, query_weight, alpha, beta, value, gradient):
     """Loss of each query and gradient of each score; ranks are computed only for documents that contribute."""
     n_max = longest(lo, hi, offsets)
     lane = lanes(5, n_max)
@@ -93,7 +93,7 @@ def rank_sweep(terms: Any) -> Any:
 
 
 @kernel(fastmath=REASSOC)
-def next_ranks(power, one, two, g, ahead_one, ahead_two, slope_one, slope_two):  # type: ignore[no-untyped-def]
+def next_ranks(power, one, two, g, ahead_one, ahead_two, slope_one, slope_two):
     """What `pull` does for two documents, and then, in the same pass, the smooth ranks of the next two from e^(αs).
 
     ``ahead[u]`` is how much u counts as ahead of each; the old values are read, the new ones written. Two at a time,
@@ -121,7 +121,7 @@ def next_ranks(power, one, two, g, ahead_one, ahead_two, slope_one, slope_two): 
 
 
 @kernel(fastmath=REASSOC)
-def smooth_rank_far(s, own, ahead):  # type: ignore[no-untyped-def]
+def smooth_rank_far(s, own, ahead):
     """Smooth rank of one document, for scores so far apart that e^(αs) would overflow."""
     rank = 0.5
     for u in range(s.size):
@@ -132,7 +132,7 @@ def smooth_rank_far(s, own, ahead):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def pull(g, ahead_one, ahead_two, slope_one, slope_two):  # type: ignore[no-untyped-def]
+def pull(g, ahead_one, ahead_two, slope_one, slope_two):
     """Gradient of slope · rank of two documents for the others; returns the sums to subtract for these two."""
     one = 0.0
     two = 0.0

@@ -17,7 +17,7 @@ __all__ = ["ApproxAPLoss"]
 
 
 @kernel(inline=True)
-def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
+def _terms(q, a, m, rows, rank, slope, spare, own, beta):
     """Mean of the smooth precisions at the relevant documents."""
     (weight,) = own
     reached = 0.0

@@ -26,7 +26,7 @@ def check_steepness(loss: Any) -> None:
 
 
 @kernel(inline=True)
-def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
+def _terms(q, a, m, rows, rank, slope, spare, own, beta):
     """Reciprocal smooth rank at which the user is satisfied, expected, divided by the largest."""
     satisfaction, best, weight = own
     reached = 0.0
@@ -54,7 +54,7 @@ _approx_err = rank_sweep(_terms)
 
 
 @kernel
-def _ideal(lo, hi, offsets, satisfaction, out):  # type: ignore[no-untyped-def]
+def _ideal(lo, hi, offsets, satisfaction, out):
     for q in range(lo, hi):
         out[q] = 0.0
         doubt = 1.0

@@ -23,7 +23,7 @@ _LN2 = 0.6931471805599453
 
 
 @kernel(inline=True)
-def _discounted(gain, rank):  # type: ignore[no-untyped-def]
+def _discounted(gain, rank):
     """The discounted gain at a rank, gain / log2(1 + rank), and its rate of decrease with the rank."""
     nats = np.log(1.0 + rank)
     part = gain * _LN2 / nats
@@ -31,7 +31,7 @@ def _discounted(gain, rank):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient):  # type: ignore[no-untyped-def]
+def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient):
     n_max = longest(lo, hi, offsets)
     lane = lanes(5, n_max)
     lane_s, lane_g, lane_power, lane_one, lane_two = lane[0], lane[1], lane[2], lane[3], lane[4]

@@ -12,7 +12,7 @@ from plackett.data.dataset import RankingDataset
 
 
 @kernel
-def label_key(labels, seed):  # type: ignore[no-untyped-def]
+def label_key(labels, seed):
     """Start of the draws of a query: a hash of the seed and of its labels."""
     state = mix(seed ^ np.uint64(labels.size))
     for i in range(labels.size):
@@ -21,13 +21,13 @@ def label_key(labels, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def unit(bits):  # type: ignore[no-untyped-def]
+def unit(bits):
     """Number inside (0, 1) from 64 random bits."""
     return (np.float64(bits >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
 @kernel
-def _uniform(lo, hi, offsets, labels, seed, out):  # type: ignore[no-untyped-def]
+def _uniform(lo, hi, offsets, labels, seed, out):
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
@@ -46,7 +46,7 @@ def uniform(data: RankingDataset, seed: int, times: int, n_jobs: int | None) -> 
 
 
 @kernel
-def _orders(lo, hi, offsets, labels, exponent, seed, longer_than, out):  # type: ignore[no-untyped-def]
+def _orders(lo, hi, offsets, labels, exponent, seed, longer_than, out):
     n_max = longest(lo, hi, offsets)
     keys = np.empty(n_max, np.float64)
     rows = np.empty(n_max, np.int64)
@@ -85,7 +85,7 @@ _PARTS, _FARTHEST_GAP = 1024.0, 1e12
 
 
 @kernel
-def score_key(labels, scores, rows, seed):  # type: ignore[no-untyped-def]
+def score_key(labels, scores, rows, seed):
     """Start of the draws of a query: a hash of the seed, and of labels and gaps to the best score, best first.
 
     ``rows`` are those of the query in the order of their scores. Draws change with the scores, unless all scores shift

@@ -18,9 +18,7 @@ __all__ = ["ListMLELoss"]
 
 
 @kernel
-def _listmle(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, order, below, judged, weight, query_weight, upto, value, gradient, curvature
-):
+def _listmle(lo, hi, offsets, scores, order, below, judged, weight, query_weight, upto, value, gradient, curvature):
     n_max = most(lo, hi, judged)
     s = np.empty(n_max, np.float64)
     rest = np.empty(n_max, np.float64)

@@ -23,7 +23,7 @@ _NOTHING = 42.0
 
 
 @kernel
-def _rest(s, rest):  # type: ignore[no-untyped-def]
+def _rest(s, rest):
     """The log of Σ e^s over each position and everything after it."""
     largest = -np.inf
     total = 0.0
@@ -37,7 +37,7 @@ def _rest(s, rest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _log_rings(x):  # type: ignore[no-untyped-def]
+def _log_rings(x):
     """log(1 − e^(−e^x)): how likely a clock of rate e^x has rung by time 1."""
     if x < -30.0:
         return x
@@ -45,20 +45,20 @@ def _log_rings(x):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _share(x):  # type: ignore[no-untyped-def]
+def _share(x):
     """Derivative of `_log_rings`."""
     e = exp(min(x, 6.5))
     return 1.0 if x < -30.0 else e / (exp(e) - 1.0)
 
 
 @kernel
-def _step(n):  # type: ignore[no-untyped-def]
+def _step(n):
     """Step of the integral for a block of n: the integrand gets narrower as 1/√n."""
     return min(0.25, 0.8 / np.sqrt(n + 1.0))
 
 
 @kernel
-def _log_density(z, s, log_rest):  # type: ignore[no-untyped-def]
+def _log_density(z, s, log_rest):
     """Log of the integrand over the logarithm of time; concave."""
     w = z - np.exp(z)
     for i in range(s.size):
@@ -67,7 +67,7 @@ def _log_density(z, s, log_rest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _block(s, log_rest, at, weights, slopes):  # type: ignore[no-untyped-def]
+def _block(s, log_rest, at, weights, slopes):
     """−log of the probability that all of a block come before everything lower; its slopes for s, minus their sum."""
     step = _step(s.size)
     peak = _LEFT
@@ -104,7 +104,7 @@ def _block(s, log_rest, at, weights, slopes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
+def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):
     n_max = most(lo, hi, judged)
     s = np.empty(n_max, np.float64)
     rest = np.empty(n_max, np.float64)
@@ -141,7 +141,7 @@ def _set(lo, hi, offsets, scores, order, below, judged, weight, query_weight, va
 
 
 @kernel
-def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
+def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, value, gradient):
     n_max = most(lo, hi, judged)
     s = np.empty(n_max, np.float64)
     rest = np.empty(n_max, np.float64)

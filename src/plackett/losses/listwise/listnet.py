@@ -25,7 +25,7 @@ def _device_gradient(torch: Any, scores: Any, target: Any) -> Any:
 
 
 @kernel
-def _target(lo, hi, offsets, labels, exponent, weight, out, entropy):  # type: ignore[no-untyped-def]
+def _target(lo, hi, offsets, labels, exponent, weight, out, entropy):
     """Top-one probabilities P of the labels, −1 for ignored documents; Σ P log P of each query."""
     for q in range(lo, hi):
         low = np.inf
@@ -51,7 +51,7 @@ def _target(lo, hi, offsets, labels, exponent, weight, out, entropy):  # type: i
 
 
 @kernel(fastmath=REASSOC)
-def _largest(scores, target):  # type: ignore[no-untyped-def]
+def _largest(scores, target):
     largest = -np.inf
     for i in range(scores.size):
         s = scores[i] if target[i] >= 0.0 else -np.inf
@@ -60,7 +60,7 @@ def _largest(scores, target):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _powers(scores, target, largest, power):  # type: ignore[no-untyped-def]
+def _powers(scores, target, largest, power):
     """e^(s − largest) of those who take part, their sum, and Σ P (s − largest)."""
     total = 0.0
     cross = 0.0
@@ -75,7 +75,7 @@ def _powers(scores, target, largest, power):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _finish(target, power, total, weight, gradient, curvature):  # type: ignore[no-untyped-def]
+def _finish(target, power, total, weight, gradient, curvature):
     for i in range(target.size):
         p = power[i] / total
         gradient[i] = weight * (p - (target[i] if target[i] > 0.0 else 0.0))
@@ -83,7 +83,7 @@ def _finish(target, power, total, weight, gradient, curvature):  # type: ignore[
 
 
 @kernel
-def _listnet(lo, hi, offsets, scores, target, entropy, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _listnet(lo, hi, offsets, scores, target, entropy, query_weight, value, gradient, curvature):
     lane = lanes(1, longest(lo, hi, offsets))
     memory = lane[0]
     for q in range(lo, hi):

@@ -28,7 +28,7 @@ _DISTRIBUTIONS: dict[str, Any] = {
 
 
 @kernel
-def _log_sum(x, mask, n):  # type: ignore[no-untyped-def]
+def _log_sum(x, mask, n):
     """The log of Σ e^x over the documents that are not in a set."""
     largest = -np.inf
     for i in range(n):
@@ -44,7 +44,7 @@ def _log_sum(x, mask, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _exact(t, s, n, ranks, reached, g):  # type: ignore[no-untyped-def]
+def _exact(t, s, n, ranks, reached, g):
     """The divergence over all sets; ``reached`` is scratch for the probability of each set."""
     loss = 0.0
     reached[: 1 << n] = 0.0
@@ -78,7 +78,7 @@ def _exact(t, s, n, ranks, reached, g):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _suffix(x, log_x):  # type: ignore[no-untyped-def]
+def _suffix(x, log_x):
     """The log of Σ e^x over each position and everything after it; −∞ if all of them are."""
     largest = -np.inf
     total = 0.0
@@ -93,7 +93,7 @@ def _suffix(x, log_x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g):  # type: ignore[no-untyped-def]
+def _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g):
     """The divergence along one order of the documents that take part."""
     for i in range(n):
         x[i] = t[order[i]]
@@ -122,7 +122,7 @@ def _sampled(t, s, n, ranks, order, x, y, log_t, log_s, g):  # type: ignore[no-u
 
 
 @kernel
-def _listnet(  # type: ignore[no-untyped-def]
+def _listnet(
     lo,
     hi,
     offsets,

@@ -21,9 +21,7 @@ __all__ = ["ListPL"]
 
 
 @kernel
-def _listpl(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, labels, rows, target, learns, n_samples, k, seed, gradient, curvature
-):
+def _listpl(lo, hi, offsets, scores, labels, rows, target, learns, n_samples, k, seed, gradient, curvature):
     n_max = longest(lo, hi, offsets)
     keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)
     order = np.empty(n_max, np.int64)

@@ -21,7 +21,7 @@ __all__ = ["PlackettLucePolicy"]
 
 
 @kernel
-def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
+def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):
     """Scores with Gumbel noise, whose order is a draw from the Plackett–Luce model."""
     for q in range(lo, hi):
         state = label_key(labels[offsets[q] : offsets[q + 1]], seed)
@@ -32,7 +32,7 @@ def _perturb(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[
 
 
 @kernel
-def _score_function(lo, hi, offsets, scores, noisy, worth, k, gradient):  # type: ignore[no-untyped-def]
+def _score_function(lo, hi, offsets, scores, noisy, worth, k, gradient):
     """Add worth · gradient of the log-likelihood of the first k ranks of each drawn order."""
     n_max = longest(lo, hi, offsets)
     keys, spare_keys, rest = np.empty(n_max, np.float64), np.empty(n_max, np.float64), np.empty(n_max, np.float64)

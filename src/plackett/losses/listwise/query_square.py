@@ -15,9 +15,7 @@ __all__ = ["QuerySquare"]
 
 
 @kernel
-def _query_square(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, target, weight, labels, query_weight, value, gradient, curvature
-):
+def _query_square(lo, hi, offsets, scores, target, weight, labels, query_weight, value, gradient, curvature):
     for q in range(lo, hi):
         total = 0.0
         mean = 0.0

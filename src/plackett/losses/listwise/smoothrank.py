@@ -33,7 +33,7 @@ _PARTS = {"nDCG": _ndcg_parts, "AP": _ap_parts}
 
 
 @kernel(fastmath=REASSOC)
-def _gain_at(s, gains, t, width):  # type: ignore[no-untyped-def]
+def _gain_at(s, gains, t, width):
     """Gain at the rank of score t, and the sum that makes the shares add up to 1."""
     total = 0.0
     gain = 0.0
@@ -45,7 +45,7 @@ def _gain_at(s, gains, t, width):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _pull(s, gains, t, width, gain, force, g):  # type: ignore[no-untyped-def]
+def _pull(s, gains, t, width, gain, force, g):
     """Add the gradient of force · total · gain at t for the scores; returns the one for t, negated."""
     total = 0.0
     for j in range(s.size):
@@ -57,7 +57,7 @@ def _pull(s, gains, t, width, gain, force, g):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _smoothrank(lo, hi, offsets, scores, gains, best, ranks, averages, query_weight, width, value, gradient):  # type: ignore[no-untyped-def]
+def _smoothrank(lo, hi, offsets, scores, gains, best, ranks, averages, query_weight, width, value, gradient):
     n_max = longest(lo, hi, offsets)
     lane = lanes(7, n_max)
     s, g, at, total, slope, keys, spare_keys = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6]

@@ -18,7 +18,7 @@ __all__ = ["SoftAP"]
 
 
 @kernel
-def _precisions(chance, n, n_other, of_others, table):  # type: ignore[no-untyped-def]
+def _precisions(chance, n, n_other, of_others, table):
     """Expected precision (1 + A)/(1 + A + B) for each value of one count, given the chances of the other."""
     for c in range(n + 1):
         total = 0.0
@@ -29,7 +29,7 @@ def _precisions(chance, n, n_other, of_others, table):  # type: ignore[no-untype
 
 
 @kernel
-def _exact(p, members, m, others, b, values, chance, table, force):  # type: ignore[no-untyped-def]
+def _exact(p, members, m, others, b, values, chance, table, force):
     table[:] = 0.0
     expectation(p, others, b, table, values, chance, force)  # for the chances of B alone
     _precisions(chance, m, b, True, table)
@@ -40,7 +40,7 @@ def _exact(p, members, m, others, b, values, chance, table, force):  # type: ign
 
 
 @kernel
-def _expanded(p, relevant, n, j, force):  # type: ignore[no-untyped-def]
+def _expanded(p, relevant, n, j, force):
     a = 0.0
     b = 0.0
     spread_a = 0.0
@@ -66,7 +66,7 @@ def _expanded(p, relevant, n, j, force):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _soft_ap(lo, hi, offsets, scores, relevant, weight, variance, query_weight, max_exact, value, gradient):  # type: ignore[no-untyped-def]
+def _soft_ap(lo, hi, offsets, scores, relevant, weight, variance, query_weight, max_exact, value, gradient):
     n_max = longest(lo, hi, offsets)
     lane = lanes(6, n_max)
     g, p, slope, force, chance, table = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5]

@@ -34,7 +34,7 @@ def check_relevant(loss: Any, data: RankingDataset) -> None:
 
 
 @kernel
-def _soft(lo, hi, offsets, scores, gains, variance, table, query_weight, max_exact, value, gradient):  # type: ignore[no-untyped-def]
+def _soft(lo, hi, offsets, scores, gains, variance, table, query_weight, max_exact, value, gradient):
     n_max = longest(lo, hi, offsets)
     lane = lanes(5, n_max)
     g, p, slope, force, chance = lane[0], lane[1], lane[2], lane[3], lane[4]

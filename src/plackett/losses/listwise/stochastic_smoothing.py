@@ -25,7 +25,7 @@ _FARTHEST = 6.0
 
 
 @kernel(fastmath=REASSOC)
-def _passed(noisy, gains, steps, mine, gain, scale):  # type: ignore[no-untyped-def]
+def _passed(noisy, gains, steps, mine, gain, scale):
     """Sum over other documents of step times density, up to a factor."""
     total = 0.0
     for j in range(noisy.size):
@@ -35,7 +35,7 @@ def _passed(noisy, gains, steps, mine, gain, scale):  # type: ignore[no-untyped-
 
 
 @kernel
-def _beyond(noisy, n, bound):  # type: ignore[no-untyped-def]
+def _beyond(noisy, n, bound):
     """How many of n falling numbers are above a bound."""
     low = 0
     high = n
@@ -49,7 +49,7 @@ def _beyond(noisy, n, bound):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _smoothed(  # type: ignore[no-untyped-def]
+def _smoothed(
     lo, hi, offsets, scores, labels, rows, gains, discounts, query_weight, sigma, mu, n_samples, seed, gradient
 ):
     most = longest(lo, hi, offsets)

@@ -27,7 +27,7 @@ _STRUCTURES = {"edges": 0, "document": 1, "edge": 2, "all": 3}
 
 
 @kernel
-def _sigmoid_of_two(x, y):  # type: ignore[no-untyped-def]
+def _sigmoid_of_two(x, y):
     """The log of 1 + e^x + e^y and its two slopes."""
     top = max(0.0, x, y)
     one = np.exp(-top)
@@ -38,7 +38,7 @@ def _sigmoid_of_two(x, y):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _with_all(power, weight, powers, weights, slopes):  # type: ignore[no-untyped-def]
+def _with_all(power, weight, powers, weights, slopes):
     """One edge with each edge of the same winner, from e^(−θΔ) of each."""
     loss = 0.0
     push = 0.0
@@ -53,7 +53,7 @@ def _with_all(power, weight, powers, weights, slopes):  # type: ignore[no-untype
 
 
 @kernel
-def _pairs(u, s, w, thetas, scale, starts, count, lanes, g):  # type: ignore[no-untyped-def]
+def _pairs(u, s, w, thetas, scale, starts, count, lanes, g):
     """Pairs of edges from a winner of score u to the documents s, whose weights are w and gradients g.
 
     The first edge of a pair is one of ``count`` from the first start on, the second from the second start on, both
@@ -92,7 +92,7 @@ def _pairs(u, s, w, thetas, scale, starts, count, lanes, g):  # type: ignore[no-
 
 
 @kernel
-def _edges(u, first, n, s, w, thetas, normalize, max_edges, state, lanes, g):  # type: ignore[no-untyped-def]
+def _edges(u, first, n, s, w, thetas, normalize, max_edges, state, lanes, g):
     edges = n - first
     count = min(edges, max_edges)
     starts = (0, 0)
@@ -106,7 +106,7 @@ def _edges(u, first, n, s, w, thetas, normalize, max_edges, state, lanes, g):  #
 
 
 @kernel
-def _run(start, count, edges, below, n, ends):  # type: ignore[no-untyped-def]
+def _run(start, count, edges, below, n, ends):
     """Winner and loser of ``count`` edges from number ``start`` on, round the end."""
     u = 0
     skip = start
@@ -122,7 +122,7 @@ def _run(start, count, edges, below, n, ends):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _all(n, s, w, below, thetas, normalize, max_edges, state, ends, g):  # type: ignore[no-untyped-def]
+def _all(n, s, w, below, thetas, normalize, max_edges, state, ends, g):
     edges = 0
     for u in range(n):
         edges += n - below[u]
@@ -158,7 +158,7 @@ def _all(n, s, w, below, thetas, normalize, max_edges, state, ends, g):  # type:
 
 
 @kernel
-def _document(u, first, n, s, w, theta, g):  # type: ignore[no-untyped-def]
+def _document(u, first, n, s, w, theta, g):
     top = 0.0
     for v in range(first, n):
         top = max(top, theta * (s[v] - s[u]))
@@ -175,7 +175,7 @@ def _document(u, first, n, s, w, theta, g):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _edge(u, first, n, s, w, theta, normalize, g):  # type: ignore[no-untyped-def]
+def _edge(u, first, n, s, w, theta, normalize, g):
     loss = 0.0
     for v in range(first, n):
         x = theta * (s[v] - s[u])
@@ -190,7 +190,7 @@ def _edge(u, first, n, s, w, theta, normalize, g):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _structrank(  # type: ignore[no-untyped-def]
+def _structrank(
     lo,
     hi,
     offsets,

@@ -45,7 +45,7 @@ class ArcForest(NamedTuple):
 
 
 @kernel
-def _link(f, e):  # type: ignore[no-untyped-def]
+def _link(f, e):
     f.tight[e] = True
     f.following[2 * e] = f.head[f.win[e]]
     f.head[f.win[e]] = 2 * e
@@ -54,7 +54,7 @@ def _link(f, e):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _unlink(f, e):  # type: ignore[no-untyped-def]
+def _unlink(f, e):
     f.tight[e] = False
     f.force[e] = 0.0
     for end in (2 * e, 2 * e + 1):
@@ -69,7 +69,7 @@ def _unlink(f, e):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def walk(f, root, order, up):  # type: ignore[no-untyped-def]
+def walk(f, root, order, up):
     """Nodes of a tree from the root outwards, each with the arc towards the root; how many."""
     order[0] = root
     up[root] = -1
@@ -91,7 +91,7 @@ def walk(f, root, order, up):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _subtrees(f, n, order, up, total):  # type: ignore[no-untyped-def]
+def _subtrees(f, n, order, up, total):
     """Sums over subtrees, in place."""
     for i in range(n - 1, 0, -1):
         node = order[i]
@@ -100,7 +100,7 @@ def _subtrees(f, n, order, up, total):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _balance(f, root):  # type: ignore[no-untyped-def]
+def _balance(f, root):
     """Bring the tree of a node to rest: positions and forces anew from bounds and scores; its number of nodes."""
     n = walk(f, root, f.order, f.up)
     weight, moment = f.w[root], f.w[root] * (f.h[root] - f.z[root])
@@ -123,7 +123,7 @@ def _balance(f, root):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _balance_all(f, tiny):  # type: ignore[no-untyped-def]
+def _balance_all(f, tiny):
     """Balance the forest for the bounds as they are; arcs that would have to pull leave."""
     while True:
         for node in range(f.n):
@@ -144,7 +144,7 @@ def _balance_all(f, tiny):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _around(f, i, j):  # type: ignore[no-untyped-def]
+def _around(f, i, j):
     """Let force run around the cycle that the arc (i, j) closes: how much, and the arc that leaves, -1 for none."""
     leaving, least = np.int64(-1), np.inf
     node = j
@@ -163,7 +163,7 @@ def _around(f, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _together(f, i, j, gap, n):  # type: ignore[no-untyped-def]
+def _together(f, i, j, gap, n):
     """Draw the trees of i (walked, n nodes) and j together by a gap: the force, and the arc that leaves first or -1."""
     m = walk(f, j, f.other_order, f.other_up)
     weight = other_weight = 0.0
@@ -208,7 +208,7 @@ def _together(f, i, j, gap, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _enter(f, q):  # type: ignore[no-untyped-def]
+def _enter(f, q):
     """Make a violated arc tight; False if this is impossible because of a cycle of positive bounds."""
     i, j = f.win[q], f.los[q]
     while True:
@@ -233,7 +233,7 @@ def _enter(f, q):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def least_moves(f):  # type: ignore[no-untyped-def]
+def least_moves(f):
     """Solve, starting from the current forest; False if the bounds contradict each other or it does not converge."""
     size = 0.0
     for e in range(f.m):

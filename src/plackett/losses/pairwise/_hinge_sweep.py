@@ -13,7 +13,7 @@ from plackett._kernels.sort import argsort_descending
 
 
 @kernel
-def _add(tree, size, grade, weight, t):  # type: ignore[no-untyped-def]
+def _add(tree, size, grade, weight, t):
     """Fenwick tree over label grades: add the three sums of a document."""
     i = grade + 1
     while i <= size:
@@ -24,7 +24,7 @@ def _add(tree, size, grade, weight, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _below(tree, grade):  # type: ignore[no-untyped-def]
+def _below(tree, grade):
     """Sums over grades lower than this one."""
     zeroth = first = second = 0.0
     i = grade
@@ -37,7 +37,7 @@ def _below(tree, grade):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def violations(  # type: ignore[no-untyped-def]
+def violations(
     scores, middle, grade, weight, margin, n, n_grades, sorted_scores, order, spare, spare_order, tree, sums
 ):
     """For each of n documents the sums 1, t, t² over the documents with which it forms a violated pair.
@@ -72,7 +72,7 @@ def violations(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hinge_sweep(lo, hi, offsets, scores, pairs, margin, squared, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def hinge_sweep(lo, hi, offsets, scores, pairs, margin, squared, value, gradient, curvature):
     """Value, gradient and curvature of Σ max(0, margin − z) or, ``squared``, of Σ max(0, margin − z)²."""
     order, below, judged, _, weight, scale = pairs
     n_max = most(lo, hi, judged)

@@ -17,7 +17,7 @@ from plackett._kernels.sort import argsort_descending
 
 
 @kernel
-def _above(h, start, stop, bound):  # type: ignore[no-untyped-def]
+def _above(h, start, stop, bound):
     """End of the scores above a bound; they descend from ``start`` to ``stop``."""
     while start < stop:
         middle = (start + stop) >> 1
@@ -29,7 +29,7 @@ def _above(h, start, stop, bound):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _not_below(h, start, stop, bound):  # type: ignore[no-untyped-def]
+def _not_below(h, start, stop, bound):
     """End of the scores at or above a bound."""
     while start < stop:
         middle = (start + stop) >> 1
@@ -41,7 +41,7 @@ def _not_below(h, start, stop, bound):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pooled(h, cw, cs, cg, starts, gain, t, first, last, guess, edges):  # type: ignore[no-untyped-def]
+def _pooled(h, cw, cs, cg, starts, gain, t, first, last, guess, edges):
     """Best common value of the thresholds ``first`` to ``last``; ``edges`` are the ends of the documents it moves.
 
     Threshold k lies between grades k and k + 1. ``cw``, ``cs``, ``cg`` are running sums of weights and of weights
@@ -85,7 +85,7 @@ def _pooled(h, cw, cs, cg, starts, gain, t, first, last, guess, edges):  # type:
 
 
 @kernel
-def _thresholds(h, cw, cs, cg, starts, gain, n_grades, t, value, first, edges):  # type: ignore[no-untyped-def]
+def _thresholds(h, cw, cs, cg, starts, gain, n_grades, t, value, first, edges):
     """Pools of thresholds for margins t: their values, first members and edges; how many there are."""
     n = 0
     for k in range(n_grades - 1):
@@ -102,7 +102,7 @@ def _thresholds(h, cw, cs, cg, starts, gain, n_grades, t, value, first, edges): 
 
 
 @kernel
-def _slopes(cw, cs, cg, cgg, cgs, starts, gain, t, pools, value, first, edges):  # type: ignore[no-untyped-def]
+def _slopes(cw, cs, cg, cgg, cgs, starts, gain, t, pools, value, first, edges):
     """First and second derivative for t of half the squared moves."""
     slope, bend = 0.0, 0.0
     for p in range(pools):
@@ -122,9 +122,7 @@ def _slopes(cw, cs, cg, cgg, cgs, starts, gain, t, pools, value, first, edges): 
 
 
 @kernel
-def graded_updates(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, rows, grade_offsets, grade_starts, grade_gain, weight, scores, slack, delta, zeta
-):
+def graded_updates(lo, hi, offsets, rows, grade_offsets, grade_starts, grade_gain, weight, scores, slack, delta, zeta):
     """Least moves ``delta`` that bring the documents of each query into the order of their grades, with margins.
 
     Query q has the documents ``rows[offsets[q]:offsets[q + 1]]`` from the lowest grade to the highest and the grades

@@ -13,7 +13,7 @@ from plackett.losses.pairwise._forest import ArcForest, least_moves, walk
 
 
 @kernel
-def _solve(f, margin, tie, t, r, out):  # type: ignore[no-untyped-def]
+def _solve(f, margin, tie, t, r, out):
     """Best positions for t and r; False if there are none.
 
     ``out`` gets the derivatives of half the cost for t and r, and the second ones tt, tr, rr.
@@ -59,7 +59,7 @@ def _solve(f, margin, tie, t, r, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _between(low, high, x, value, slope):  # type: ignore[no-untyped-def]
+def _between(low, high, x, value, slope):
     """Next trial for the root of a rising piecewise linear function: Newton's step if it stays inside the bracket.
 
     A bracket that begins at 0 is cut near 0, so that a root at 0 itself, where the function may jump, is found soon.
@@ -71,7 +71,7 @@ def _between(low, high, x, value, slope):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _best_margin(f, margin, tie, price, r, out):  # type: ignore[no-untyped-def]
+def _best_margin(f, margin, tie, price, r, out):
     """The best t for a gap r, or -1 if there is none; positions and derivatives are left at that t."""
     t = 0.0 if price == 0.0 else 1.0
     low, high = 0.0, 1.0
@@ -92,7 +92,7 @@ def _best_margin(f, margin, tie, price, r, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _best_gap(f, margin, tie, price, gap_price, widest):  # type: ignore[no-untyped-def]
+def _best_gap(f, margin, tie, price, gap_price, widest):
     """The best gap r and the best t for it, which is -1 if there is none; positions are left at these."""
     out = np.empty(5)
     t, r = 0.0, 0.0
@@ -117,7 +117,7 @@ def _best_gap(f, margin, tie, price, gap_price, widest):  # type: ignore[no-unty
 
 
 @kernel
-def _scratch(lo, hi, offsets, arc_offsets):  # type: ignore[no-untyped-def]
+def _scratch(lo, hi, offsets, arc_offsets):
     """Room for the forest of the query with most nodes, and for margins and ties of that with most arcs."""
     n, m = 0, 0
     for q in range(lo, hi):
@@ -136,7 +136,7 @@ def _scratch(lo, hi, offsets, arc_offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _forest_of(scratch, scores, weight, middle, winner, loser, first, margins, ties):  # type: ignore[no-untyped-def]
+def _forest_of(scratch, scores, weight, middle, winner, loser, first, margins, ties):
     """A query's forest without arcs that are tight, its margins and ties, and the furthest that a node may move.
 
     Positions are those of the scores less their ``middle``. Arcs name nodes from ``first`` on.
@@ -163,7 +163,7 @@ def _forest_of(scratch, scores, weight, middle, winner, loser, first, margins, t
 
 
 @kernel
-def graph_updates(  # type: ignore[no-untyped-def]
+def graph_updates(
     lo,
     hi,
     offsets,

@@ -20,7 +20,7 @@ _CLOSE = 1e-6
 
 
 @kernel(inline=True)
-def power(t, beta):  # type: ignore[no-untyped-def]
+def power(t, beta):
     """t^β, β t^(β−1) and a curvature for t ≥ 0: exact for β ≥ 2, that of the quadratic bound at t below."""
     if beta == 2.0:
         return t * t, 2.0 * t, 2.0
@@ -31,13 +31,13 @@ def power(t, beta):  # type: ignore[no-untyped-def]
 
 
 @template
-def _phi(gap, target, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
+def _phi(gap, target, value, slope, curvature, *shape):
     """Placeholder for the formula of a loss."""
     raise NotImplementedError
 
 
 @template
-def _of_later_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
+def _of_later_documents(row, u, below, n, shape):
     """Pairs of a document with all that come after it by descending label, each with its target difference."""
     gap, value, slope, bend = gaps(row, u, u + 1, n, 0.0)
     target = row.target[: n - u - 1]

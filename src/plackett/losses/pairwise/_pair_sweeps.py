@@ -22,7 +22,7 @@ LOWER, SAME, TABLE = 0, 1, 2
 
 
 @kernel
-def sort_sweep(lo, hi, offsets, judged, order, scores, rows, keys):  # type: ignore[no-untyped-def]
+def sort_sweep(lo, hi, offsets, judged, order, scores, rows, keys):
     """Judged rows of each query by descending score, then the others; and their scores, 0 for the others."""
     n_max = most(lo, hi, judged)
     position = np.empty(n_max, np.int64)
@@ -42,7 +42,7 @@ def sort_sweep(lo, hi, offsets, judged, order, scores, rows, keys):  # type: ign
 
 
 @kernel
-def _half(t, grade, weight, carried, n, n_grades, form, margin, table, tree, sums):  # type: ignore[no-untyped-def]
+def _half(t, grade, weight, carried, n, n_grades, form, margin, table, tree, sums):
     """For each document the sums of weight and weight × carried over the worse ones that are not behind by the margin.
 
     ``t`` are scores from high to low. Whether a pair is violated is decided by the rounded difference of the scores,
@@ -86,9 +86,7 @@ def _half(t, grade, weight, carried, n, n_grades, form, margin, table, tree, sum
 
 
 @kernel
-def pair_sums(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, rows, keys, judged, grade, n_grades, weight, tables, form, margin, carried, sums
-):
+def pair_sums(lo, hi, offsets, rows, keys, judged, grade, n_grades, weight, tables, form, margin, carried, sums):
     """For the document at each position, sums over the violated pairs it is in.
 
     ``sums[0]`` and ``sums[1]`` are over the pairs in which it is the better one: the weights of the others, and those

@@ -20,7 +20,7 @@ from plackett.measures.ranking import Scored
 
 
 @template
-def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
+def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):
     """Stands for the formula of a loss: how hard a pair pushes, and how much its order is in doubt.
 
     The documents at positions i and j are ``apart`` in score, ``right`` if the better one is ahead; ``factor`` is the
@@ -29,7 +29,7 @@ def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own)
     raise NotImplementedError
 
 
-def _sweep(lo, hi, offsets, scores, documents, own, query_weight, rules, gradient, curvature):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, documents, own, query_weight, rules, gradient, curvature):
     """Gradient and curvature of each score."""
     grades, weight, rows, state = documents
     truncation, sigma, normalize = rules

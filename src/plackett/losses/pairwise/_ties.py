@@ -16,19 +16,19 @@ from plackett.losses.pairwise.rows import add, gaps, sweep_of
 
 
 @template
-def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
+def _won(z, value, slope, curvature, width):
     """Stands for the formula of pairs of unequal labels."""
     raise NotImplementedError
 
 
 @template
-def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-untyped-def]
+def _tied(z, value, slope, curvature, width, tie_weight):
     """Stands for the formula of pairs of equal labels."""
     raise NotImplementedError
 
 
 @template
-def _of_other_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
+def _of_other_documents(row, u, below, n, shape):
     """Pairs of a document with those of lower labels, and with those of the same label that come after it."""
     width, tie_weight = shape
     z, value, slope, bend = gaps(row, u, below, n, 0.0)

@@ -23,13 +23,13 @@ from plackett.losses.pairwise.rows import add, gaps, sweep_of
 
 
 @template
-def _phi(z, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
+def _phi(z, value, slope, curvature, *shape):
     """Placeholder for the formula of a loss."""
     raise NotImplementedError
 
 
 @template
-def _of_lower_label(row, u, below, n, shape):  # type: ignore[no-untyped-def]
+def _of_lower_label(row, u, below, n, shape):
     """Pairs of a document with those of lower labels."""
     z, value, slope, bend = gaps(row, u, below, n, shape[0])
     _phi(z, value, slope, bend, *shape[1:])
@@ -215,7 +215,7 @@ def label_order(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.nda
 
 
 @kernel
-def _by_label(lo, hi, offsets, labels, order, below, judged):  # type: ignore[no-untyped-def]
+def _by_label(lo, hi, offsets, labels, order, below, judged):
     n_max = longest(lo, hi, offsets)
     keys = np.empty(n_max, np.float64)
     rows = np.empty(n_max, np.int64)
@@ -242,7 +242,7 @@ def _by_label(lo, hi, offsets, labels, order, below, judged):  # type: ignore[no
 
 
 @kernel
-def _pair_weight(lo, hi, offsets, order, below, judged, weight, out):  # type: ignore[no-untyped-def]
+def _pair_weight(lo, hi, offsets, order, below, judged, weight, out):
     for q in range(lo, hi):
         a = offsets[q]
         total = 0.0

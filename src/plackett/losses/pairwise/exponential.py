@@ -17,7 +17,7 @@ CLIP = 300.0
 
 
 @kernel
-def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
+def _phi(z, value, slope, curvature):
     for i in range(z.size):
         value[i] = np.exp(-max(z[i], -2.0 * CLIP))
         slope[i] = -value[i]
@@ -25,7 +25,7 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):
     order, below, judged, _, weight, scale = pairs
     # exp(-(s_u - s_v)) is a product, so running sums over the label order give all pairs in linear time
     for q in range(lo, hi):

@@ -16,7 +16,7 @@ __all__ = ["Fidelity"]
 
 
 @kernel
-def _phi(z, value, slope, curvature, target):  # type: ignore[no-untyped-def]
+def _phi(z, value, slope, curvature, target):
     a = np.sqrt(target)
     b = np.sqrt(1.0 - target)
     for i in range(z.size):

@@ -40,9 +40,7 @@ class _Preferences(BoundLoss):
 
 
 @kernel
-def _alienation(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, order, below, judged, weight, query_weight, epsilon, losses, gradient
-):
+def _alienation(lo, hi, offsets, scores, order, below, judged, weight, query_weight, epsilon, losses, gradient):
     for q in range(lo, hi):
         a = offsets[q]
         n = judged[q]

@@ -13,7 +13,7 @@ __all__ = ["Hinge"]
 
 
 @kernel
-def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
+def _phi(z, value, slope, curvature):
     for i in range(z.size):  # z is the difference minus the margin
         value[i] = max(0.0, -z[i])
         slope[i] = -1.0 if z[i] < 0.0 else 0.0
@@ -21,7 +21,7 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):
     hinge_sweep(lo, hi, offsets, scores, pairs, shape[0], False, value, gradient, curvature)
 
 

@@ -12,7 +12,7 @@ __all__ = ["HingeMagnitude"]
 
 
 @kernel
-def _phi(gap, target, value, slope, curvature, beta):  # type: ignore[no-untyped-def]
+def _phi(gap, target, value, slope, curvature, beta):
     for i in range(gap.size):
         z = gap[i] - target[i]
         inverted = gap[i] * target[i] < 0.0

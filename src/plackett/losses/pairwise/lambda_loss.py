@@ -60,7 +60,7 @@ class _Weights(NamedTuple):
 
 
 @kernel(inline=True)
-def _sizes(amount, other, factor, weight, alone):  # type: ignore[no-untyped-def]
+def _sizes(amount, other, factor, weight, alone):
     """Weight of the pair with the upper document preferred, and with the lower one; at most one unless ``alone``."""
     more = amount - other
     right = amount if alone else (weight * more if more > 0.0 else 0.0)
@@ -69,7 +69,7 @@ def _sizes(amount, other, factor, weight, alone):  # type: ignore[no-untyped-def
 
 
 @kernel(fastmath=REASSOC)
-def _against_lower(top, s, w, a, d, apart, g, h, sigma, alone, level, rho):  # type: ignore[no-untyped-def]
+def _against_lower(top, s, w, a, d, apart, g, h, sigma, alone, level, rho):
     """Pairs of one document with those ranked below it; the row of the lower ones is added to, sums come back."""
     score, amount, discount, factor = top
     slope = 0.0
@@ -90,7 +90,7 @@ def _against_lower(top, s, w, a, d, apart, g, h, sigma, alone, level, rho):  # t
 
 
 @kernel(fastmath=REASSOC)
-def _value_of(top, s, w, a, d, apart, sigma, alone, level, rho):  # type: ignore[no-untyped-def]
+def _value_of(top, s, w, a, d, apart, sigma, alone, level, rho):
     """Value of the same pairs: a logarithm each."""
     score, amount, discount, factor = top
     value = 0.0
@@ -103,7 +103,7 @@ def _value_of(top, s, w, a, d, apart, sigma, alone, level, rho):  # type: ignore
 
 
 @kernel
-def _lambda_loss(lo, hi, offsets, scores, documents, query_weight, weights, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _lambda_loss(lo, hi, offsets, scores, documents, query_weight, weights, want_value, value, gradient, curvature):
     discounts, delta, sigma, alone, level, rho, on_rank = weights
     n_max = longest(lo, hi, offsets)
     lane = lanes(6, n_max)

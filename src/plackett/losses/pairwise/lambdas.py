@@ -39,7 +39,7 @@ class PairRules(NamedTuple):
 
 
 @kernel(fastmath=REASSOC)
-def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: ignore[no-untyped-def]
+def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):
     """Pairs of one document with those ranked below it, in float32 lanes and without a branch."""
     one = np.float32(1.0)
     zero = np.float32(0.0)
@@ -65,7 +65,7 @@ def _against_lower(top, s, y, w, g, v, sigma, shrink, push, bend):  # type: igno
 
 
 @kernel
-def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
+def _one_query(n, lanes, state, first, rules):
     """Push and curvature of the n documents in ``lanes``, best first; returns the scale of this query.
 
     A state of several layers, from position ``first`` on, replaces the four numbers of a swap in the lanes.
@@ -98,7 +98,7 @@ def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _linear(lo, hi, offsets, scores, documents, query_weight, rules, gradient, curvature):  # type: ignore[no-untyped-def]
+def _linear(lo, hi, offsets, scores, documents, query_weight, rules, gradient, curvature):
     """The lambdas of a measure that is a sum of gains times discounts: sorts and goes over the pairs in one pass."""
     grades, weight, gains, discounts = documents
     _, sigma, _ = rules
@@ -133,7 +133,7 @@ def _linear(lo, hi, offsets, scores, documents, query_weight, rules, gradient, c
 
 
 @kernel
-def _general(lo, hi, offsets, scores, documents, query_weight, rules, gradient, curvature):  # type: ignore[no-untyped-def]
+def _general(lo, hi, offsets, scores, documents, query_weight, rules, gradient, curvature):
     """The lambdas of any measure with a swap delta, from its ranking and state."""
     grades, weight, rows, state = documents
     _, sigma, _ = rules

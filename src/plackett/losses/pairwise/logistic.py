@@ -25,7 +25,7 @@ _FACTORS = 500
 
 
 @kernel
-def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
+def _phi(z, value, slope, curvature):
     for i in range(z.size):
         e = exp(-abs(z[i]))
         wrong = e / (1.0 + e) if z[i] >= 0.0 else 1.0 / (1.0 + e)
@@ -35,7 +35,7 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _against(power, s, w, g, h, sure, top_power, top, factor):  # type: ignore[no-untyped-def]
+def _against(power, s, w, g, h, sure, top_power, top, factor):
     """Pairs of one better document with worse ones, from e^s: no exponential per pair, only a quotient.
 
     Adds to the gradient of the worse ones and returns the sums for the better one, Σ max(−z, 0) and the product of
@@ -60,7 +60,7 @@ def _against(power, s, w, g, h, sure, top_power, top, factor):  # type: ignore[n
 
 
 @kernel(fastmath=REASSOC)
-def _against_far(s, w, g, h, sure, top, factor):  # type: ignore[no-untyped-def]
+def _against_far(s, w, g, h, sure, top, factor):
     """As `_against`, for scores so far apart that e^s would overflow."""
     slope = 0.0
     bend = 0.0
@@ -82,7 +82,7 @@ def _against_far(s, w, g, h, sure, top, factor):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _weighted_value(s, w, top):  # type: ignore[no-untyped-def]
+def _weighted_value(s, w, top):
     """Value of the same pairs where weights differ: a logarithm each."""
     total = 0.0
     for v in range(s.size):
@@ -92,7 +92,7 @@ def _weighted_value(s, w, top):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):
     order, below, judged, labels, weight, scale = pairs
     margin, graded = shape
     lane = lanes(7, most(lo, hi, judged))
@@ -160,7 +160,7 @@ def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, c
 
 
 @kernel
-def _graded_weight(lo, hi, offsets, order, judged, labels, weight, out):  # type: ignore[no-untyped-def]
+def _graded_weight(lo, hi, offsets, order, judged, labels, weight, out):
     """Weight of all pairs of each query, each times the difference of its labels."""
     for q in range(lo, hi):
         a = offsets[q]

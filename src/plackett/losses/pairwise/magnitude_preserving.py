@@ -13,7 +13,7 @@ __all__ = ["MagnitudePreserving"]
 
 
 @kernel
-def _squares(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _squares(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):
     """All pairs for β = 2 in linear time: Σ_{u<v} w_u w_v (r_u − r_v)² = W Σ_i w_i (r_i − r̄)² with r = s − y."""
     order, _, judged, labels, weight, scale = pairs
     for q in range(lo, hi):

@@ -25,7 +25,7 @@ SCHEMES: dict[str, Callable[[int], np.ndarray]] = {
 
 
 @kernel
-def _sum_to(sums, x):  # type: ignore[no-untyped-def]
+def _sum_to(sums, x):
     """Sum of the first x weights, x a real number: linear between whole numbers, constant after the last."""
     i = int(x)
     if i >= sums.size - 1:
@@ -34,7 +34,7 @@ def _sum_to(sums, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _owa(  # type: ignore[no-untyped-def]
+def _owa(
     lo,
     hi,
     offsets,

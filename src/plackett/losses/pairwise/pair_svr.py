@@ -13,7 +13,7 @@ __all__ = ["PairSVR"]
 
 
 @kernel
-def _phi(gap, target, value, slope, curvature, beta, epsilon):  # type: ignore[no-untyped-def]
+def _phi(gap, target, value, slope, curvature, beta, epsilon):
     for i in range(gap.size):
         z = gap[i] - target[i]
         miss = abs(z) - epsilon

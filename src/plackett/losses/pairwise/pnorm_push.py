@@ -21,14 +21,14 @@ CLIP = 600.0
 
 
 @kernel
-def _log_add(a, b):  # type: ignore[no-untyped-def]
+def _log_add(a, b):
     """log(e^a + e^b), also for −∞."""
     top = max(a, b)
     return top if top == -np.inf else top + np.log1p(np.exp(min(a, b) - top))
 
 
 @kernel
-def _push(  # type: ignore[no-untyped-def]
+def _push(
     lo, hi, offsets, scores, order, below, judged, weight, query_weight, p, normalize, value, gradient, curvature
 ):
     # e^-(s_u - s_v) is a product, so that running sums over the label order give all pairs; in logarithms, since the

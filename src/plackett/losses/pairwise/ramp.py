@@ -16,7 +16,7 @@ __all__ = ["Ramp"]
 
 
 @kernel
-def _phi(z, value, slope, curvature, height):  # type: ignore[no-untyped-def]
+def _phi(z, value, slope, curvature, height):
     for i in range(z.size):  # z is the difference minus the margin
         value[i] = min(height, max(0.0, -z[i]))
         slope[i] = -1.0 if -height <= z[i] < 0.0 else 0.0
@@ -24,7 +24,7 @@ def _phi(z, value, slope, curvature, height):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):
     # a ramp is the difference of two hinges
     margin, height = shape
     hinge_sweep(lo, hi, offsets, scores, pairs, margin, False, value, gradient, curvature)

@@ -16,7 +16,7 @@ __all__ = ["RaoKupper"]
 
 
 @kernel(inline=True)
-def _softplus(x):  # type: ignore[no-untyped-def]
+def _softplus(x):
     """log(1 + e^x), its slope and its curvature."""
     e = exp(-abs(x))
     large = 1.0 / (1.0 + e)
@@ -25,7 +25,7 @@ def _softplus(x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
+def _won(z, value, slope, curvature, width):
     for i in range(z.size):
         f, d, c = _softplus(width - z[i])
         value[i] = f
@@ -34,7 +34,7 @@ def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-untyped-def]
+def _tied(z, value, slope, curvature, width, tie_weight):
     constant = np.log(np.expm1(2.0 * width))
     for i in range(z.size):
         f, d, c = _softplus(width - z[i])

@@ -13,7 +13,7 @@ __all__ = ["Revenue"]
 
 
 @kernel
-def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradient, curvature):
     for q in range(lo, hi):
         for j in range(offsets[q], offsets[q + 1]):
             if labels[j] <= 0.0 or weight[j] == 0.0:

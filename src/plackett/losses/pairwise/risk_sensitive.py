@@ -43,12 +43,12 @@ def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.nda
 
 
 @kernel(inline=True)
-def _utility(gap, extra):  # type: ignore[no-untyped-def]
+def _utility(gap, extra):
     return gap if gap >= 0.0 else (1.0 + extra) * gap
 
 
 @kernel(inline=True)
-def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
+def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):
     """The change of the utility if two documents swap, or of the measure with the weight of the query."""
     gap, extra, by_utility = own
     change = swap(state, i, j)

@@ -43,14 +43,14 @@ class Row(NamedTuple):
 
 
 @kernel
-def row_for(lo, hi, judged):  # type: ignore[no-untyped-def]
+def row_for(lo, hi, judged):
     """Scratch for the longest of some queries."""
     lane = lanes(10, most(lo, hi, judged))
     return Row(lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8], lane[9])
 
 
 @kernel
-def gather(q, offsets, scores, pairs, row):  # type: ignore[no-untyped-def]
+def gather(q, offsets, scores, pairs, row):
     """Scores, weights and labels of a query's judged documents by descending label; returns their number."""
     n = pairs.judged[q]
     for i in range(n):
@@ -64,7 +64,7 @@ def gather(q, offsets, scores, pairs, row):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def gaps(row, u, start, stop, margin):  # type: ignore[no-untyped-def]
+def gaps(row, u, start, stop, margin):
     """The row of document u with the documents ``start`` to ``stop``: differences less the margin, and room for φ."""
     n = stop - start
     z = row.gap[:n]
@@ -75,7 +75,7 @@ def gaps(row, u, start, stop, margin):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=REASSOC)
-def _add(w, g, h, value, slope, bend, factor):  # type: ignore[no-untyped-def]
+def _add(w, g, h, value, slope, bend, factor):
     total = 0.0
     total_slope = 0.0
     total_bend = 0.0
@@ -91,7 +91,7 @@ def _add(w, g, h, value, slope, bend, factor):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def add(row, u, start, stop):  # type: ignore[no-untyped-def]
+def add(row, u, start, stop):
     """Add a row to gradient and curvature; returns its weighted value."""
     r = slice(start, stop)
     m = stop - start
@@ -105,12 +105,12 @@ def add(row, u, start, stop):  # type: ignore[no-untyped-def]
 
 
 @template
-def _terms(row, u, below, n, shape):  # type: ignore[no-untyped-def]
+def _terms(row, u, below, n, shape):
     """Stands for the pairs of one document: adds them to the row's gradient and curvature, returns their value."""
     raise NotImplementedError
 
 
-def _sweep(lo, hi, offsets, scores, documents, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, documents, shape, want_value, value, gradient, curvature):
     """Loss of each query, gradient and curvature of each score."""
     pairs = Pairs(documents[0], documents[1], documents[2], documents[3], documents[4], documents[5])
     row = row_for(lo, hi, pairs.judged)

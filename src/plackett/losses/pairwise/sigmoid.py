@@ -14,7 +14,7 @@ __all__ = ["Sigmoid"]
 
 
 @kernel
-def _phi(z, value, slope, curvature, sigma):  # type: ignore[no-untyped-def]
+def _phi(z, value, slope, curvature, sigma):
     for i in range(z.size):
         e = exp(-sigma * abs(z[i]))
         large = 1.0 / (1.0 + e)

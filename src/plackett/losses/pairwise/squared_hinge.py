@@ -13,7 +13,7 @@ __all__ = ["SquaredHinge"]
 
 
 @kernel
-def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
+def _phi(z, value, slope, curvature):
     for i in range(z.size):  # z is the difference minus the margin
         miss = max(0.0, -z[i])
         value[i] = miss * miss
@@ -22,7 +22,7 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):
     hinge_sweep(lo, hi, offsets, scores, pairs, shape[0], True, value, gradient, curvature)
 
 

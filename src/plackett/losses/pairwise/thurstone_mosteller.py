@@ -21,7 +21,7 @@ _FARTHER = -1e6
 
 
 @kernel
-def _log_normal(t):  # type: ignore[no-untyped-def]
+def _log_normal(t):
     """Logarithm of Φ(t), and the quotient φ(t)/Φ(t) of density and distribution."""
     if t > _FAR:
         mass = 0.5 * math.erfc(-t * _ROOT_HALF)
@@ -33,7 +33,7 @@ def _log_normal(t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
+def _won(z, value, slope, curvature, width):
     for i in range(z.size):
         t = z[i] - width
         log_mass, quotient = _log_normal(t)
@@ -43,7 +43,7 @@ def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-untyped-def]
+def _tied(z, value, slope, curvature, width, tie_weight):
     for i in range(z.size):
         gap = abs(z[i])
         a = width - gap

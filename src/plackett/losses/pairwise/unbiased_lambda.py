@@ -27,7 +27,7 @@ def clipped_positions(data: RankingDataset, n: int) -> np.ndarray:
 
 
 @kernel(inline=True)
-def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
+def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):
     """The change of the measure, divided by the biases of click and skip; adds up the costs of both documents."""
     click_weight, skip_weight, click_cost, skip_cost = own
     size = swap(state, i, j)

@@ -20,14 +20,14 @@ __all__ = ["YetiRankLoss"]
 
 
 @kernel
-def _keys(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
+def _keys(lo, hi, offsets, scores, labels, rows, seed, out):
     for q in range(lo, hi):
         r = slice(offsets[q], offsets[q + 1])
         out[q] = score_key(labels[r], scores, rows[r], seed)
 
 
 @kernel
-def _perturb(lo, hi, offsets, scores, rows, keys, draw, noise, out):  # type: ignore[no-untyped-def]
+def _perturb(lo, hi, offsets, scores, rows, keys, draw, noise, out):
     """Scores with logistic noise."""
     for q in range(lo, hi):
         state = mix(keys[q] ^ draw)
@@ -38,9 +38,7 @@ def _perturb(lo, hi, offsets, scores, rows, keys, draw, noise, out):  # type: ig
 
 
 @kernel
-def _neighbours(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, labels, weight, rows, state, query_weight, reach, scale, gradient, curvature
-):
+def _neighbours(lo, hi, offsets, scores, labels, weight, rows, state, query_weight, reach, scale, gradient, curvature):
     """Add the pairs of neighbours of one order."""
     for q in range(lo, hi):
         for i in range(offsets[q], offsets[q + 1]):

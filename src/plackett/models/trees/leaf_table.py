@@ -45,7 +45,7 @@ class LeafTable:
 
 
 @kernel
-def _add(lo, hi, offsets, leaves, lines, table, scores):  # type: ignore[no-untyped-def]
+def _add(lo, hi, offsets, leaves, lines, table, scores):
     end = offsets[hi]
     for a in range(offsets[lo], end, _BLOCK):
         b = min(a + _BLOCK, end)

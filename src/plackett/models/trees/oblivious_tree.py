@@ -157,13 +157,13 @@ def _values(totals: np.ndarray, limits: Limits) -> np.ndarray:
 
 
 @kernel(inline=True)
-def _worth(gradient, curvature, penalty):  # type: ignore[no-untyped-def]
+def _worth(gradient, curvature, penalty):
     below = curvature + penalty
     return gradient * gradient / below if below > 0.0 else 0.0
 
 
 @kernel
-def _best_splits(  # type: ignore[no-untyped-def]
+def _best_splits(
     lo,
     hi,
     work,

@@ -85,8 +85,9 @@ class LinearBandit(Bandit):
             extra = self.width * (X @ noise)
         page = within(
             lambda share: np.argsort(-(mean + share * extra), kind="stable")[: self.k],
-            np.maximum(mean, 0.0), self.least,
-        )  # fmt: skip
+            np.maximum(mean, 0.0),
+            self.least,
+        )
         return Page(page)
 
     def learn(self, X: Any, page: Page, clicks: Any) -> Self:  # type: ignore[override]

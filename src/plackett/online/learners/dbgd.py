@@ -21,7 +21,7 @@ _TRIES = 10
 
 
 @kernel
-def _without(v, basis, m):  # type: ignore[no-untyped-def]
+def _without(v, basis, m):
     """Take the span of m orthonormal rows out of a vector."""
     for r in range(m):
         s = 0.0
@@ -32,7 +32,7 @@ def _without(v, basis, m):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _unit(v):  # type: ignore[no-untyped-def]
+def _unit(v):
     """Scale to length 1; false if there is nothing left."""
     s = 0.0
     for f in range(v.size):
@@ -44,7 +44,7 @@ def _unit(v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _draft(scores, turns, shift, k, n, taken, order, team):  # type: ignore[no-untyped-def]
+def _draft(scores, turns, shift, k, n, taken, order, team):
     """The page of a team draft in which team ``turns[i] + shift`` picks at rank i."""
     teams = scores.shape[0]
     taken[:] = False
@@ -59,7 +59,7 @@ def _draft(scores, turns, shift, k, n, taken, order, team):  # type: ignore[no-u
 
 
 @kernel
-def show_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
+def show_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team):
     """Team draft of the current model (team 0) and the candidates (1 to m); team −1 is nobody."""
     least, delta, m, kept = parameters[1], parameters[2], int(parameters[3]), int(parameters[4])
     d, k = w.size, min(k, n)
@@ -106,7 +106,7 @@ def show_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team):  
 
 
 @kernel
-def learn_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):  # type: ignore[no-untyped-def]
+def learn_dbgd(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):
     """Step towards the directions that won the clicks of a page."""
     m, kept, project = int(parameters[3]), int(parameters[4]), parameters[5] > 0.0
     d = w.size

@@ -16,7 +16,7 @@ __all__ = ["NetworkPDGD"]
 
 
 @kernel
-def _layer(w, x, hidden, out):  # type: ignore[no-untyped-def]
+def _layer(w, x, hidden, out):
     """Outputs of the units. The weights are those of each feature to all units, then offsets, then output weights."""
     for h in range(hidden):
         out[h] = w[x.size * hidden + h]
@@ -29,7 +29,7 @@ def _layer(w, x, hidden, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def score_network(w, X, rows, n, parameters, out):  # type: ignore[no-untyped-def]
+def score_network(w, X, rows, n, parameters, out):
     """Scores of a network with one hidden layer."""
     hidden, last = int(parameters[2]), w.size - int(parameters[2])
     units = np.empty(hidden)
@@ -42,7 +42,7 @@ def score_network(w, X, rows, n, parameters, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def follow_network(w, X, rows, order, k, pull, parameters):  # type: ignore[no-untyped-def]
+def follow_network(w, X, rows, order, k, pull, parameters):
     """Σ pull_j ∇f(x_j), times the learning rate."""
     hidden, d, last = int(parameters[2]), X.shape[1], w.size - int(parameters[2])
     step, units = np.zeros(w.size), np.empty(hidden)

@@ -19,7 +19,7 @@ _TRIES = 20
 
 
 @kernel
-def pair_weight(strength, order, i, j, tails):  # type: ignore[no-untyped-def]
+def pair_weight(strength, order, i, j, tails):
     """P(R*) / (P(R) + P(R*)), where R* is the list R with the documents at ranks i and j swapped.
 
     ``tails[r]`` is the sum of the strengths that are left at rank r; strengths are exp(score − highest).
@@ -33,7 +33,7 @@ def pair_weight(strength, order, i, j, tails):  # type: ignore[no-untyped-def]
     return 1.0 / (1.0 + np.exp(-log_ratio))
 
 
-def show_drawn(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
+def show_drawn(w, memory, X, rows, n, k, parameters, state, work, order, team):
     """A drawn list that is good enough (team 0), or the current order (team −1); ``score`` is the model's."""
     score(w, X, rows, n, parameters, work[0])  # type: ignore[name-defined]  # noqa: F821
     least = parameters[1]
@@ -50,7 +50,7 @@ def show_drawn(w, memory, X, rows, n, k, parameters, state, work, order, team): 
     return best_first(work[1], n, k, order)
 
 
-def learn_pairs(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):  # type: ignore[no-untyped-def]
+def learn_pairs(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):
     """A step along the preferred pairs; ``score`` and ``follow`` are the model's."""
     last = -1
     for i in range(k):
@@ -96,7 +96,7 @@ def learn_pairs(w, memory, X, rows, n, k, parameters, state, work, order, team, 
 
 
 @kernel
-def follow_linear(w, X, rows, order, k, pull, parameters):  # type: ignore[no-untyped-def]
+def follow_linear(w, X, rows, order, k, pull, parameters):
     """Σ pull_j x_j, times the learning rate."""
     for i in range(k):
         size = parameters[0] * pull[order[i]]

@@ -15,16 +15,14 @@ __all__ = ["ClickPerceptron"]
 
 
 @kernel
-def show_perceptron(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
+def show_perceptron(w, memory, X, rows, n, k, parameters, state, work, order, team):
     """The order of the model, without exploration."""
     scores_of(w, X, rows, n, parameters, work[0])
     return best_first(work[0], n, k, order)
 
 
 @kernel
-def learn_perceptron(  # type: ignore[no-untyped-def]
-    w, memory, X, rows, n, k, parameters, state, work, order, team, clicks
-):
+def learn_perceptron(w, memory, X, rows, n, k, parameters, state, work, order, team, clicks):
     """A step for each clicked document and each unclicked one above it that are not a margin apart."""
     scores, pull = work[0], work[1]
     scores_of(w, X, rows, n, parameters, scores)

@@ -246,7 +246,7 @@ class PrefixLikelihood:
 
 
 @kernel
-def _ideal(lo, hi, offsets, gains, labels, keep, most, order, length):  # type: ignore[no-untyped-def]
+def _ideal(lo, hi, offsets, gains, labels, keep, most, order, length):
     worth = np.empty(gains.shape[1])
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
@@ -281,7 +281,7 @@ def _ideal(lo, hi, offsets, gains, labels, keep, most, order, length):  # type: 
 
 
 @kernel
-def _likelihood(  # type: ignore[no-untyped-def]
+def _likelihood(
     lo, hi, offsets, relevance, novelty, pointers, other, near, order, length, weight, query_weight, value, slope, tilt
 ):
     for q in range(lo, hi):
@@ -326,7 +326,7 @@ def _likelihood(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _decode(lo, hi, offsets, relevance, novelty, pointers, other, near, out):  # type: ignore[no-untyped-def]
+def _decode(lo, hi, offsets, relevance, novelty, pointers, other, near, out):
     """Positions by greedy choice; remaining documents that all tie, and cannot be told apart, share one position."""
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]

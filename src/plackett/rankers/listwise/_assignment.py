@@ -13,7 +13,7 @@ from plackett._kernels.kernel import kernel
 
 
 @kernel
-def _look(row, base, slope, weight, s, worth, price, dist, before):  # type: ignore[no-untyped-def]
+def _look(row, base, slope, weight, s, worth, price, dist, before):
     """Relax all open documents from one position; return the nearest one."""
     least = np.inf
     for k in range(s.size):
@@ -30,7 +30,7 @@ def _look(row, base, slope, weight, s, worth, price, dist, before):  # type: ign
 
 
 @kernel
-def _mend(first, scale, discount, s, worth, rows_price, docs_price, doc, row_of, floats, ints):  # type: ignore[no-untyped-def]
+def _mend(first, scale, discount, s, worth, rows_price, docs_price, doc, row_of, floats, ints):
     """Assign a document to an empty position, moving others along the shortest path to a free document.
 
     Open documents come first in the arrays, in any order; finished ones move to the end.
@@ -89,7 +89,7 @@ def _mend(first, scale, discount, s, worth, rows_price, docs_price, doc, row_of,
 
 
 @kernel
-def assign(scale, discount, s, worth, doc, floats, ints):  # type: ignore[no-untyped-def]
+def assign(scale, discount, s, worth, doc, floats, ints):
     """Fill ``doc``, the document of each position, with the least sum of scale · rank · s + discount[rank] · worth.
 
     ``s`` is sorted from large to small, and neither ``discount`` nor ``worth`` is negative. ``floats`` and ``ints`` are

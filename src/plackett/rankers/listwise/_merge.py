@@ -12,7 +12,7 @@ from plackett._kernels.kernel import kernel
 
 
 @kernel
-def _offer(cost, came, source, discount, rank, slope, worth, grade):  # type: ignore[no-untyped-def]
+def _offer(cost, came, source, discount, rank, slope, worth, grade):
     """Reach a row of states from another row by adding one document, if that is cheaper."""
     for c in range(cost.size):
         way = source[c] + slope * (rank + c) + discount[c] * worth
@@ -22,7 +22,7 @@ def _offer(cost, came, source, discount, rank, slope, worth, grade):  # type: ig
 
 
 @kernel
-def _walk(cost, came, discount, rank, scale, s, worth, grade):  # type: ignore[no-untyped-def]
+def _walk(cost, came, discount, rank, scale, s, worth, grade):
     """Reach each state of a row from the one before it, if that is cheaper."""
     here = cost[0]
     for c in range(1, cost.size):
@@ -35,7 +35,7 @@ def _walk(cost, came, discount, rank, scale, s, worth, grade):  # type: ignore[n
 
 
 @kernel
-def merge(scale, discount, s, worth, grade, doc, cost, came, inner_s, ints):  # type: ignore[no-untyped-def]
+def merge(scale, discount, s, worth, grade, doc, cost, came, inner_s, ints):
     """Fill ``doc``, the document of each position, with the least sum of scale · rank · s + discount[rank] · worth.
 
     ``s`` is sorted from large to small; documents of equal ``worth`` have the same ``grade``, a number from 0 on.

@@ -7,7 +7,7 @@ from plackett._kernels.sort import argsort_descending
 
 
 @kernel
-def two_classes(scores, relevant, keys, spare, order, spare_order, high, high_rows, low, low_rows):  # type: ignore[no-untyped-def]
+def two_classes(scores, relevant, keys, spare, order, spare_order, high, high_rows, low, low_rows):
     """Fill in the scores and rows of both classes in descending order; return the number of relevant documents."""
     n = scores.size
     for i in range(n):
@@ -29,7 +29,7 @@ def two_classes(scores, relevant, keys, spare, order, spare_order, high, high_ro
 
 
 @kernel
-def share_among_ties(scores, rows, n, slope):  # type: ignore[no-untyped-def]
+def share_among_ties(scores, rows, n, slope):
     """Give documents of the same class and score the mean of their slopes.
 
     Swapping such documents does not change how much a ranking is violated. So the mean is also a subgradient, and it

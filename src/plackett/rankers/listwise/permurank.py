@@ -277,9 +277,7 @@ class _Best:
 
 
 @kernel
-def _try_all(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, grade, lead, pairs, worth, discount, wanted, error, slope, loss
-):
+def _try_all(lo, hi, offsets, scores, grade, lead, pairs, worth, discount, wanted, error, slope, loss):
     """The largest (1 − M)(1 + F) over all orders of the classes, with each class in the order of its scores."""
     n_max = longest(lo, hi, offsets)
     numbers = np.empty((3, n_max))

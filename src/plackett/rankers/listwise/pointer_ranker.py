@@ -196,7 +196,7 @@ class OrderLikelihood:
 
 
 @kernel
-def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, value, gradient):  # type: ignore[no-untyped-def]
+def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, value, gradient):
     """−log P of given orders; a step has the weight of its document, and documents of weight 0 are left out."""
     d = weights.size
     for q in range(offsets.size - 1):
@@ -238,7 +238,7 @@ def _walk(offsets, x, weights, matrix, order, length, weight, query_weight, valu
 
 
 @kernel
-def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):  # type: ignore[no-untyped-def]
+def _draw(offsets, x, weights, matrix, weight, gains, k, seed, order, reward):
     """Draw an order of each query from the policy, by the largest g plus Gumbel noise; also returns its nDCG@k."""
     d, key = weights.size, mix(np.uint64(seed))
     for q in range(offsets.size - 1):

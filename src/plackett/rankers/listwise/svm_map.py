@@ -68,13 +68,13 @@ def ap_violations(lists: TrainingLists, rel: float, n_jobs: int | None) -> Viola
 
 
 @kernel
-def _gain(j, k, m1, harmonic):  # type: ignore[no-untyped-def]
+def _gain(j, k, m1, harmonic):
     """Loss of AP, times m1, from putting the j-th irrelevant document before the k-th relevant one instead of last."""
     return j * (harmonic[m1 + j] - harmonic[k + j - 1]) - (j - 1) * (harmonic[m1 + j - 1] - harmonic[k + j - 2])
 
 
 @kernel
-def _best_positions(m1, low, m0, tail, harmonic, goes_before, stack):  # type: ignore[no-untyped-def]
+def _best_positions(m1, low, m0, tail, harmonic, goes_before, stack):
     """For each irrelevant document the relevant one to go before, counted from 1; m1 + 1 is the end.
 
     The middle document of a range is placed by trying all positions left to the range; those before it and those after
@@ -106,7 +106,7 @@ def _best_positions(m1, low, m0, tail, harmonic, goes_before, stack):  # type: i
 
 
 @kernel
-def _most_violated(lo, hi, offsets, scores, relevant, harmonic, error, slope):  # type: ignore[no-untyped-def]
+def _most_violated(lo, hi, offsets, scores, relevant, harmonic, error, slope):
     n_max = longest(lo, hi, offsets)
     numbers = np.empty((5, n_max + 1))
     keys, spare, high, low, tail = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]

@@ -62,7 +62,7 @@ def rr_violations(lists: TrainingLists, rel: float, n_jobs: int | None) -> Viola
 
 
 @kernel
-def _most_violated(lo, hi, offsets, scores, relevant, error, slope):  # type: ignore[no-untyped-def]
+def _most_violated(lo, hi, offsets, scores, relevant, error, slope):
     n_max = longest(lo, hi, offsets)
     numbers = np.empty((4, n_max))
     keys, spare, high, low = numbers[0], numbers[1], numbers[2], numbers[3]

@@ -121,7 +121,7 @@ def classes(lists: TrainingLists, gains: np.ndarray, discount: np.ndarray) -> Cl
 
 
 @kernel
-def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, states, worth):  # type: ignore[no-untyped-def]
+def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, states, worth):
     """For each document: the index of its gain (0 is the largest), how many are worse minus how many are better, G/Z.
 
     For each list: the number of pairs, and of states to merge it, 0 if shortest paths are quicker.
@@ -162,7 +162,7 @@ def _prepare(lo, hi, offsets, gains, discount, grade, lead, pairs, states, worth
 
 
 @kernel
-def _share_among_ties(s, order, grade, total, count, slope):  # type: ignore[no-untyped-def]
+def _share_among_ties(s, order, grade, total, count, slope):
     """Give documents of one gain and one score the mean of their slopes, as `share_among_ties` of two classes does."""
     start = 0
     while start < s.size:
@@ -181,7 +181,7 @@ def _share_among_ties(s, order, grade, total, count, slope):  # type: ignore[no-
 
 
 @kernel
-def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, states, worth, error, slope):  # type: ignore[no-untyped-def]
+def _most_violated(lo, hi, offsets, scores, discount, grade, lead, pairs, states, worth, error, slope):
     n_max = longest(lo, hi, offsets)
     floats, ints = np.empty((9, n_max)), np.empty((9, n_max), np.int64)
     most = 0

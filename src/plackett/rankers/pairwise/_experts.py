@@ -21,9 +21,7 @@ def expert_losses(data: RankingDataset, n_jobs: int | None = None) -> tuple[np.n
 
 
 @kernel
-def _losses(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, X, first, better, low, high, order, weight, row_weight, lost, total
-):
+def _losses(lo, hi, offsets, X, first, better, low, high, order, weight, row_weight, lost, total):
     d = X.shape[1]
     for q in range(lo, hi):
         for e in range(first[q], first[q + 1]):

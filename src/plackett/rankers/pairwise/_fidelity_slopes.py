@@ -47,7 +47,7 @@ def right_and_wrong_slope(bound: Any, scores: np.ndarray, h: np.ndarray) -> tupl
 
 
 @kernel
-def _right_and_wrong(lo, hi, offsets, scores, h, documents, shape, totals):  # type: ignore[no-untyped-def]
+def _right_and_wrong(lo, hi, offsets, scores, h, documents, shape, totals):
     margin, target = shape
     pairs = Pairs(documents[0], documents[1], documents[2], documents[3], documents[4], documents[5])
     order, below, scale = pairs.order, pairs.below, pairs.scale

@@ -18,7 +18,7 @@ from plackett.measures.swaps import n_layers, swaps_below
 
 
 @kernel(fastmath=REASSOC)
-def _against_lower(top, s, y, w, g, v, slope, bend):  # type: ignore[no-untyped-def]
+def _against_lower(top, s, y, w, g, v, slope, bend):
     """Pairs of one document with those below it in the frozen ranking, without a branch; sums come back."""
     score, label, gain, discount, factor = top
     total = 0.0
@@ -43,7 +43,7 @@ def _against_lower(top, s, y, w, g, v, slope, bend):  # type: ignore[no-untyped-
 
 
 @kernel
-def _frozen(lo, hi, offsets, scores, rows, state, labels, weight, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
+def _frozen(lo, hi, offsets, scores, rows, state, labels, weight, query_weight, value, gradient, curvature):
     lane = lanes(7, longest(lo, hi, offsets))
     s, y, w, g, v, slope, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6]
     layered = n_layers(state) > 1

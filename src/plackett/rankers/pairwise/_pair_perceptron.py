@@ -23,13 +23,13 @@ class Path:
 
 
 @kernel
-def _score(row, values, columns, pointers, inverse, w, vector, indices):  # type: ignore[no-untyped-def]
+def _score(row, values, columns, pointers, inverse, w, vector, indices):
     n = signed(values, columns, pointers, inverse, row, 1.0, 0.0, vector, indices)
     return measure(vector, n, indices, columns.size == 0, w)[0]
 
 
 @kernel
-def _keep(w, since, kept, lasted):  # type: ignore[no-untyped-def]
+def _keep(w, since, kept, lasted):
     """Replace the shortest-lived kept weights by the ones that end now, if these lasted longer."""
     least = 0
     for i in range(1, lasted.size):
@@ -42,7 +42,7 @@ def _keep(w, since, kept, lasted):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shuffled(i, n, half, seed):  # type: ignore[no-untyped-def]
+def _shuffled(i, n, half, seed):
     """Entry i of a random order of 0..n − 1, without storing it: a Feistel network, walked until it is below n."""
     mask = (np.uint64(1) << half) - np.uint64(1)
     x = i
@@ -57,7 +57,7 @@ def _shuffled(i, n, half, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def one_pass(  # type: ignore[no-untyped-def]
+def one_pass(
     seed, values, columns, pointers, inverse, first, low, order, starts, weight, row_weight, credit, own, margin,
     w, drift, counts, kept, lasted, score, stamp,
 ):  # fmt: skip

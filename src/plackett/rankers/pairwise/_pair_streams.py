@@ -111,7 +111,7 @@ class KernelStream(Stream):
 
 
 @kernel
-def _linear_steps(differences, margin, alpha, state, weights, mean):  # type: ignore[no-untyped-def]
+def _linear_steps(differences, margin, alpha, state, weights, mean):
     """One step for each row of differences."""
     d = weights.size
     for p in range(differences.shape[0]):
@@ -136,9 +136,7 @@ def _linear_steps(differences, margin, alpha, state, weights, mean):  # type: ig
 
 
 @kernel
-def _kernel_steps(  # type: ignore[no-untyped-def]
-    K, winner, loser, margin, first, alpha, state, scores, weights, mean
-):
+def _kernel_steps(K, winner, loser, margin, first, alpha, state, scores, weights, mean):
     """The same with coefficients; those of the documents of K begin at ``first``, and their scores are kept."""
     for p in range(winner.size):
         u = winner[p]

@@ -43,7 +43,7 @@ def right_and_wrong_weight(bound: Any, scores: np.ndarray, h: np.ndarray) -> tup
 
 
 @kernel
-def _right_and_wrong(lo, hi, offsets, scores, h, pairs, totals):  # type: ignore[no-untyped-def]
+def _right_and_wrong(lo, hi, offsets, scores, h, pairs, totals):
     order, below, judged, _, weight, scale = pairs
     # the weights are products, as in the exponential loss: two running sums, of the documents of h = 0 and of h = 1
     for q in range(lo, hi):

@@ -140,7 +140,7 @@ WEAK_RANKERS: dict[str, Any] = {"threshold": ThresholdSearch, "real": RealSearch
 
 
 @kernel
-def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, n_below, defaults):  # type: ignore[no-untyped-def]
+def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, n_below, defaults):
     n = codes.shape[1]
     # four histograms in turn, so that an addition does not wait for the previous one to the same bin
     h0, h1, h2, h3 = np.empty(256), np.empty(256), np.empty(256), np.empty(256)
@@ -177,7 +177,7 @@ def _best_thresholds(lo, hi, rows, codes, potential, first, missing, edges, n_be
 
 
 @kernel(fastmath=REASSOC)
-def _products(lo, hi, rows, table, potential, edges, defaults):  # type: ignore[no-untyped-def]
+def _products(lo, hi, rows, table, potential, edges, defaults):
     for j in range(lo, hi):
         known = 0.0
         rest = 0.0

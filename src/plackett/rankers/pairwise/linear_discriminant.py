@@ -133,7 +133,7 @@ def best_move(gap: np.ndarray, step: np.ndarray, weight: np.ndarray) -> float:
 
 
 @kernel
-def _sweep(crossings, change):  # type: ignore[no-untyped-def]
+def _sweep(crossings, change):
     n = crossings.size
     error = 0.0  # relative to the far left
     here = 0.0  # at 0: below it all, half of what changes there

@@ -138,7 +138,7 @@ def _times(data: RankingDataset, rate: float) -> np.ndarray:
 
 
 @kernel
-def step(grade, product, margin, b):  # type: ignore[no-untyped-def]
+def step(grade, product, margin, b):
     """Move the thresholds for which a document is on the wrong side.
 
     Returns how many times its features are to be added to the weights, by how many grades it was missed, and the number
@@ -161,7 +161,7 @@ def step(grade, product, margin, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shuffle(order, seed):  # type: ignore[no-untyped-def]
+def _shuffle(order, seed):
     for i in range(order.size):
         order[i] = i
     for i in range(order.size - 1, 0, -1):
@@ -172,7 +172,7 @@ def _shuffle(order, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pass(  # type: ignore[no-untyped-def]
+def _pass(
     lo,
     hi,
     offsets,

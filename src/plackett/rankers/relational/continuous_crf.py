@@ -321,7 +321,7 @@ class Likelihood(_Terms):
 
 
 @kernel
-def _spectrum(lo, hi, offsets, pointers, other, weight, out):  # type: ignore[no-untyped-def]
+def _spectrum(lo, hi, offsets, pointers, other, weight, out):
     """Eigenvalues of the Laplacian of each query."""
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]
@@ -338,7 +338,7 @@ def _spectrum(lo, hi, offsets, pointers, other, weight, out):  # type: ignore[no
 
 
 @kernel
-def _factors(lo, hi, offsets, pointers, first_pair, other, weight, a, beta, out):  # type: ignore[no-untyped-def]
+def _factors(lo, hi, offsets, pointers, first_pair, other, weight, a, beta, out):
     """Log |A|, tr A⁻¹ and tr A⁻¹ L_k of each query, from one factor and a column of A⁻¹ at a time."""
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]

@@ -159,9 +159,13 @@ class RelationalRanker(WrapsRanker):
 
         low, high = np.log(_BOUNDS)
         optimum = minimize(
-            objective, np.log(np.clip(start, *_BOUNDS)), jac=True, method="L-BFGS-B",
-            bounds=[(low, high)] * start.size, options={"maxiter": 50},
-        )  # fmt: skip
+            objective,
+            np.log(np.clip(start, *_BOUNDS)),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(low, high)] * start.size,
+            options={"maxiter": 50},
+        )
         return np.exp(optimum.x)
 
     def _check_learned(self) -> None:

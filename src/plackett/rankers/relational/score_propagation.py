@@ -95,7 +95,7 @@ class _Step:
 
 
 @kernel
-def _mixed(lo, hi, offsets, pointers, other, weight, keep, share, s, out):  # type: ignore[no-untyped-def]
+def _mixed(lo, hi, offsets, pointers, other, weight, keep, share, s, out):
     for i in range(offsets[lo], offsets[hi]):
         total, mass = 0.0, 0.0
         for p in range(pointers[i], pointers[i + 1]):

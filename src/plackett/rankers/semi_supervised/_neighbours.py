@@ -67,7 +67,7 @@ def list_neighbours(
 
 
 @kernel
-def _nearest(lo, hi, offsets, X, rows, others, cosine, far, near, value):  # type: ignore[no-untyped-def]
+def _nearest(lo, hi, offsets, X, rows, others, cosine, far, near, value):
     k = near.shape[1]
     for q in range(lo, hi):
         for u in range(offsets[q], offsets[q + 1]):

@@ -172,7 +172,7 @@ def covered(data: RankingDataset, subtopics: np.ndarray, order: np.ndarray, k: i
 
 
 @kernel
-def _reach(lo, hi, offsets, pointers, terms, counts, n_words, levels, shares, reach):  # type: ignore[no-untyped-def]
+def _reach(lo, hi, offsets, pointers, terms, counts, n_words, levels, shares, reach):
     """How many of the shares each word reaches in its list, at each level; 0 if the document is below the level."""
     having = np.zeros((n_words, levels.size))
     for q in range(lo, hi):
@@ -193,9 +193,7 @@ def _reach(lo, hi, offsets, pointers, terms, counts, n_words, levels, shares, re
 
 
 @kernel
-def _greedy(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, pointers, terms, n_words, reach, table, subtopics, missed, k, order, loss
-):
+def _greedy(lo, hi, offsets, pointers, terms, n_words, reach, table, subtopics, missed, k, order, loss):
     """Choose k documents one by one; a gain is computed again only while it may be the largest."""
     n_levels = table.shape[0]
     done = np.zeros((n_words, n_levels), np.bool_)
@@ -266,7 +264,7 @@ def _greedy(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _cover(lo, hi, offsets, pointers, terms, n_words, reach, order, k, count):  # type: ignore[no-untyped-def]
+def _cover(lo, hi, offsets, pointers, terms, n_words, reach, order, k, count):
     """Words that the first k documents cover, by level and by the largest share that they reach."""
     n_levels = reach.shape[1]
     done = np.zeros((n_words, n_levels), np.bool_)

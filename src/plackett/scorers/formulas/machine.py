@@ -51,13 +51,13 @@ def evaluate(programs: Sequence[Program], features: np.ndarray, n_jobs: int | No
 
 
 @kernel
-def _copy(source, target):  # type: ignore[no-untyped-def]
+def _copy(source, target):
     for i in range(source.size):
         target[i] = source[i]
 
 
 @kernel
-def _run(lo, hi, work, code, constants, sizes, features, out):  # type: ignore[no-untyped-def]
+def _run(lo, hi, work, code, constants, sizes, features, out):
     stack = np.empty((code.shape[1] // 2 + 3, _BLOCK))
     row = np.arange(
         stack.shape[0]

@@ -58,12 +58,12 @@ def operation_numbers(names: tuple[str, ...]) -> list[int]:
 
 
 @kernel(inline=True)
-def _cut(value):  # type: ignore[no-untyped-def]
+def _cut(value):
     return -LIMIT if value < -LIMIT else (LIMIT if value > LIMIT else value)  # NaN stays
 
 
 @kernel
-def apply(operation, a, b, out):  # type: ignore[no-untyped-def]
+def apply(operation, a, b, out):
     """Apply an operation to whole vectors; operations with one argument ignore ``b``.
 
     ``out`` must not overlap ``a`` or ``b``: loops over overlapping vectors are not vectorised.

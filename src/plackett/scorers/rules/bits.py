@@ -8,7 +8,7 @@ from plackett._kernels.kernel import kernel
 
 
 @kernel(inline=True)
-def lowest_bit(word):  # type: ignore[no-untyped-def]
+def lowest_bit(word):
     """Index of the lowest bit that is set, by bisection; the word must not be 0."""
     low = word & (~word + np.uint64(1))
     position = 0
@@ -28,7 +28,7 @@ def lowest_bit(word):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def count_bits(word):  # type: ignore[no-untyped-def]
+def count_bits(word):
     """Number of bits that are set; compilers recognise this form and use the processor's instruction."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))

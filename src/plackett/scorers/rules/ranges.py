@@ -64,7 +64,7 @@ DISCRETIZATIONS: dict[str, Callable[..., np.ndarray]] = {"entropy": _entropy_sta
 
 
 @kernel
-def _bits(counts):  # type: ignore[no-untyped-def]
+def _bits(counts):
     """Weight times entropy in bits, and the number of classes that occur."""
     total, inner, present = 0.0, 0.0, 0
     for c in counts:
@@ -76,7 +76,7 @@ def _bits(counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _best_split(x, classes, weight, lo, hi, left, right):  # type: ignore[no-untyped-def]
+def _best_split(x, classes, weight, lo, hi, left, right):
     """Index of the most informative cut of a segment, and its gain in bits, or 0 if the cut is not worth its cost."""
     for y in range(left.size):
         left[y], right[y] = 0.0, 0.0
@@ -105,7 +105,7 @@ def _best_split(x, classes, weight, lo, hi, left, right):  # type: ignore[no-unt
 
 
 @kernel
-def _split(x, classes, weight, n_classes, out):  # type: ignore[no-untyped-def]
+def _split(x, classes, weight, n_classes, out):
     """Repeatedly cut the segment with the most informative cut; indices go to ``out``, their number is returned."""
     left, right = np.zeros(n_classes), np.zeros(n_classes)
     edges = np.empty((out.size + 1, 2), np.int64)
@@ -130,7 +130,7 @@ def _split(x, classes, weight, n_classes, out):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def range_code(value, cuts, lo, hi):  # type: ignore[no-untyped-def]
+def range_code(value, cuts, lo, hi):
     """How many of ``cuts[lo:hi]`` lie below a value; `MISSING` for NaN."""
     if np.isnan(value):
         return MISSING
@@ -145,7 +145,7 @@ def range_code(value, cuts, lo, hi):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def range_codes(X, cuts, first, out):  # type: ignore[no-untyped-def]
+def range_codes(X, cuts, first, out):
     """Range of each value of a dense table; ``out`` has one row per feature."""
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):

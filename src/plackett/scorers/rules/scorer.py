@@ -178,7 +178,7 @@ class RuleScorer:
 
 
 @kernel
-def _score(lo, hi, blocks, X, features, rules, out):  # type: ignore[no-untyped-def]
+def _score(lo, hi, blocks, X, features, rules, out):
     """Rule by rule for blocks of documents: the documents that have all conditions so far are a set of bits."""
     cuts, first, first_set, used = features
     item, depth, after, terms, grades, prior = rules

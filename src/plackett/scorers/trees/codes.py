@@ -192,9 +192,7 @@ def _leaf_ranges(trees: TreeArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray,
 
 
 @kernel
-def _number_leaves(  # type: ignore[no-untyped-def]
-    split_offsets, leaf_offsets, left, right, size, swapped, first, end, order
-):
+def _number_leaves(split_offsets, leaf_offsets, left, right, size, swapped, first, end, order):
     """Number the leaves of each tree, the smaller subtree of every split first.
 
     Of each split: whether its children are exchanged for that, and the run of leaves of the child that comes first. A
@@ -228,7 +226,7 @@ def _number_leaves(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def encode(  # type: ignore[no-untyped-def]
+def encode(
     X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set, set_offsets,
     set_words, tiny, values, known, places, codes
 ):  # fmt: skip
@@ -260,7 +258,7 @@ def encode(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _below(values, table, places):  # type: ignore[no-untyped-def]
+def _below(values, table, places):
     """Number of thresholds below each value. All lanes search in step, which vectorises."""
     for l in range(places.size):
         places[l] = 0
@@ -272,14 +270,14 @@ def _below(values, table, places):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _cut(places, block, row):  # type: ignore[no-untyped-def]
+def _cut(places, block, row):
     """Codes of one block of thresholds: 0 below it, 255 above it."""
     for l in range(row.size):
         row[l] = np.uint8(min(max(places[l] - block, np.int32(0)), np.int32(255)))
 
 
 @kernel
-def _fill_missing(values, missing, tiny, row):  # type: ignore[no-untyped-def]
+def _fill_missing(values, missing, tiny, row):
     """Send what is missing to its side: code 0 goes left at every split, 255 goes right."""
     side = np.uint8(0) if missing & 1 else np.uint8(255)
     zeros = missing < 4
@@ -289,14 +287,14 @@ def _fill_missing(values, missing, tiny, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _outside(values, words, row):  # type: ignore[no-untyped-def]
+def _outside(values, words, row):
     """255 where a value is not in a set of categories and so goes right, else 0."""
     for l in range(row.size):
         row[l] = np.uint8(0) if in_set(np.float64(values[l]), words) else np.uint8(255)
 
 
 @kernel
-def encode_few(  # type: ignore[no-untyped-def]
+def encode_few(
     X, start, n, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set, set_offsets,
     set_words, tiny, codes, width
 ):  # fmt: skip

@@ -123,7 +123,7 @@ _leaves_of_64, _leaves_of_128, _leaves_of_256 = _leaves_of(1), _leaves_of(2), _l
 
 
 @kernel
-def score_by_masks(  # type: ignore[no-untyped-def]
+def score_by_masks(
     lo, hi, blocks, X, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set, set_offsets,
     set_words, tiny, nodes, node_offsets, byte_offsets, leaf_value, leaf_offsets, out
 ):  # fmt: skip

@@ -78,7 +78,7 @@ class TreeSteps:
 
 
 @kernel
-def _levels(split_offsets, left, right, level, depth):  # type: ignore[no-untyped-def]
+def _levels(split_offsets, left, right, level, depth):
     """Number of splits on the longest way through each tree. A split comes before its children."""
     for t in range(split_offsets.size - 1):
         a = split_offsets[t]
@@ -91,7 +91,7 @@ def _levels(split_offsets, left, right, level, depth):  # type: ignore[no-untype
 
 
 @kernel(inline=True)
-def _step(words, first, node, codes, lane, width):  # type: ignore[no-untyped-def]
+def _step(words, first, node, codes, lane, width):
     word = words[first + node]
     code = np.int64(codes[(word & 0xFFFFFF) * width + lane])
     above = (((word >> 24) & 0xFF) - code) >> 63 & 16  # 16 where the code is above that of the split, without a branch
@@ -99,7 +99,7 @@ def _step(words, first, node, codes, lane, width):  # type: ignore[no-untyped-de
 
 
 @kernel
-def score_by_steps(  # type: ignore[no-untyped-def]
+def score_by_steps(
     lo, hi, blocks, X, tables, table_offsets, row_feature, row_missing, row_block, row_mirrored, row_set, set_offsets,
     set_words, tiny, words, first, n_splits, depth, leaf_value, leaf_offsets, width, out
 ):  # fmt: skip

@@ -8,7 +8,7 @@ from plackett._kernels.kernel import kernel
 
 
 @kernel(inline=True)
-def in_set(value, words):  # type: ignore[no-untyped-def]
+def in_set(value, words):
     """Whether a value, cut to a whole number, is in a set of categories."""
     if not (value > -1.0 and value < 2147483648.0):  # NaN too
         return False
@@ -18,7 +18,7 @@ def in_set(value, words):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def go_left(value, threshold, decision, set_offsets, set_words, tiny):  # type: ignore[no-untyped-def]
+def go_left(value, threshold, decision, set_offsets, set_words, tiny):
     """The side that a value takes at a split."""
     if decision & 1:
         number = np.int64(threshold)
@@ -36,7 +36,7 @@ def go_left(value, threshold, decision, set_offsets, set_words, tiny):  # type: 
 
 
 @kernel
-def walk(  # type: ignore[no-untyped-def]
+def walk(
     lo, hi, blocks, X, split_offsets, leaf_offsets, feature, threshold, decision, left, right, leaf_value, set_offsets,
     set_words, tiny, out
 ):  # fmt: skip

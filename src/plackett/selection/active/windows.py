@@ -85,7 +85,7 @@ def svm_sampling(data: RankingDataset, scores: Any, *, budget: int) -> Selection
 
 
 @kernel
-def _best_window(values, lo, hi, k):  # type: ignore[no-untyped-def]
+def _best_window(values, lo, hi, k):
     """Start and cost of the best window of k of the ascending values between lo and hi."""
     cost = 0.0
     total = 0.0  # of the values inside the window but its first
@@ -104,7 +104,7 @@ def _best_window(values, lo, hi, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _windows(values, offsets, quota, start, cost):  # type: ignore[no-untyped-def]
+def _windows(values, offsets, quota, start, cost):
     for q in range(quota.size):
         if quota[q] > 0:
             start[q], cost[q] = _best_window(values, offsets[q], offsets[q + 1], quota[q])

@@ -124,14 +124,14 @@ def dawid_skene(
 
 
 @kernel
-def _count(item, judge, given, posterior, confusion):  # type: ignore[no-untyped-def]
+def _count(item, judge, given, posterior, confusion):
     for r in range(item.size):
         for t in range(posterior.shape[1]):
             confusion[judge[r], t, given[r]] += posterior[item[r], t]
 
 
 @kernel
-def _add(item, judge, given, table, posterior):  # type: ignore[no-untyped-def]
+def _add(item, judge, given, table, posterior):
     for r in range(item.size):
         for t in range(posterior.shape[1]):
             posterior[item[r], t] += table[judge[r], t, given[r]]

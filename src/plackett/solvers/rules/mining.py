@@ -117,7 +117,7 @@ def _sets(codes: np.ndarray, feature: np.ndarray, code: np.ndarray, bit: np.ndar
 
 
 @kernel
-def _count(bits, edges, mass, equal, counts, weights):  # type: ignore[no-untyped-def]
+def _count(bits, edges, mass, equal, counts, weights):
     """Number and weight of the documents of a set by class; the largest weight. ``equal`` is every weight, or -1."""
     most = 0.0
     for y in range(counts.size):
@@ -138,7 +138,7 @@ def _count(bits, edges, mass, equal, counts, weights):  # type: ignore[no-untype
 
 
 @kernel
-def _longer(old, n):  # type: ignore[no-untyped-def]
+def _longer(old, n):
     new = np.empty((n, old.shape[1]), old.dtype)
     for i in range(old.shape[0]):  # a slice would take seconds to compile
         for y in range(old.shape[1]):
@@ -147,7 +147,7 @@ def _longer(old, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _mine(lo, hi, documents, limits):  # type: ignore[no-untyped-def]
+def _mine(lo, hi, documents, limits):
     """Depth first over the conjunctions that begin with items lo … hi − 1: items, depths, counts and weights.
 
     Stops as soon as there are more than allowed.
@@ -200,7 +200,7 @@ def preorder_ends(depth: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _ends(depth, out):  # type: ignore[no-untyped-def]
+def _ends(depth, out):
     n = depth.size
     for i in range(n - 1, -1, -1):
         j = i + 1

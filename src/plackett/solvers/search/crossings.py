@@ -80,7 +80,7 @@ class Crossings:
 
 
 @kernel
-def _to_front(points, changes):  # type: ignore[no-untyped-def]
+def _to_front(points, changes):
     """Move the finite points, and what changes there, to the front; returns their number."""
     n = 0
     for i in range(points.size):
@@ -92,12 +92,12 @@ def _to_front(points, changes):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def _crossing(scores, slope, i, j):  # type: ignore[no-untyped-def]
+def _crossing(scores, slope, i, j):
     return min(max((scores[j] - scores[i]) / (slope[i] - slope[j]), -_FARTHEST), _FARTHEST)
 
 
 @kernel
-def _before(scores, slope, gain, i, j):  # type: ignore[no-untyped-def]
+def _before(scores, slope, gain, i, j):
     """Whether i is above j at t = −∞."""
     if slope[i] != slope[j]:
         return slope[i] < slope[j]
@@ -107,7 +107,7 @@ def _before(scores, slope, gain, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order):  # type: ignore[no-untyped-def]
+def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, order):
     """Rows of a query in their order at t = −∞; blocks of equal slope are short, so they are sorted by insertion."""
     for i in range(n):
         keys[i] = -slope[a + i]
@@ -122,7 +122,7 @@ def _first_order(scores, slope, gain, a, n, keys, rows, spare_keys, spare_rows, 
 
 
 @kernel
-def _exchange(p, order, position, context, gain, factor, addend, worth):  # type: ignore[no-untyped-def]
+def _exchange(p, order, position, context, gain, factor, addend, worth):
     """Exchange the documents at positions p and p + 1; returns the change of the measure."""
     i = order[p]
     j = order[p + 1]
@@ -136,9 +136,7 @@ def _exchange(p, order, position, context, gain, factor, addend, worth):  # type
 
 
 @kernel
-def _sweep(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, change_points, changes
-):
+def _sweep(lo, hi, offsets, scores, slope, gain, factor, addend, worth, pairs, change_points, changes):
     n_max = longest(lo, hi, offsets)
     most_pairs = longest(lo, hi, pairs)
     order = np.empty(n_max, np.int64)

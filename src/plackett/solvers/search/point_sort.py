@@ -12,12 +12,12 @@ _INSERTED = 32
 
 
 @kernel(inline=True)
-def _bucket(t, unit, n):  # type: ignore[no-untyped-def]
+def _bucket(t, unit, n):
     return min(np.int64((0.5 + 0.5 * t / (unit + abs(t))) * n), n - 1)
 
 
 @kernel
-def order_of_points(points, n, unit, sequence, ends):  # type: ignore[no-untyped-def]
+def order_of_points(points, n, unit, sequence, ends):
     """Numbers of ``points[:n]`` in ascending order of the points into ``sequence[:n]``.
 
     Points go into n buckets by t / (unit + |t|), which spreads them about evenly if ``unit`` is their typical size,

@@ -97,7 +97,7 @@ def _hash(text: str) -> int:
 
 
 @kernel
-def _cross(query, starts, keys, term_keys, documents, rows, offsets, terms, counts, df, most, mask, columns, values):  # type: ignore[no-untyped-def]
+def _cross(query, starts, keys, term_keys, documents, rows, offsets, terms, counts, df, most, mask, columns, values):
     for p in range(documents.size):
         a, b = offsets[documents[p]], offsets[documents[p] + 1]
         own = terms[a:b]

@@ -16,7 +16,7 @@ __all__ = ["ScaledLog"]
 
 
 @kernel(inline=True)
-def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _weight(tf, length, unique, extra, a, b, c, p):
     return a * math.log(1.0 + b * tf / length)
 
 

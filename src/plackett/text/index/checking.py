@@ -72,7 +72,7 @@ _FAULTS = (
 
 
 @kernel
-def _sorted(data, offsets):  # type: ignore[no-untyped-def]
+def _sorted(data, offsets):
     """Whether strings increase and none is empty."""
     for i in range(offsets.size - 1):
         b, c = offsets[i], offsets[i + 1]
@@ -92,7 +92,7 @@ def _sorted(data, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fault(stream, forward, postings, lengths, n_terms):  # type: ignore[no-untyped-def]
+def _fault(stream, forward, postings, lengths, n_terms):
     """Number of the first fault, -1 if there is none."""
     for i in range(stream.terms.size):
         if not -1 <= stream.terms[i] < n_terms:

@@ -193,7 +193,7 @@ class Field:
 
 
 @kernel
-def _find(data, offsets, block, block_offsets, numbers):  # type: ignore[no-untyped-def]
+def _find(data, offsets, block, block_offsets, numbers):
     """Binary search of each string of a block in a sorted column of strings; an empty string is not found."""
     for i in range(numbers.size):
         a = block_offsets[i]

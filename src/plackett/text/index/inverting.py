@@ -19,7 +19,7 @@ def forward(offsets: np.ndarray, terms: np.ndarray, n_terms: int) -> tuple[np.nd
 
 
 @kernel
-def _invert(offsets, terms, n_terms):  # type: ignore[no-untyped-def]
+def _invert(offsets, terms, n_terms):
     """One counting sort of the terms; a stop word or gap is -1."""
     starts = np.zeros(n_terms + 1, np.int64)  # of positions
     begins = np.zeros(n_terms + 1, np.int64)  # of postings
@@ -57,7 +57,7 @@ def _invert(offsets, terms, n_terms):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _n_distinct(offsets, terms, n_terms):  # type: ignore[no-untyped-def]
+def _n_distinct(offsets, terms, n_terms):
     last = np.full(n_terms, -1, np.int32)
     n = 0
     for document in range(offsets.size - 1):
@@ -70,7 +70,7 @@ def _n_distinct(offsets, terms, n_terms):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _forward(offsets, terms, n_terms, size):  # type: ignore[no-untyped-def]
+def _forward(offsets, terms, n_terms, size):
     n_documents = offsets.size - 1
     begins = np.zeros(n_documents + 1, np.int64)
     distinct = np.empty(size, np.int32)

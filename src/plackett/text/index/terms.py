@@ -207,7 +207,7 @@ def _classes(cjk: bool, marks: bool) -> np.ndarray:
 
 
 @kernel
-def _rehash(keys, numbers, new_keys, new_numbers):  # type: ignore[no-untyped-def]
+def _rehash(keys, numbers, new_keys, new_numbers):
     mask = np.uint64(new_keys.size - 1)
     for i in range(keys.size):
         if numbers[i] >= 0:
@@ -219,7 +219,7 @@ def _rehash(keys, numbers, new_keys, new_numbers):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _combine(offsets, terms, a_offsets, a, b_offsets, b):  # type: ignore[no-untyped-def]
+def _combine(offsets, terms, a_offsets, a, b_offsets, b):
     for i in range(offsets.size - 1):
         end = offsets[i]
         for j in range(a_offsets[i], a_offsets[i + 1]):
@@ -232,7 +232,7 @@ def _combine(offsets, terms, a_offsets, a, b_offsets, b):  # type: ignore[no-unt
 
 
 @kernel(inline=True)
-def _character(data, i, end):  # type: ignore[no-untyped-def]
+def _character(data, i, end):
     """Code and length of the character of UTF-8 at a byte; a truncated one is U+FFFD, of one byte."""
     first = data[i]
     if first < 0x80:
@@ -247,7 +247,7 @@ def _character(data, i, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _number(data, begin, end, fold, keys, numbers, offsets, pool, n):  # type: ignore[no-untyped-def]
+def _number(data, begin, end, fold, keys, numbers, offsets, pool, n):
     """Number of a word; a new one is ``n`` and is entered."""
     code = np.uint64(14695981039346656037)  # FNV-1a
     for i in range(begin, end):
@@ -280,7 +280,7 @@ def _number(data, begin, end, fold, keys, numbers, offsets, pool, n):  # type: i
 
 
 @kernel
-def _tokenize(row, data, rows, classes, fold, keys, numbers, offsets, pool, n, ends, word_numbers):  # type: ignore[no-untyped-def]
+def _tokenize(row, data, rows, classes, fold, keys, numbers, offsets, pool, n, ends, word_numbers):
     """Number the words of texts from ``row`` on; stop before a text whose words may not fit in the table."""
     end = ends[row]
     while row < rows.size - 1:

@@ -17,7 +17,7 @@ __all__ = ["AbsoluteDiscount"]
 
 
 @kernel(inline=True)
-def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _weight(tf, length, unique, extra, a, b, c, p):
     if length == 0:
         return a * math.log(b)
     return a * math.log((max(tf - p[0], 0.0) + p[0] * unique * b) / length)

@@ -303,14 +303,12 @@ def term_kernels(weight: Any) -> TermKernels:
     return TermKernels(kernel_from(_pairs, weight=weight), kernel_from(_search, weight=weight))
 
 
-def weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def weight(tf, length, unique, extra, a, b, c, p):
     """Stands for a model's formula in the templates."""
     raise NotImplementedError
 
 
-def _pairs(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, term_offsets, bases, counts, lengths, unique, extra, a, b, c, known, p, absent, out
-):
+def _pairs(lo, hi, offsets, term_offsets, bases, counts, lengths, unique, extra, a, b, c, known, p, absent, out):
     for q in range(lo, hi):
         first, last = term_offsets[q], term_offsets[q + 1]
         at = bases[q] - first
@@ -325,7 +323,7 @@ def _pairs(  # type: ignore[no-untyped-def]
             out[i] = total
 
 
-def _search(  # type: ignore[no-untyped-def]
+def _search(
     lo,
     hi,
     work,

@@ -19,7 +19,7 @@ __all__ = ["BM25"]
 
 
 @kernel(inline=True)
-def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _weight(tf, length, unique, extra, a, b, c, p):
     return a * tf / (tf + b + c * length)
 
 

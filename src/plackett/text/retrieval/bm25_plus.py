@@ -13,7 +13,7 @@ __all__ = ["BM25Plus"]
 
 
 @kernel(inline=True)
-def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _weight(tf, length, unique, extra, a, b, c, p):
     return a * (tf / (tf + b + c * length) + p[0])
 
 

@@ -17,7 +17,7 @@ __all__ = ["Dirichlet"]
 
 
 @kernel(inline=True)
-def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _weight(tf, length, unique, extra, a, b, c, p):
     return a * math.log((tf + b) / (length + p[0]))
 
 

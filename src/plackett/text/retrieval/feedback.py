@@ -49,12 +49,12 @@ def expansion(
 
 
 @kernel(inline=True)
-def _before(value, term, other, other_term):  # type: ignore[no-untyped-def]
+def _before(value, term, other, other_term):
     return abs(value) > abs(other) or (abs(value) == abs(other) and term < other_term)
 
 
 @kernel
-def _expand(  # type: ignore[no-untyped-def]
+def _expand(
     lo, hi, offsets, documents, weights, factors, starts, doc_terms, counts, logarithmic, signed, terms, values, sizes
 ):
     total = np.zeros(factors.size, np.float64)

@@ -17,7 +17,7 @@ __all__ = ["JelinekMercer"]
 
 
 @kernel(inline=True)
-def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _weight(tf, length, unique, extra, a, b, c, p):
     return a * math.log(p[0] * tf / length + b) if tf > 0 else a * c
 
 

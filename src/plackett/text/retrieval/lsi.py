@@ -145,7 +145,7 @@ class LSI(RetrievalModel):
 
 
 @kernel
-def _dots(lo, hi, offsets, documents, rows, vectors, out):  # type: ignore[no-untyped-def]
+def _dots(lo, hi, offsets, documents, rows, vectors, out):
     for q in range(lo, hi):
         for i in range(offsets[q], offsets[q + 1]):
             total = 0.0

@@ -79,7 +79,7 @@ class MarginalRelevance(GreedyModel):
 
 
 @kernel
-def _most_marginal(lo, hi, offsets, documents, relevance, starts, terms, values, n_terms, trade_off, out):  # type: ignore[no-untyped-def]
+def _most_marginal(lo, hi, offsets, documents, relevance, starts, terms, values, n_terms, trade_off, out):
     last_chosen = np.zeros(n_terms)
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]

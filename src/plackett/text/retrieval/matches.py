@@ -108,7 +108,7 @@ def match(field: Field, query: QueryTerms, offsets: Any, documents: Any, n_jobs:
 
 
 @kernel
-def _look_up(lo, hi, offsets, term_offsets, terms, documents, bases, starts, doc_terms, doc_counts, counts):  # type: ignore[no-untyped-def]
+def _look_up(lo, hi, offsets, term_offsets, terms, documents, bases, starts, doc_terms, doc_counts, counts):
     """Binary search of each query term among the sorted terms of the document."""
     for q in range(lo, hi):
         first = term_offsets[q]

@@ -97,9 +97,7 @@ def strongest(feedback: FeedbackTerms, values: np.ndarray, most: int) -> QueryTe
 
 
 @kernel
-def _mixture(  # type: ignore[no-untyped-def]
-    lo, hi, documents, offsets, terms, background, rows, slots, counts, noise, max_iter, tol, topics
-):
+def _mixture(lo, hi, documents, offsets, terms, background, rows, slots, counts, noise, max_iter, tol, topics):
     for q in range(lo, hi):
         a, b = offsets[q], offsets[q + 1]
         total = np.zeros(b - a)
@@ -127,7 +125,7 @@ def _mixture(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _regularized(  # type: ignore[no-untyped-def]
+def _regularized(
     lo, hi, documents, offsets, terms, background, rows, slots, counts, query, start, decay, max_iter, topics
 ):
     for q in range(lo, hi):

@@ -87,7 +87,7 @@ def scaled(offsets: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def new_share(terms, counts, background, old, size):  # type: ignore[no-untyped-def]
+def new_share(terms, counts, background, old, size):
     """Share λ of the background in the mixture of old text and background that explains a document best, by EM.
 
     ``old`` is the sum of ``size`` distributions over all terms.

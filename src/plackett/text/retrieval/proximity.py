@@ -122,7 +122,7 @@ def proximity_table(
 
 
 @kernel
-def _number_terms(terms, slot, own, follows):  # type: ignore[no-untyped-def]
+def _number_terms(terms, slot, own, follows):
     """Number the distinct terms of a query, and note which are neighbours; how many there are."""
     m = 0
     before = -1
@@ -143,7 +143,7 @@ def _number_terms(terms, slot, own, follows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _distances(closest, m, length):  # type: ignore[no-untyped-def]
+def _distances(closest, m, length):
     """The least and the mean of the distances of the pairs that occur; the length of the document if none does."""
     least, total, pairs = length, 0, 0
     for a in range(m):
@@ -157,7 +157,7 @@ def _distances(closest, m, length):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, stream, n_terms, out):  # type: ignore[no-untyped-def]
+def _proximity(lo, hi, offsets, query_offsets, query_terms, documents, starts, stream, n_terms, out):
     """One pass over the words of each document."""
     slot = np.full(n_terms, -1, np.int16)  # number of a term among the distinct terms of the query
     own = np.empty(_MOST, np.int32)

@@ -79,9 +79,7 @@ class RiskMinimization(GreedyModel):
 
 
 @kernel
-def _least_risk(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, documents, relevance, starts, terms, counts, lengths, background, old_cost, out
-):
+def _least_risk(lo, hi, offsets, documents, relevance, starts, terms, counts, lengths, background, old_cost, out):
     old = np.zeros(background.size)
     for q in range(lo, hi):
         first, last = offsets[q], offsets[q + 1]

@@ -117,7 +117,7 @@ def pair_matches(
 
 
 @kernel
-def _count(stream, begin, end, one, other, window):  # type: ignore[no-untyped-def]
+def _count(stream, begin, end, one, other, window):
     """How often ``one other`` occurs, and how often both within a window, from left to right without overlap."""
     ordered, unordered = 0, 0
     previous = -1
@@ -138,7 +138,7 @@ def _count(stream, begin, end, one, other, window):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _totals(lo, hi, work, pairs, starts, documents, stream_offsets, stream, window, out):  # type: ignore[no-untyped-def]
+def _totals(lo, hi, work, pairs, starts, documents, stream_offsets, stream, window, out):
     """Document and collection frequencies of pairs: only documents with both terms are read."""
     for j in range(lo, hi):
         one, other = pairs[j, 0], pairs[j, 1]
@@ -160,7 +160,7 @@ def _totals(lo, hi, work, pairs, starts, documents, stream_offsets, stream, wind
 
 
 @kernel
-def _in_pairs(lo, hi, offsets, pair_offsets, pairs, documents, bases, stream_offsets, stream, window, counts):  # type: ignore[no-untyped-def]
+def _in_pairs(lo, hi, offsets, pair_offsets, pairs, documents, bases, stream_offsets, stream, window, counts):
     for q in range(lo, hi):
         first = pair_offsets[q]
         m = pair_offsets[q + 1] - first

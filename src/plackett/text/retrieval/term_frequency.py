@@ -15,58 +15,58 @@ from plackett.text.retrieval.base import TermKernels, term_kernels
 
 
 @kernel(inline=True)
-def _raw(tf, length, most):  # type: ignore[no-untyped-def]
+def _raw(tf, length, most):
     return float(tf)
 
 
 @kernel(inline=True)
-def _log(tf, length, most):  # type: ignore[no-untyped-def]
+def _log(tf, length, most):
     return 1.0 + math.log(tf)
 
 
 @kernel(inline=True)
-def _length(tf, length, most):  # type: ignore[no-untyped-def]
+def _length(tf, length, most):
     return tf / length
 
 
 @kernel(inline=True)
-def _max(tf, length, most):  # type: ignore[no-untyped-def]
+def _max(tf, length, most):
     return tf / most
 
 
 @kernel(inline=True)
-def _augmented(tf, length, most):  # type: ignore[no-untyped-def]
+def _augmented(tf, length, most):
     return 0.5 + 0.5 * tf / most
 
 
 @kernel(inline=True)
-def _binary(tf, length, most):  # type: ignore[no-untyped-def]
+def _binary(tf, length, most):
     return 1.0
 
 
 @kernel(inline=True)
-def _log1p(tf, length, most):  # type: ignore[no-untyped-def]
+def _log1p(tf, length, most):
     return math.log(1.0 + tf)
 
 
 @kernel(inline=True)
-def _log1p_length(tf, length, most):  # type: ignore[no-untyped-def]
+def _log1p_length(tf, length, most):
     return math.log(1.0 + tf / length)
 
 
 @template
-def value(tf, length, most):  # type: ignore[no-untyped-def]
+def value(tf, length, most):
     """Stands for a variant in the templates."""
     raise NotImplementedError
 
 
 @template
-def _plain(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _plain(tf, length, unique, extra, a, b, c, p):
     return a * value(tf, length, extra)
 
 
 @template
-def _divided(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _divided(tf, length, unique, extra, a, b, c, p):
     return a * value(tf, length, 1.0) / extra
 
 

@@ -6,12 +6,12 @@ from plackett._kernels.kernel import kernel
 
 
 @kernel(inline=True)
-def _worse(score, document, other_score, other_document):  # type: ignore[no-untyped-def]
+def _worse(score, document, other_score, other_document):
     return score < other_score or (score == other_score and document > other_document)
 
 
 @kernel
-def _sink(scores, documents, i, size, score, document):  # type: ignore[no-untyped-def]
+def _sink(scores, documents, i, size, score, document):
     """Put an entry at position i of a heap, or further down, so that nothing worse is below it."""
     while True:
         child = 2 * i + 1
@@ -27,7 +27,7 @@ def _sink(scores, documents, i, size, score, document):  # type: ignore[no-untyp
 
 
 @kernel
-def insert(scores, documents, size, k, score, document):  # type: ignore[no-untyped-def]
+def insert(scores, documents, size, k, score, document):
     """Add an entry to a heap of at most k; return the new size."""
     if size < k:
         i = size
@@ -45,7 +45,7 @@ def insert(scores, documents, size, k, score, document):  # type: ignore[no-unty
 
 
 @kernel
-def sort_heap(scores, documents, size):  # type: ignore[no-untyped-def]
+def sort_heap(scores, documents, size):
     """Turn a heap into a list, the best first."""
     while size > 1:
         size -= 1

@@ -17,7 +17,7 @@ __all__ = ["TwoStage"]
 
 
 @kernel(inline=True)
-def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
+def _weight(tf, length, unique, extra, a, b, c, p):
     size = length + p[0]
     inner = (tf + p[0] * b) / size if size > 0.0 else 0.0
     return a * math.log((1.0 - p[1]) * inner + p[1] * b)

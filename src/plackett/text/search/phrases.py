@@ -30,7 +30,7 @@ def phrase_mask(field: Field, words: Sequence[str | None]) -> np.ndarray:
 
 
 @kernel
-def _match(documents, offsets, positions, terms, word_offsets, stream_offsets, stream, mask):  # type: ignore[no-untyped-def]
+def _match(documents, offsets, positions, terms, word_offsets, stream_offsets, stream, mask):
     """For each position of the rarest word, check whether the other words are where they should be."""
     for i in range(documents.size):
         document = documents[i]

@@ -160,7 +160,7 @@ _EVERYTHING = np.empty(0, np.bool_)
 
 
 @kernel
-def _fill_bm25(terms, factors, offsets, documents, counts, saturation, weights):  # type: ignore[no-untyped-def]
+def _fill_bm25(terms, factors, offsets, documents, counts, saturation, weights):
     for i in range(terms.size):
         factor = np.float32(factors[i])
         for p in range(offsets[terms[i]], offsets[terms[i] + 1]):
@@ -169,7 +169,7 @@ def _fill_bm25(terms, factors, offsets, documents, counts, saturation, weights):
 
 
 @kernel
-def _first_from(documents, lo, hi, document):  # type: ignore[no-untyped-def]
+def _first_from(documents, lo, hi, document):
     """First posting from ``lo`` on whose document is not before the given one, found by growing steps."""
     step = 1
     while lo + step < hi and documents[lo + step] < document:
@@ -186,7 +186,7 @@ def _first_from(documents, lo, hi, document):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, top_scores, top_documents):  # type: ignore[no-untyped-def]
+def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, top_scores, top_documents):
     m = terms.size
     begin, current = np.empty(m, np.int64), np.empty(m, np.int64)
     for j in range(m):
@@ -240,7 +240,7 @@ def _top_k(terms, factors, offsets, documents, weights, n_documents, allowed, to
 
 
 @kernel
-def _top_k_of_queries(  # type: ignore[no-untyped-def]
+def _top_k_of_queries(
     lo, hi, work, term_offsets, terms, factors, offsets, documents, weights, n_documents, scores, top_documents, sizes
 ):
     no_filter = np.empty(0, np.bool_)

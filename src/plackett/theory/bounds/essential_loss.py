@@ -110,7 +110,7 @@ def essential_ap_bound(scores: Any, data: RankingDataset, *, rel: float = 1.0) -
 
 
 @kernel
-def _missed(lo, hi, offsets, scores, weight, out):  # type: ignore[no-untyped-def]
+def _missed(lo, hi, offsets, scores, weight, out):
     for q in range(lo, hi):
         total = 0.0
         largest = -np.inf

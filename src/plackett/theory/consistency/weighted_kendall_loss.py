@@ -111,7 +111,7 @@ def kendall_dcg_gap(scores: Any, gains: Any) -> tuple[float, float]:
 
 
 @kernel
-def _by_table(lo, hi, offsets, scores, order, below, judged, table, out):  # type: ignore[no-untyped-def]
+def _by_table(lo, hi, offsets, scores, order, below, judged, table, out):
     for q in range(lo, hi):
         a = offsets[q]
         total = 0.0
@@ -123,7 +123,7 @@ def _by_table(lo, hi, offsets, scores, order, below, judged, table, out):  # typ
 
 
 @kernel
-def _by_difference(lo, hi, offsets, scores, order, below, judged, ranks, out):  # type: ignore[no-untyped-def]
+def _by_difference(lo, hi, offsets, scores, order, below, judged, ranks, out):
     n_max = longest(lo, hi, offsets)
     keys = np.empty(n_max, np.float64)
     rows = np.empty(n_max, np.int64)

@@ -263,8 +263,10 @@ def _edge_notes(answer: Answer, n: np.ndarray) -> list[str]:
     first = answer.queries == int(n[0])
     if answer.method == "pilot":
         longest, longer = ("longest", "longer") if first else ("shortest", "shorter")
-        return [f"these are the {longest} lists within your limits that the pilot could measure; {longer} ones might "
-                "be better still"]  # fmt: skip
+        return [
+            f"these are the {longest} lists within your limits that the pilot could measure; {longer} ones might "
+            "be better still"
+        ]
     fewest, fewer = ("fewest", "fewer") if first else ("most", "more")
     return [f"this is the split with the {fewest} queries of those tried; {fewer} might be better still"]
 

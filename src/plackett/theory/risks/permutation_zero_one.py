@@ -73,7 +73,7 @@ class PermutationZeroOne(AssociateLoss):
 
 
 @kernel
-def _top_differs(lo, hi, offsets, labels, ideal, k, out):  # type: ignore[no-untyped-def]
+def _top_differs(lo, hi, offsets, labels, ideal, k, out):
     for q in range(lo, hi):
         out[q] = 0.0
         for i in range(offsets[q], min(offsets[q] + k, offsets[q + 1])):

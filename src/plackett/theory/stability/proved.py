@@ -29,8 +29,12 @@ class Proved(NamedTuple):
 
 def _longest(*parts: RankingDataset) -> float:
     """Length of the longest feature vector, κ."""
-    squares = [np.asarray(data.X.multiply(data.X).sum(axis=1)) if hasattr(data.X, "multiply")
-               else np.square(data.X, dtype=np.float64).sum(axis=1) for data in parts]  # fmt: skip
+    squares = [
+        np.asarray(data.X.multiply(data.X).sum(axis=1))
+        if hasattr(data.X, "multiply")
+        else np.square(data.X, dtype=np.float64).sum(axis=1)
+        for data in parts
+    ]
     return float(np.sqrt(max(float(s.max(initial=0.0)) for s in squares)))
 
 

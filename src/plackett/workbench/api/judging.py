@@ -52,9 +52,14 @@ def undo(bench: Workbench, rater: Name) -> dict[str, Any]:
 
 @action("GET", "/api/pool")
 def pooled(
-    bench: Workbench, set: Name, qid: Name, rater: Name = "", strategy: Name = "depth", depth: Depth = 10,
+    bench: Workbench,
+    set: Name,
+    qid: Name,
+    rater: Name = "",
+    strategy: Name = "depth",
+    depth: Depth = 10,
     columns: Names = (),
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The documents of a query that are worth judging, with the rater's grades, and relevant ones outside the pool."""
     queries = bench.query_set(set)
     if qid not in queries:
@@ -80,8 +85,13 @@ def pooled(
 
 @action("GET", "/api/next")
 def following(
-    bench: Workbench, set: Name, rater: Name, strategy: Name = "depth", depth: Depth = 10, columns: Names = (),
-) -> dict[str, Any]:  # fmt: skip
+    bench: Workbench,
+    set: Name,
+    rater: Name,
+    strategy: Name = "depth",
+    depth: Depth = 10,
+    columns: Names = (),
+) -> dict[str, Any]:
     """The queries of a set by what is left to judge for a rater: the one that matters most first."""
     graded = {(one.qid, one.docid) for one in bench.store.judgements(rater=_rater(rater)) if one.grade is not None}
     rows: list[dict[str, Any]] = []

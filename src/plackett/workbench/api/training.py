@@ -31,9 +31,14 @@ def choice(bench: Workbench) -> dict[str, Any]:
 
 @action("POST", "/api/train")
 def start(
-    bench: Workbench, set: Name, rankers: Names, features: Names = (), measure: Name = "nDCG@10", folds: Folds = 5,
+    bench: Workbench,
+    set: Name,
+    rankers: Names,
+    features: Names = (),
+    measure: Name = "nDCG@10",
+    folds: Folds = 5,
     trials: Trials = 3,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Start an experiment."""
     if not rankers:
         raise RefusedError(422, "choose at least one ranker")

@@ -163,9 +163,11 @@ class DatasetSource(WorkbenchSource):
         names, kept = self._columns(features)
         chosen = [
             (qid, docid, row)
-            for qid in queries if qid in labels
-            for docid, row in self._rows.get(qid, {}).items() if not judged_only or docid in labels[qid]
-        ]  # fmt: skip
+            for qid in queries
+            if qid in labels
+            for docid, row in self._rows.get(qid, {}).items()
+            if not judged_only or docid in labels[qid]
+        ]
         if not chosen:
             raise DataError("none of these queries has a judgement; judge some documents first")
         X = np.asarray(dense(self.data.X[[row for _, _, row in chosen]]))[:, kept]

@@ -105,9 +105,10 @@ class IndexSource(WorkbenchSource):
         title, shown = self._title(docid, number)
         kinds = self.index.kinds
         fields = {
-            name: _shown(value) for name, value in hit.document.fields.items()
+            name: _shown(value)
+            for name, value in hit.document.fields.items()
             if kinds[name] != "text" and name != shown and _shown(value) not in (None, "")
-        }  # fmt: skip
+        }
         text = hit.snippet(marks=(_OPEN, _CLOSE), skip=_TITLES)
         if _OPEN not in text:
             text = hit.snippet(marks=(_OPEN, _CLOSE)) or text
@@ -115,9 +116,12 @@ class IndexSource(WorkbenchSource):
         if shown_text == title:  # nothing but the title matches
             text = shown_text = ""
         return {
-            "id": docid, "title": title, "snippet": _segments(text), "fields": fields,
+            "id": docid,
+            "title": title,
+            "snippet": _segments(text),
+            "fields": fields,
             "lead": self._lead(hit.document, shown_text, title),
-        }  # fmt: skip
+        }
 
     def _lead(self, document: Document, snippet: str, title: str) -> str:
         """The beginning of the longest text of a document; empty if the snippet or the title has it."""

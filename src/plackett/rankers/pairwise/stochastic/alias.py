@@ -46,7 +46,7 @@ def alias_table(weights: np.ndarray, X: Any = None) -> Alias:
 
 
 @kernel
-def _level(keep, other, low, high):  # type: ignore[no-untyped-def]
+def _level(keep, other, low, high):
     """Fill up every slot below the mean from one above it, until all are level; ``low`` and ``high`` are scratch."""
     n = keep.size
     n_low = 0
@@ -77,7 +77,7 @@ def _level(keep, other, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def draw_entry(bits, keep, other):  # type: ignore[no-untyped-def]
+def draw_entry(bits, keep, other):
     """An entry, from 64 random bits."""
     i = below(bits, keep.size)
     if np.float64(bits >> np.uint64(32)) * _UNIT < keep[i]:

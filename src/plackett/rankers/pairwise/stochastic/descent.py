@@ -86,7 +86,7 @@ class Descent:
 
 
 @kernel(inline=True)
-def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, example, indices, scratch):  # type: ignore[no-untyped-def]
+def take(i, first, second, values, columns, pointers, inverse, settings, weights, numbers, example, indices, scratch):
     """Begin a step: number of entries of example i, its score and squared length, the rate."""
     soon = min(i + _AHEAD, first.size - 1)
     ask_for(values, columns, pointers, first[soon])
@@ -107,7 +107,7 @@ def take(i, first, second, values, columns, pointers, inverse, settings, weights
 
 
 @kernel(inline=True)
-def _add(v, u, example, n, indices, dense, delta, weighted):  # type: ignore[no-untyped-def]
+def _add(v, u, example, n, indices, dense, delta, weighted):
     """Add delta x to v and weighted x to u; returns the growth of |v|² if sparse, otherwise 0."""
     grown = 0.0
     if dense:
@@ -125,7 +125,7 @@ def _add(v, u, example, n, indices, dense, delta, weighted):  # type: ignore[no-
 
 
 @kernel(inline=True)
-def move(shrink, add, n, product, square, dense, settings, v, u, numbers, example, indices):  # type: ignore[no-untyped-def]
+def move(shrink, add, n, product, square, dense, settings, v, u, numbers, example, indices):
     """End a step: w ← shrink · w + add · x, and back into the ball."""
     factor = numbers[FACTOR] * shrink
     if abs(factor) < _LEAST_FACTOR:  # the factor goes into the weights, and the sum of the factors into the drift

@@ -7,13 +7,13 @@ from plackett.rankers.pairwise.stochastic.descent import NORM, PENALTY, move, ta
 
 
 @kernel(inline=True)
-def step(product, margin, square, norm, rate, settings):  # type: ignore[no-untyped-def]
+def step(product, margin, square, norm, rate, settings):
     """W ← (1 − ηλ) w, and + ηx where the margin is not reached."""
     return 1.0 - rate * settings[PENALTY], rate if product < margin else 0.0
 
 
 @kernel
-def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):  # type: ignore[no-untyped-def]
+def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):
     """A step for each example."""
     for i in range(first.size):
         n, product, square, rate = take(

@@ -12,13 +12,13 @@ _MOST = 700.0
 
 
 @kernel(inline=True)
-def step(product, margin, square, norm, rate, settings):  # type: ignore[no-untyped-def]
+def step(product, margin, square, norm, rate, settings):
     """W ← (1 − ηλ) w + η x / (1 + e^z), z by how much the margin is exceeded."""
     return 1.0 - rate * settings[PENALTY], rate / (1.0 + np.exp(min(product - margin, _MOST)))
 
 
 @kernel
-def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):  # type: ignore[no-untyped-def]
+def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):
     """A step for each example."""
     for i in range(first.size):
         n, product, square, rate = take(

@@ -258,7 +258,7 @@ def make_draws(loop: Loop, data: RankingDataset, *, rel: float, margin: float, p
 
 
 @kernel(inline=True)
-def _draw_position(order_low, order_high, cumulative, bits):  # type: ignore[no-untyped-def]
+def _draw_position(order_low, order_high, cumulative, bits):
     """A random position from ``order_low`` up to ``order_high``: uniform, or by running sums of weights."""
     if cumulative.size == 0:
         return order_low + below(bits, order_high - order_low)
@@ -276,7 +276,7 @@ def _draw_position(order_low, order_high, cumulative, bits):  # type: ignore[no-
 
 
 @kernel
-def draw(start, first, second, margin, draws):  # type: ignore[no-untyped-def]
+def draw(start, first, second, margin, draws):
     """Draw examples number ``start``, ``start + 1``, …: the rows of pairs, and the margins they should have.
 
     For a single document ``second`` is `RELEVANT` or `IRRELEVANT`.

@@ -7,7 +7,7 @@ from plackett.rankers.pairwise.stochastic.descent import NORM, move, take
 
 
 @kernel(inline=True)
-def step(product, margin, square, norm, rate, settings):  # type: ignore[no-untyped-def]
+def step(product, margin, square, norm, rate, settings):
     """The least |w'| with w'·x ≥ margin and w'·w ≥ |w|², where the margin is not reached (aggressive ROMMA)."""
     if product >= margin or square == 0.0:
         return 1.0, 0.0
@@ -18,7 +18,7 @@ def step(product, margin, square, norm, rate, settings):  # type: ignore[no-unty
 
 
 @kernel
-def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):  # type: ignore[no-untyped-def]
+def run(first, second, margin, values, columns, pointers, inverse, settings, v, u, numbers, example, indices, scratch):
     """A step for each example."""
     for i in range(first.size):
         n, product, square, rate = take(
