@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 import plackett as pk
 from asgi_client import get, post
 from plackett._base.time_limit import time_limit
-from plackett.explanations.exact import EXACT
+from plackett.scorers.trees.scorer import TreeScorer
 from plackett.serve.application import application
 from plackett.serve.csv_rows import csv_table
 from plackett.serve.deadline import Deadline
@@ -421,8 +421,12 @@ def test_only_what_is_returned_is_explained(one, trees, monkeypatch):
     """And the contributions are those among all documents."""
     rows = np.random.default_rng(1).normal(size=(2_000, 4)).astype(np.float32)
     seen = []
-    explain = EXACT["trees"]
-    monkeypatch.setitem(EXACT, "trees", lambda scorer, X, around: seen.append(len(X)) or explain(scorer, X, around))
+    explain = TreeScorer.relative_contributions
+    monkeypatch.setattr(
+        TreeScorer,
+        "relative_contributions",
+        lambda scorer, X, around: seen.append(len(X)) or explain(scorer, X, around),
+    )
     body = {"features": rows.tolist(), "explain": True, "top": 3}
     items = post(one, "/rank", body).json["items"]
     assert seen == [3]

@@ -69,7 +69,7 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
     problem = _Problem(model, loss, shards)
     monitor = ranker._monitor(None)
     weights = lbfgs(problem, np.zeros(problem.shape), monitor)
-    ranker.scorer_ = problem.scorer(weights)
+    ranker.scorer_ = ranker.finished(problem.scorer(weights))
     sizes = {"queries": problem.n_queries, "rows": problem.n_rows, "features": problem.n_features}
     note_training(ranker, shards, sizes | {"shards": len(problem.sizes)}, problem.names)
     return ranker

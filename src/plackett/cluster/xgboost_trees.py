@@ -177,7 +177,7 @@ def _adopt(ranker: Any, booster: Any, data: RankingDataset) -> None:
         path = Path(folder) / "model.json"
         booster.save_model(path)
         imported = read_xgboost(path, n_features=data.n_features)
-    ranker.scorer_ = imported.scorer_
+    ranker.scorer_ = ranker.finished(imported.scorer_)
     ranker.n_features_in_, ranker.history_ = data.n_features, []
     ranker.__dict__.pop("feature_names_in_", None)
     if data.feature_names is not None:

@@ -15,7 +15,6 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.estimators import last_step, of_own_steps
 from plackett.data.required import check_dataset
-from plackett.explanations.exact import EXACT
 from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
 
@@ -114,16 +113,17 @@ def explain(
         "_score": lambda i, versions, of: score(int(chosen[i]), versions, int(chosen[of])),
         "_seen": np.concatenate([everything, dense]),
     }
-    kind = getattr(ranker.scorer_, "kind", "")
-    if kind in EXACT:
-        exact = []
-        for begin in range(0, len(rows), _AT_ONCE):
-            check_time()
-            exact.append(EXACT[kind](ranker.scorer_, rows[begin : begin + _AT_ONCE], around))
-        parts, base = np.concatenate([part for part, _ in exact]), exact[0][1]
-        # a ranker may do more with its model's scores (several outputs, a transformation): then they do not add up
-        if parts.shape == rows.shape and np.allclose(parts.sum(axis=1) + base, scores, rtol=1e-5, atol=1e-6):
-            return Explanation(**common, contributions=parts, base=np.full(scores.size, base), method=kind)
+    exact = []
+    for begin in range(0, len(rows), _AT_ONCE):
+        check_time()
+        exact.append(ranker.scorer_.relative_contributions(rows[begin : begin + _AT_ONCE], around))
+        if exact[0] is None:
+            break
+    if exact and exact[0] is not None:
+        values = np.concatenate([part.values for part in exact])
+        return Explanation(
+            **common, contributions=values, base=np.full(scores.size, exact[0].base), method=exact[0].method
+        )
     orders, starts = draw_orders(around, n_orders, rng)
     draws = np.array([sampled_contributions(_of(score, i), dense[i], orders, starts) for i in chosen.tolist()])
     parts = draws.mean(axis=1)

@@ -14,8 +14,9 @@ from plackett._files.atomic import replacing
 from plackett._names.optional import optional
 from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest
-from plackett.export._form import Form, Layer, Line, Network, form_of
+from plackett.export._form import Form, form_of
 from plackett.export._tools import MissingToolError
+from plackett.scorers.parts import Layer, Line, Network
 
 __public__ = ["write_onnx"]
 

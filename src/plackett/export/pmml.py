@@ -15,8 +15,9 @@ from plackett._base.version import __version__
 from plackett._files.atomic import replacing
 from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
-from plackett.export._form import Form, Line, Network, form_of
+from plackett.export._form import Form, form_of
 from plackett.export._tools import MissingToolError
+from plackett.scorers.parts import Line, Network
 
 __public__ = ["write_pmml"]
 

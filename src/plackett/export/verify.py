@@ -16,7 +16,8 @@ from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.trained_columns import Columns
 from plackett.export._forest import Forest
-from plackett.export._form import Form, Network, features_of, form_of
+from plackett.export._form import Form, features_of, form_of
+from plackett.scorers.parts import Network
 
 __public__ = ["verify_export"]
 

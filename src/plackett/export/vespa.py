@@ -14,7 +14,8 @@ from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, above_double
-from plackett.export._form import Layer, Line, Network, form_of
+from plackett.export._form import form_of
+from plackett.scorers.parts import Layer, Line, Network
 
 __public__ = ["write_vespa"]
 

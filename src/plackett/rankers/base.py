@@ -29,9 +29,9 @@ from plackett.models.base import Model
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
-from plackett.scorers.base import check_size
+from plackett.scorers.base import Scorer, check_size
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
-from plackett.scorers.contributions import contributions
+from plackett.scorers.combined import CombinedScorer
 from plackett.solvers.monitor import Monitor
 
 
@@ -94,8 +94,6 @@ class Ranker(FittedAttributes, Estimator):
     effort: ClassVar[str | None]
     #: The parameters worth tuning, with their ranges. Set by the model or the ranker.
     search_space: ClassVar[SearchSpace]
-    #: Whether its scores are the output of its model on the raw features, so that contributions sum to them.
-    sums_features: ClassVar[bool] = True
     #: For the tests: parameters for a quick check, further parameters to check with, and the names of checks that
     #: it cannot pass (with a comment why).
     _test_settings: ClassVar[dict[str, Any]] = {}
@@ -441,7 +439,17 @@ class Ranker(FittedAttributes, Estimator):
                 PlackettWarning,
                 stacklevel=2,
             )
-        return rows.give_back(contributions(self, rows.data) if pred_contrib else self.score_rows(rows.data))
+        return rows.give_back(self._contributions(rows.data) if pred_contrib else self.score_rows(rows.data))
+
+    def _contributions(self, data: RankingDataset) -> np.ndarray:
+        """Contribution of each feature to each score, and the base score in the last column."""
+        parts = self.scorer_.contributions(data.X, self.n_jobs)
+        if parts is None:
+            raise DataError(
+                f"pred_contrib=True: the scores of {type(self).__name__} are not a sum over its features; "
+                "plackett.explain(ranker, data, qid) estimates contributions for any ranker"
+            )
+        return np.hstack([parts.values, np.broadcast_to(parts.base, data.n_rows)[:, None]])
 
     def _with_exit(self, exit: bool | tuple[int, int]) -> Self:
         """The ranker with its early exit, with another one, or without one."""
@@ -450,7 +458,7 @@ class Ranker(FittedAttributes, Estimator):
             from plackett.rankers.early_exit import with_exit
 
             return with_exit(self, exit)
-        has_one = self.scorer_.kind == "early_exit"
+        has_one = self.scorer_.has_exit
         if exit and not has_one:
             raise DataError(
                 f"exit=True, but this {type(self).__name__} has no early exit; plackett.early_exit adds one"
@@ -458,7 +466,7 @@ class Ranker(FittedAttributes, Estimator):
         if exit or not has_one:
             return self
         plain = copy.copy(self)
-        plain.scorer_ = self.scorer_.trees
+        plain.scorer_ = self.scorer_.without_exit()
         return plain
 
     def _rows(self, X: Any, qid: Any = None) -> Rows:
@@ -495,33 +503,18 @@ class Ranker(FittedAttributes, Estimator):
             )
         return self.calibration_.probability(self.predict(X, qid=qid))
 
-    def _check_loaded(self) -> None:
+    def check_loaded(self) -> None:
         """Check that what was read from a model file fits together, before anything relies on it."""
-        check_size(self.scorer_, type(self).__name__, self._scored_features(), self._takes)
-        self._check_learned()
+        check_size(self.scorer_, type(self).__name__, self.n_features_in_)
         names = getattr(self, "feature_names_in_", None)
         if names is not None and len(names) != self.n_features_in_:
             raise DataError(f"{len(names)} feature names for {self.n_features_in_} features")
         if getattr(self, "reference_", None) is not None:
             check_reference(self.reference_, self.n_features_in_)
 
-    def _takes(self, n_outputs: int) -> bool:
-        """Whether it makes one score per document of this number of outputs of the scorer."""
-        return n_outputs == 1
-
-    def _scored_features(self) -> int | None:
-        """Number of features that the scorer gets; None if it is not that of the data."""
-        return self.n_features_in_
-
-    def _check_learned(self) -> None:
-        """Check the learned attributes of a model file, other than the scorer, before anything relies on them."""
-
     def score_rows(self, data: RankingDataset) -> np.ndarray:
         """Score of each row of a dataset, in its order."""
-        if getattr(self.scorer_, "reads_queries", False):
-            more = {"relations": data.relations} if getattr(self.scorer_, "reads_relations", False) else {}
-            return self.scorer_.predict(data.X, data.offsets, self.n_jobs, query_features=data.query_features, **more)
-        return self.scorer_.predict(data.X, data.offsets, self.n_jobs)
+        return self.scorer_.score_rows(data, self.n_jobs)
 
     def rank(self, X: Any, *, qid: Any = None) -> np.ndarray:
         """Position of each document in its query's list, 1 at the top; ties are broken by row order."""
@@ -709,14 +702,20 @@ class GradientTrained(Ranker):
         return categories_of(X) if hasattr(self.make_model(), "categorical_features") else {}
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
-        start = getattr(self, "scorer_", None) if getattr(self, "warm_start", False) else None
         model = self.make_model()
         if model is not self:
             check_parameters(model)
-        self.scorer_ = model.train(self.make_loss(), data, monitor, start)
+        self.scorer_ = self.finished(model.train(self.make_loss(), data, monitor, self.start()))
 
-    def _takes(self, n_outputs: int) -> bool:
-        return self.make_loss().takes(n_outputs)
+    def start(self) -> Scorer | None:
+        """The trained model to continue from; None without ``warm_start``."""
+        known = hasattr(self, "scorer_") and getattr(self, "warm_start", False)
+        return self.scorer_.model if known else None
+
+    def finished(self, model: Scorer) -> Scorer:
+        """The scorer of a trained model: its output, or its several outputs as the loss combines them."""
+        loss = self.make_loss()
+        return CombinedScorer(model, loss) if loss.combines else model
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         card, model = super()._card(data, monitor), self.make_model()
@@ -726,7 +725,3 @@ class GradientTrained(Ranker):
         if getattr(model, "refit", False) and monitor.valid is not None and not monitor.interrupted:
             card["refit"] = {"queries": data.n_queries + monitor.valid.n_queries}
         return card
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        return self.make_loss().ranking_scores(super().score_rows(data))

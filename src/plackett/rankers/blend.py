@@ -160,7 +160,7 @@ class Blend(Ranker):
     def members_(self) -> list[Ranker]:
         """The trained rankers."""
         self.check_fitted()
-        rankers: Any = self.scorer_.rankers  # whoever trains a blend gives it rankers
+        rankers: Any = self.scorer_.members  # whoever trains a blend gives it rankers
         return list(rankers)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:

@@ -282,7 +282,7 @@ def exit_scorer(
     lists = None if settled == np.inf else np.array([float(settled)])
     return EarlyExitScorer(
         scorer, np.array([trees]), np.array([keep]), np.array([float(slack)]), np.array([-np.inf]), lists
-    ).checked()
+    )
 
 
 def _first(scores: np.ndarray, data: RankingDataset) -> np.ndarray:

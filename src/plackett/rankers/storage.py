@@ -17,10 +17,11 @@ import numpy as np
 from plackett._base.errors import DataError, reading
 from plackett._base.parameters import check_parameters
 from plackett._files import storage
-from plackett._names.catalogue import items, stored_class
+from plackett._names.catalogue import items
 from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
 from plackett.scorers.calibration import CALIBRATIONS
+from plackett.scorers.fields import scorer_class
 from plackett.scorers.plain_values import current, from_plain, to_plain
 
 __public__ = ["save"]
@@ -117,7 +118,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     """Rebuild the ranker from the result of `pack`."""
     algorithm, scorer = header["algorithm"], header["scorer"]
     matching = [item for item in items("ranker") if item.symbol == algorithm]
-    if not matching or scorer not in [item.name for item in items("scorer")]:
+    if not matching:
         raise DataError(f"holds a {algorithm!r} ({scorer!r}), which this version of plackett does not have")
     cls = matching[0].load()
     parameters = current(header["parameters"])
@@ -140,8 +141,8 @@ def unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
     if "calibration" in header:
         parts = _taken(arrays, _CALIBRATION)
         ranker.calibration_ = CALIBRATIONS[header["calibration"]].from_arrays(parts)
-    ranker.scorer_ = stored_class("scorer", scorer).from_arrays(arrays)
-    ranker._check_loaded()
+    ranker.scorer_ = scorer_class(scorer).from_arrays(arrays)
+    ranker.check_loaded()
     return ranker
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
-from plackett.scorers.plain_values import from_plain
+from plackett.scorers.base import Scorer, Size
 
 
 class Member(Protocol):
@@ -20,13 +20,10 @@ class Member(Protocol):
 
     n_features_in_: int
     n_jobs: int | None
-    scorer_: Any
+    scorer_: Scorer
 
     def score_rows(self, data: RankingDataset) -> np.ndarray:
         """Score of each row of a dataset."""
-
-    def trained_copy(self, data: RankingDataset) -> Self:
-        """A copy that is trained on a dataset."""
 
     def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The fitted ranker as JSON and named arrays."""
@@ -34,6 +31,22 @@ class Member(Protocol):
     @classmethod
     def unpack(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """The ranker that `pack` wrote."""
+
+
+class Trainable(Protocol):
+    """What a scorer that trains while it predicts asks of the ranker to train."""
+
+    def trained_copy(self, data: RankingDataset) -> Member:
+        """A copy that is trained on a dataset."""
+
+
+def is_trainable(value: Any) -> bool:
+    """Whether this is a ranker to train.
+
+    >>> is_trainable("LinearRegression")
+    False
+    """
+    return hasattr(value, "trained_copy")
 
 
 def unlabelled(
@@ -53,12 +66,36 @@ def member_scores(ranker: Member, data: RankingDataset, n_jobs: int | None) -> n
     return member.score_rows(data)
 
 
-def unpack_base(text: Any) -> Member:
-    """An untrained ranker, from its parameters as `to_plain` writes them."""
-    base: Member = from_plain(text)
-    if not hasattr(base, "trained_copy"):
-        raise DataError("the base ranker of the model is damaged")
-    return base
+class WithMembers(Scorer):
+    """Base class of scorers with trained rankers inside, which may need all there is to know about the lists."""
+
+    reads_queries: ClassVar[bool] = True
+    reads_relations: ClassVar[bool] = True
+
+    @property
+    def list_aware(self) -> bool:
+        """Whether a document's score depends on its list: true if it does for any member."""
+        return any(member.scorer_.list_aware for member in self.members)
+
+    @property
+    def size(self) -> Size | None:
+        """What it takes and gives."""
+        return Size("members", self.members[0].n_features_in_)
+
+    def predict(
+        self,
+        X: Any,
+        offsets: np.ndarray,
+        n_jobs: int | None = None,
+        query_features: np.ndarray | None = None,
+        relations: Any = None,
+    ) -> np.ndarray:
+        """Score of each row."""
+        return self.score_lists(unlabelled(X, offsets, query_features, relations), n_jobs)
+
+    def score_lists(self, data: RankingDataset, n_jobs: int | None) -> np.ndarray:
+        """Score of each row of a dataset without labels."""
+        raise NotImplementedError
 
 
 def pack_members(rankers: Sequence[Member]) -> dict[str, np.ndarray]:

@@ -307,19 +307,21 @@ class AutoRanker(Ranker):
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         return super()._card(data, monitor) | {"auto": self.__dict__.pop("_told")}
 
-    def _check_learned(self) -> None:
+    def check_loaded(self) -> None:
+        """Check what was read from a model file: the report, too."""
+        super().check_loaded()
         check_report(self.card_["auto"])
 
     def _check_features(self, data: RankingDataset) -> None:
         super()._check_features(data)
-        for ranker in self.scorer_.rankers:
+        for ranker in self.scorer_.members:
             ranker._check_missing(data, "X")
 
     @property
     def members_(self) -> list[Ranker]:
         """The rankers of the blend."""
         self.check_fitted()
-        return list(self.scorer_.rankers)
+        return list(self.scorer_.members)
 
     @property
     def leaderboard_(self) -> pl.DataFrame:

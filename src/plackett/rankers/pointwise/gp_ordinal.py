@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.rankers._laplace import LaplaceRanker
 from plackett.rankers.pointwise._ordinal_svm import grades_of
-from plackett.scorers.gaussian_process import GaussianPosterior
+from plackett.scorers.gaussian_posterior import GaussianPosterior
 from plackett.solvers.intervals import Intervals
 
 

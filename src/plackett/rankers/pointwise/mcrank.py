@@ -39,7 +39,6 @@ class McRank(GradientTrained, Trees):
 
     _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
     paper: ClassVar[str] = "Li, Burges, Wu 2007"
-    sums_features: ClassVar[bool] = False  # several outputs per document
 
     gain: Any = "linear"
     ordinal: bool = False
@@ -51,5 +50,5 @@ class McRank(GradientTrained, Trees):
     def predict_proba(self, X: object, *, qid: object = None) -> np.ndarray:
         """Probability of each grade."""
         rows = self._rows(X, qid)
-        scores = self.scorer_.predict(rows.data.X, rows.data.offsets, self.n_jobs)
+        scores = self.scorer_.model.predict(rows.data.X, rows.data.offsets, self.n_jobs)
         return rows.give_back(self.make_loss().probabilities(scores))

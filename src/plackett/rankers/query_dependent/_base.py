@@ -211,7 +211,7 @@ class LocalRankers(QueryDependent):
     def members_(self) -> list[Ranker]:
         """The trained rankers, the global one first."""
         self.check_fitted()
-        return list(self.scorer_.rankers)
+        return list(self.scorer_.members)
 
     def _card(self, data: RankingDataset, monitor: Monitor) -> dict[str, Any]:
         return super()._card(data, monitor) | {

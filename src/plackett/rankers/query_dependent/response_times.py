@@ -58,7 +58,7 @@ def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
         described = time.perf_counter()
         chosen = scorer.choose(one.X, one.offsets, z)
         decided = time.perf_counter()
-        more = {"relations": one.relations} if getattr(scorer, "reads_relations", False) else {}
+        more = {"relations": one.relations} if scorer.reads_relations else {}
         scorer.score(chosen, one.X, one.offsets, ranker.n_jobs, query_features=one.query_features, **more)
         end = time.perf_counter()
         rows.append((described - begin, decided - described, end - decided))
