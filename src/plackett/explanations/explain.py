@@ -84,8 +84,8 @@ def explain(
             background = None if background is None else step.transform(background)
         ranker = last_step(ranker)
     ranker = _checked(ranker)
-    data = ranker._columns.aligned(data)
-    background = None if background is None else ranker._columns.aligned(background)
+    data = ranker.columns_in.aligned(data)
+    background = None if background is None else ranker.columns_in.aligned(background)
     if n_orders < 1:
         raise DataError(f"n_orders={n_orders}; give at least 1, or 2 for standard errors")
     query = _query(data, qid)

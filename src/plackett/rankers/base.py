@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,33 +9,33 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from plackett._base.errors import DataError, LossError, PlackettWarning, in_shell, parameter
-from plackett._base.estimator import Estimator, not_fitted
+from plackett._base.errors import DataError, LossError, PlackettWarning, parameter
+from plackett._base.estimator import Estimator
 from plackett._base.parameters import check_parameters
 from plackett._base.search_space import SearchSpace
 from plackett.data.canonical import canonical_order
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
-from plackett.data.inputs import Rows, categories_of, rows_to_score, training_data
-from plackett.data.reference import check_reference, reference_of, sample_of
+from plackett.data.inputs import Rows, categories_of, training_data
+from plackett.data.reference import reference_of, sample_of
 from plackett.data.splits import split_queries
 from plackett.data.trained_columns import Columns
 from plackett.losses.base import Loss
 from plackett.measures.blocks import measured
 from plackett.measures.language import parse
-from plackett.measures.ranking import Scored
 from plackett.models.base import Model
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
 from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
-from plackett.scorers.base import Scorer, check_size
+from plackett.scorers.base import Scorer
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.combined import CombinedScorer
+from plackett.scorers.scoring import Scoring, called, refuse_missing
 from plackett.solvers.monitor import Monitor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ranker(FittedAttributes, Estimator):
+class Ranker(Scoring, FittedAttributes, Estimator):
     """Base class of all rankers.
 
     A subclass is a dataclass: its fields are the parameters of the estimator (scikit-learn sees them in the generated
@@ -383,148 +382,39 @@ class Ranker(FittedAttributes, Estimator):
             eval_set = columns.aligned(eval_set, "eval_set")
         self._check_data(eval_set, "eval_set")
         if eval_set.n_features != n_features:
-            raise DataError(f"{_called('eval_set')} {eval_set.n_features} features, but the training data {n_features}")
+            raise DataError(f"{called('eval_set')} {eval_set.n_features} features, but the training data {n_features}")
         return canonical_order(eval_set)  # the mean over queries is a sum, whose last bits depend on their order
 
     def _check_data(self, data: RankingDataset, name: str) -> None:
         for size, unit in ((data.n_rows, "sample(s)"), (data.n_features, "feature(s)")):
             if size == 0:
-                raise DataError(f"{_called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
+                raise DataError(f"{called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
         refuse_categories(data.categories, type(self).__name__)
-        self._check_missing(data, name)
-
-    def _check_missing(self, data: RankingDataset, name: str) -> None:
-        if self.allow_nan:
-            return
-        values = data.X if isinstance(data.X, np.ndarray) else data.X.data
-        if np.isnan(values.sum(dtype=np.float64)):  # infinite values were refused before
-            raise DataError(
-                f"{_called(name)} missing values (NaN), which {type(self).__name__} does not accept; {_impute()}, or "
-                "use a tree ranker such as LambdaMART"
-            )
+        if self.untrainable_part():
+            refuse_missing(data, name, self.untrainable_part())
 
     # ------------------------------------------------------------------------------------------------------ predict
 
-    def predict(
-        self, X: Any, *, qid: Any = None, pred_contrib: bool = False, exit: bool | tuple[int, int] | None = None
-    ) -> np.ndarray:
-        """Score each document; larger is better.
+    def untrainable_part(self) -> str:
+        """Name of what refuses to learn from missing values (NaN), itself or a part; empty if it learns from them."""
+        return "" if self.allow_nan else type(self).__name__
 
-        Scores are in the caller's row order; for a `RankingDataset`, in its grouped order. Columns of a frame are
-        matched to the training data by name.
+    @property
+    def strict_part(self) -> str:
+        """Name of what refuses to score missing values (NaN); as in training."""
+        return self.untrainable_part()
 
-        Parameters
-        ----------
-        X
-            As in `fit`.
-        qid
-            Query of each row; needed only by rankers that look at the whole list.
-        pred_contrib
-            Return the contribution of each feature instead, with the base score in the last column; each row sums to
-            the score. Trees: TreeSHAP. Linear rankers: weight times value, and the intercept. Blends of these: their
-            weighted sum. Other rankers raise an error; `plackett.explain` estimates contributions for any ranker, and
-            relative to the other documents of a list.
-        exit
-            For a ranker with an early exit (`plackett.early_exit`), False scores every document by all trees; True
-            asserts that there is an exit. Two numbers s and k replace the exit: after s trees, only the best k
-            documents of a list are scored to the end. None uses the ranker as it was saved.
-        """
-        if exit is not None:
-            return self._with_exit(exit).predict(X, qid=qid, pred_contrib=pred_contrib)
-        rows = self._rows(X, qid)
-        if self.scorer_.list_aware and not rows.grouped:
-            warnings.warn(
-                f"{type(self).__name__} looks at whole lists; predict without qid treats all rows as one "
-                "list. Give qid=…",
-                PlackettWarning,
-                stacklevel=2,
-            )
-        return rows.give_back(self._contributions(rows.data) if pred_contrib else self.score_rows(rows.data))
-
-    def _contributions(self, data: RankingDataset) -> np.ndarray:
-        """Contribution of each feature to each score, and the base score in the last column."""
-        parts = self.scorer_.contributions(data.X, self.n_jobs)
-        if parts is None:
-            raise DataError(
-                f"pred_contrib=True: the scores of {type(self).__name__} are not a sum over its features; "
-                "plackett.explain(ranker, data, qid) estimates contributions for any ranker"
-            )
-        return np.hstack([parts.values, np.broadcast_to(parts.base, data.n_rows)[:, None]])
-
-    def _with_exit(self, exit: bool | tuple[int, int]) -> Self:
-        """The ranker with its early exit, with another one, or without one."""
-        self.check_fitted()
-        if not isinstance(exit, bool):
-            from plackett.rankers.early_exit import with_exit
-
-            return with_exit(self, exit)
-        has_one = self.scorer_.has_exit
-        if exit and not has_one:
-            raise DataError(
-                f"exit=True, but this {type(self).__name__} has no early exit; plackett.early_exit adds one"
-            )
-        if exit or not has_one:
-            return self
-        plain = copy.copy(self)
-        plain.scorer_ = self.scorer_.without_exit()
-        return plain
-
-    def _rows(self, X: Any, qid: Any = None) -> Rows:
+    def rows(self, X: Any, qid: Any = None) -> Rows:
         """The input of `predict`, checked and with its columns in the order seen in training."""
-        self.check_fitted()
-        rows = rows_to_score(X, qid, self._columns)
-        self._check_features(rows.data)
+        rows = super().rows(X, qid)
         if rows.grouped:
             self._warn_if_cut(rows.data)
         return rows
-
-    @property
-    def _columns(self) -> Columns:
-        """The columns expected in a frame."""
-        names = getattr(self, "feature_names_in_", None)
-        learned = None if names is None else tuple(names.tolist())
-        return Columns(learned, getattr(self, "categories_", {}), type(self).__name__)
 
     def _warn_if_cut(self, data: RankingDataset) -> None:
         part = self.__dict__.get("_trained_part")
         if part is not None and inside_model_selection() and part.warn_if_cut(data):
             del self._trained_part  # once is enough
-
-    def predict_relevance(self, X: Any, *, qid: Any = None) -> np.ndarray:
-        """Probability that each document is relevant (label 1 or more), comparable between queries.
-
-        Needs ``calibration="isotonic"`` or ``"logistic"`` at `fit`. In the order of `predict`.
-        """
-        self.check_fitted()
-        if not hasattr(self, "calibration_"):
-            raise DataError(
-                f"this {type(self).__name__} was fitted without calibration; give calibration='isotonic' and "
-                "validation data (eval_set or validation_fraction)"
-            )
-        return self.calibration_.probability(self.predict(X, qid=qid))
-
-    def check_loaded(self) -> None:
-        """Check that what was read from a model file fits together, before anything relies on it."""
-        check_size(self.scorer_, type(self).__name__, self.n_features_in_)
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(names) != self.n_features_in_:
-            raise DataError(f"{len(names)} feature names for {self.n_features_in_} features")
-        if getattr(self, "reference_", None) is not None:
-            check_reference(self.reference_, self.n_features_in_)
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset, in its order."""
-        return self.scorer_.score_rows(data, self.n_jobs)
-
-    def rank(self, X: Any, *, qid: Any = None) -> np.ndarray:
-        """Position of each document in its query's list, 1 at the top; ties are broken by row order."""
-        rows = self._rows(X, qid)
-        scores = rows.data.from_input_order(self.predict(X, qid=qid)) if rows.caller_order else self.predict(X)
-        unlabelled = rows.data.replace(y=np.zeros(rows.data.n_rows))
-        ranking = Scored(unlabelled, scores).ranking("stable")
-        positions = np.empty(rows.data.n_rows, np.int64)
-        positions[ranking.rows] = np.arange(rows.data.n_rows) - np.repeat(ranking.offsets[:-1], rows.data.group) + 1
-        return rows.give_back(positions)
 
     def score(self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None) -> float:
         """Mean of ``eval_measure`` over the queries, negated where smaller is better.
@@ -535,27 +425,14 @@ class Ranker(FittedAttributes, Estimator):
         if sample_weight is not None:
             raise ValueError("score does not support sample_weight: measures weight all queries equally")
         self.check_fitted()
-        data = training_data(X, y, qid, name="score", columns=self._columns)
-        self._check_features(data)
+        data = training_data(X, y, qid, name="score", columns=self.columns_in)
+        self.check_features(data)
         self._warn_if_cut(data)
         measure = parse(self.eval_measure)
         return measure.worth(measure.mean(measured([measure], data, self.score_rows, n_jobs=self.n_jobs)[0]))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")
-
-    def check_fitted(self) -> None:
-        """Raise an error if it is not fitted yet."""
-        if not hasattr(self, "scorer_"):
-            raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit first")
-
-    def _check_features(self, data: RankingDataset) -> None:
-        if data.n_features != self.n_features_in_:
-            raise DataError(
-                f"{_called('X')} {data.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        self._check_missing(data, "X")
 
     # -------------------------------------------------------------------------------------------------- description
 
@@ -634,20 +511,8 @@ class Ranker(FittedAttributes, Estimator):
         return tags
 
 
-def _called(name: str) -> str:
-    """Data as the subject of a sentence: an argument in Python, a file on the command line."""
-    subjects = {"X": "the data have", "eval_set": "the data of --valid have"} if in_shell() else {}
-    return subjects.get(name, f"{name} has")
-
-
 def _give_validation() -> str:
     return f"give {parameter('eval_set')} or {parameter('validation_fraction', '0.2')}"
-
-
-def _impute() -> str:
-    if in_shell():
-        return "fill them in when training, with --impute median"
-    return "put an imputer before it (make_pipeline(pk.Imputer(), …))"
 
 
 def _spread(values: np.ndarray, data: RankingDataset) -> np.ndarray:

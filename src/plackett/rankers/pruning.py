@@ -131,7 +131,7 @@ def _taken_apart(
     head, trees = split_trees(scorer.text)
     if head["num_class"] != "1":
         raise DataError(f"{type(ranker).__name__} has {head['num_class']} scores per document; prune takes one")
-    ranker._check_features(data)
+    ranker.check_features(data)
     outputs = np.empty((len(trees), data.n_rows))
     values = [np.array(tree["leaf_value"].split(), np.float64) for tree in trees]
     for start in range(0, data.n_rows, _ROWS):

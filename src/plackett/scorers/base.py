@@ -60,6 +60,8 @@ class Scorer(Stored):
     trains: ClassVar[bool] = False
     #: The trees of its model as a `lightgbm.Booster`, if it has any.
     booster: Any = None
+    #: Whether `relative_contributions` are relative to the documents of training, whatever the background.
+    ignores_background: ClassVar[bool] = False
     #: Whether a document's score costs little enough to score a dataset many times.
     cheap: ClassVar[bool] = False
     #: In words, the functions among which training chooses.

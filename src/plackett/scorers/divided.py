@@ -40,6 +40,11 @@ class DividedScorer(FinishedScorer):
         """Those of the model, divided."""
         return self._divided(self.outputs.relative_contributions(X, background))
 
+    @property
+    def ignores_background(self) -> bool:  # type: ignore[override]
+        """As its model."""
+        return self.outputs.ignores_background
+
     def _divided(self, parts: Contributions | None) -> Contributions | None:
         if parts is None:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,9 @@ from plackett.scorers.fields import array, inner
 from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scorer import TreeScorer
+
+#: Exits of ``predict(exit=…)`` whose kernels are kept.
+_KEPT = 8
 
 
 def _trees_only(kind: str) -> type[TreeScorer]:
@@ -152,3 +156,41 @@ def leaf_spread(scorer: TreeScorer, after: int) -> float:
     high, low = (f.reduceat(trees.leaf_value, starts) for f in (np.maximum, np.minimum))
     largest = np.abs(trees.leaf_value).sum()
     return float((high - low).sum() + 1e-12 * largest)  # and what rounding may add
+
+
+def trees_of(scorer: Scorer | None, algorithm: str) -> TreeScorer:
+    """The trees of a scorer, without the exit that they may have."""
+    scorer = None if scorer is None else scorer.without_exit()
+    if not isinstance(scorer, TreeScorer) or scorer.linear_leaves or scorer.trees.n_outputs != 1:
+        raise DataError(
+            f"an early exit needs a fitted ranker with trees of constant leaves and one output, not this {algorithm}"
+        )
+    return scorer
+
+
+def with_exit(scorer: Scorer, exit: Any, algorithm: str) -> EarlyExitScorer:
+    """The scorer with an exit after s trees for all but the best k documents; recent ones are cached."""
+    trees = trees_of(scorer, algorithm)
+    total = trees.trees.n_trees
+    whole = isinstance(exit, Sequence) and len(exit) == 2 and all(isinstance(n, (int, np.integer)) for n in exit)
+    if not whole or not 1 <= exit[0] < total or exit[1] < 1:
+        raise DataError(
+            f"exit={exit!r}; give True, False, or two whole numbers: trees from 1 to {total - 1}, documents from 1"
+        )
+    known: dict[Any, EarlyExitScorer] = trees.__dict__.setdefault("exits", {})
+    found = known.get(tuple(exit))
+    if found is None:
+        if len(known) >= _KEPT:
+            known.clear()
+        found = known[tuple(exit)] = exit_scorer(trees, int(exit[0]), int(exit[1]))
+    return found
+
+
+def exit_scorer(
+    scorer: TreeScorer, trees: int, keep: int, slack: float = 0.0, settled: float = np.inf
+) -> EarlyExitScorer:
+    """The scorer with one exit: the first trees for all documents of a list, the others for the best of them."""
+    lists = None if settled == np.inf else np.array([float(settled)])
+    return EarlyExitScorer(
+        scorer, np.array([trees]), np.array([keep]), np.array([float(slack)]), np.array([-np.inf]), lists
+    )

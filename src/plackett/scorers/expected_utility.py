@@ -45,4 +45,4 @@ class ExpectedUtilityScorer(Scorer):
 
     def check(self) -> None:
         """There is a mean, and a gain."""
-        self.check_that(self.intercept.size and self.gains.size, "no weights, or no gains")
+        self.check_that(self.intercept.size > 0 and self.gains.size > 0, "no weights, or no gains")

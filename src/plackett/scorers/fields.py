@@ -92,7 +92,8 @@ class Field:
 
 
 def _declared(stored: Field) -> Any:
-    return dataclasses.field(metadata={"stored": stored}, **({"default": None} if stored.optional else {}))
+    default: Any = {"default": None} if stored.optional else {}
+    return dataclasses.field(metadata={"stored": stored}, **default)
 
 
 class _BadFieldError(ValueError):
@@ -198,27 +199,27 @@ def array(
 
 @dataclass(frozen=True)
 class _Number(Field):
-    type: type[Any]
+    python: type[Any]
     least: float
     most: float
 
     _DTYPES: ClassVar[dict[type[Any], Any]] = {bool: np.bool_, int: np.int64, float: np.float64}
 
     def write(self, name: str, value: Any) -> _Arrays:
-        return {name: np.array([value], self._DTYPES[self.type])}
+        return {name: np.array([value], self._DTYPES[self.python])}
 
     def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> Any:
         value = np.array(arrays[name])
-        if value.dtype != self._DTYPES[self.type] or value.shape != (1,):
+        if value.dtype != self._DTYPES[self.python] or value.shape != (1,):
             raise _BadFieldError(f"array {name!r} is {value.dtype} of shape {value.shape}, expected one number")
         if not self.least <= value[0] <= self.most:
             raise _BadFieldError(f"array {name!r} is {value[0]}, expected {self.least:g} to {self.most:g}")
-        return self.type(value[0])
+        return self.python(value[0])
 
 
-def number(type: type[Any] = int, *, least: float = 0, most: float = np.iinfo(np.int64).max) -> Any:
+def number(python: type[Any] = int, *, least: float = 0, most: float = np.iinfo(np.int64).max) -> Any:
     """A whole number, a real one or a truth value within bounds."""
-    return _declared(_Number(type, least, most))
+    return _declared(_Number(python, least, most))
 
 
 @dataclass(frozen=True)

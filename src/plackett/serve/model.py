@@ -18,7 +18,6 @@ from plackett._files.checks import open_regular
 from plackett.data.dataset import RankingDataset
 from plackett.data.reference import typical_rows
 from plackett.data.transformer import QueryTransformer
-from plackett.rankers.base import GradientTrained
 from plackett.serve.drift import Drift
 from plackett.serve.http import Deferred, RefusedError, Response, to_json
 from plackett.serve.settings import Settings
@@ -148,13 +147,13 @@ class ServedModel:
     @property
     def exits(self) -> bool:
         """Whether most documents of a list are scored by some of the trees only."""
-        return bool(self.ranker.scorer_.kind == "early_exit")
+        return bool(self.ranker.scorer_.has_exit)
 
     @cached_property
     def _all_trees(self) -> ServedModel:
         """The same model without its early exit; it shares the counts of drift."""
         model = copy.copy(self.model)
-        plain = self.ranker._with_exit(False)
+        plain = self.ranker.with_exit(False)
         if self.steps:
             model.steps = [*self.model.steps[:-1], (self.model.steps[-1][0], plain)]
         else:
@@ -166,11 +165,8 @@ class ServedModel:
     @cached_property
     def score_rows(self) -> Callable[[np.ndarray], np.ndarray]:
         """Scores of the rows of one list: what the ranker does, without the setup it repeats in every call."""
-        ranker = self.ranker
-        if type(ranker).score_rows is not GradientTrained.score_rows:
-            return lambda X: ranker.score_rows(self.dataset(X))
-        scorer, jobs, finish = ranker.scorer_, ranker.n_jobs, ranker.make_loss().ranking_scores
-        return lambda X: finish(scorer.predict(X, np.array([0, len(X)]), jobs))
+        scorer, jobs = self.ranker.scorer_, self.ranker.n_jobs
+        return lambda X: scorer.predict(X, np.array([0, len(X)]), jobs)
 
     @cached_property
     def _own_steps(self) -> bool:
@@ -232,7 +228,7 @@ class ServedModel:
     @property
     def explained_against(self) -> str:
         """What the contributions of `explain` are relative to: ``"training"`` or ``"list"``."""
-        of_training = self._background is not None or self.ranker.scorer_.kind == "trees"
+        of_training = self._background is not None or self.ranker.scorer_.ignores_background
         return "training" if of_training else "list"
 
     def explain(self, X: np.ndarray, documents: np.ndarray) -> Any:

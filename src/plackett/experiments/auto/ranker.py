@@ -32,6 +32,7 @@ from plackett.measures.language import parse
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
 from plackett.scorers.list_features import ListFeaturesScorer, relative_columns, widened
+from plackett.scorers.scoring import refuse_missing
 from plackett.solvers.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -273,7 +274,8 @@ class AutoRanker(Ranker):
         for candidate in candidates:
             ranker = candidate.ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
             try:
-                ranker._check_missing(data, "X")
+                if ranker.untrainable_part():
+                    refuse_missing(data, "X", ranker.untrainable_part())
                 with quietly():
                     fit(ranker, data)
             except FAILURES as failure:
@@ -312,10 +314,10 @@ class AutoRanker(Ranker):
         super().check_loaded()
         check_report(self.card_["auto"])
 
-    def _check_features(self, data: RankingDataset) -> None:
-        super()._check_features(data)
-        for ranker in self.scorer_.members:
-            ranker._check_missing(data, "X")
+    @property
+    def strict_part(self) -> str:
+        """Name of a member that refuses to score missing values."""
+        return next((part for member in self.scorer_.members if (part := member.strict_part)), "")
 
     @property
     def members_(self) -> list[Ranker]:

@@ -23,6 +23,7 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
+from plackett.scorers.scoring import refuse_missing
 from plackett.solvers.monitor import Monitor
 
 #: Clocks for the budget: elapsed time or processor time.
@@ -171,8 +172,9 @@ class Trials:
         ranker = self.ranker(number).set_params(n_jobs=n_jobs)
         train, test = self.splits.train(split), self.splits.test(split)
         start = self.clock()
-        for part in (train, test):
-            ranker._check_missing(part, "X")
+        strict = ranker.untrainable_part()
+        for part in (train, test) if strict else ():
+            refuse_missing(part, "X", strict)
         fit(ranker, train, self._hurry)
         trained = self.clock()
         scores = _staged(ranker, test, self.candidates[number].stages)
@@ -291,7 +293,8 @@ def _staged(ranker: Ranker, data: RankingDataset, stages: tuple[int | None, ...]
     """Scores after each stage, one row per stage."""
     if stages == (None,):
         return ranker.score_rows(data)[None, :]
-    scorer, rows, before, total = ranker.scorer_, [], 0, 0.0
+    scorer, rows, before = ranker.scorer_, [], 0
+    total: Any = 0.0
     for stage in stages:
         assert stage is not None
         # the outputs of the first rounds and the next ones add up; only their sum is finished

@@ -56,7 +56,7 @@ class GPOrdinal(LaplaceRanker):
         """
         from scipy.special import ndtr
 
-        rows = self._rows(X)
+        rows = self.rows(X)
         posterior = self.scorer_
         if not isinstance(posterior, GaussianPosterior) or posterior.grades.size == 0:
             raise DataError("GPOrdinal was fitted without judged labels, so it has no grades")

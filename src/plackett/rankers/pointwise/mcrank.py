@@ -49,6 +49,6 @@ class McRank(GradientTrained, Trees):
 
     def predict_proba(self, X: object, *, qid: object = None) -> np.ndarray:
         """Probability of each grade."""
-        rows = self._rows(X, qid)
+        rows = self.rows(X, qid)
         scores = self.scorer_.model.predict(rows.data.X, rows.data.offsets, self.n_jobs)
         return rows.give_back(self.make_loss().probabilities(scores))

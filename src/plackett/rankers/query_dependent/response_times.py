@@ -48,8 +48,8 @@ def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
     scorer = ranker.scorer_
     if not hasattr(scorer, "choose"):
         raise DataError(f"{type(ranker).__name__} does not use features of the query; time its predict instead")
-    data = ranker._columns.aligned(data)
-    ranker._check_features(data)
+    data = ranker.columns_in.aligned(data)
+    ranker.check_features(data)
     rows = []
     for q in range(data.n_queries):
         one = data.select([q])

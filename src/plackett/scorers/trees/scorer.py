@@ -27,6 +27,7 @@ class TreeScorer(Scorer):
 
     kind: ClassVar[str] = "trees"
     cheap: ClassVar[bool] = True
+    ignores_background: ClassVar[bool] = True
     hypothesis: ClassVar[str] = "sums of regression trees"
 
     def __init__(self, text: str) -> None:
