@@ -20,8 +20,8 @@ import plackett as pk
 from plackett import DataError
 from plackett._files import atomic, compression
 from plackett._files import storage as _storage
-from plackett.rankers import storage
 from plackett.scorers._training_data import pack_data, unpack_data
+from plackett.scorers.model import digest
 
 # one ranker for each kind of scorer that is quick to train
 RANKERS = {
@@ -116,8 +116,8 @@ def fuzz_models(saved, tmp_path, n, seed):
         some = arrays if rng.random() < 0.5 else changed_arrays(arrays, rng)
         words = header if some is not arrays else changed(header, rng)
         text = json.dumps(words)  # escapes, so that half a surrogate pair can be written
-        digest = storage._digest(text, some)
-        _storage.write(path, some, {**metadata, "ranker": text, "digest": digest})
+        hashed = digest(text, some)
+        _storage.write(path, some, {**metadata, "ranker": text, "digest": hashed})
         with np.errstate(all="ignore"):
             try:
                 ranker = pk.load(path)
@@ -189,7 +189,7 @@ def rewritten(path, change):
     """The file with another description, and the digest that belongs to it."""
     arrays, metadata = _storage.read(path, mmap=False)
     text = change(metadata["ranker"])
-    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": storage._digest(text, arrays)})
+    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": digest(text, arrays)})
 
 
 def test_a_small_file_cannot_ask_for_many_layers(tmp_path):
@@ -200,7 +200,7 @@ def test_a_small_file_cannot_ask_for_many_layers(tmp_path):
     words = json.loads(arrays["network"].tobytes())
     for change in ({"n_layers": 10**9}, {"n_layers": -5}, {"n_layers": 1e9}, {"hidden": [4] * 100_000}):
         bad = arrays | {"network": np.frombuffer(json.dumps(words | change).encode(), np.uint8)}
-        _storage.write(path, bad, {**metadata, "digest": storage._digest(metadata["ranker"], bad)})
+        _storage.write(path, bad, {**metadata, "digest": digest(metadata["ranker"], bad)})
         with pytest.raises(DataError, match=r"m\.plackett"):
             pk.load(path)
 

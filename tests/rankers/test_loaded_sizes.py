@@ -10,9 +10,9 @@ import pytest
 import plackett as pk
 from plackett._files import storage as _storage
 from plackett.models.trees.model import Trees
-from plackett.rankers import storage
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.scorers.base import Size
+from plackett.scorers.model import digest
 from plackett.scorers.nested import NestedScorer
 from plackett.testing.rankers import easy_task
 
@@ -121,8 +121,8 @@ def saved(ranker, path, change):
     ranker.save(path)
     found, metadata = _storage.read(path, mmap=False)
     arrays = change(dict(found))
-    digest = storage._digest(metadata["ranker"], arrays)
-    _storage.write(path, arrays, {**metadata, "digest": digest})
+    hashed = digest(metadata["ranker"], arrays)
+    _storage.write(path, arrays, {**metadata, "digest": hashed})
 
 
 @pytest.mark.parametrize(("ranker", "change", "array"), CASES.values(), ids=CASES)

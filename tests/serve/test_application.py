@@ -21,7 +21,7 @@ import plackett as pk
 from asgi_client import call, get, post
 from plackett._base.time_limit import check_time, time_limit
 from plackett._files import storage as _storage
-from plackett.rankers import storage
+from plackett.scorers.model import digest
 from plackett.serve.application import Application, application
 from plackett.serve.deadline import Deadline
 from plackett.serve.drift import Drift, stability_index
@@ -497,7 +497,7 @@ def rewritten(path, **changes):
     """Change the description in a model file, with a digest that fits."""
     arrays, metadata = _storage.read(path, mmap=False)
     text = json.dumps(json.loads(metadata["ranker"]) | changes)
-    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": storage._digest(text, arrays)})
+    _storage.write(path, arrays, {**metadata, "ranker": text, "digest": digest(text, arrays)})
 
 
 def test_files_that_cannot_be_served_are_skipped_and_logged_once(tmp_path, trees, linear, caplog):

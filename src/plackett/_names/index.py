@@ -208,6 +208,7 @@ PUBLIC: dict[str, str] = \
  'letor_folds': 'plackett.data.splits',
  'link_relation': 'plackett.graph.relations',
  'load': 'plackett._load',
+ 'load_scorer': 'plackett._load',
  'log_to_mlflow': 'plackett.experiments.tracking',
  'loss': 'plackett.losses.custom',
  'mean_ranks': 'plackett.evaluation.friedman',

@@ -17,6 +17,7 @@ from plackett.data.estimators import last_step, of_own_steps
 from plackett.data.required import check_dataset
 from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
+from plackett.scorers.scoring import Scoring
 
 __public__ = ["explain"]
 
@@ -142,9 +143,7 @@ def _of(score: Score, i: int) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _checked(ranker: Any) -> Any:
-    from plackett.rankers.base import Ranker
-
-    if not isinstance(ranker, Ranker):
+    if not isinstance(ranker, Scoring):
         raise DataError(
             f"explain needs a fitted plackett ranker, not a {type(ranker).__name__}; for a pipeline with steps of "
             "other libraries give the last step, and the data as transformed by the previous steps"

@@ -473,13 +473,6 @@ class Ranker(Scoring, FittedAttributes, Estimator):
 
         return pack(self)
 
-    @classmethod
-    def unpack(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranker:
-        """The ranker that `pack` wrote."""
-        from plackett.rankers.storage import unpack
-
-        return unpack(header, arrays)
-
     def trained_copy(self, data: RankingDataset) -> Ranker:
         """A copy that is trained on a dataset, without a warning if it learns nothing."""
         from plackett.rankers.wrapper import train_quietly

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer, Size
 
@@ -27,10 +26,6 @@ class Member(Protocol):
 
     def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The fitted ranker as JSON and named arrays."""
-
-    @classmethod
-    def unpack(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """The ranker that `pack` wrote."""
 
 
 class Trainable(Protocol):
@@ -109,7 +104,9 @@ def pack_members(rankers: Sequence[Member]) -> dict[str, np.ndarray]:
 
 
 def unpack_members(arrays: dict[str, np.ndarray]) -> tuple[Member, ...]:
-    """The rankers that `pack_members` wrote. Their classes are looked up in the catalogue."""
+    """The rankers that `pack_members` wrote, as models that score."""
+    from plackett.scorers.model import ScoringModel
+
     headers = json.loads(arrays["members"].tobytes())
     if not isinstance(headers, list) or not 0 < len(headers) <= len(arrays):  # every member has arrays
         raise DataError("the members of the model are damaged")
@@ -118,15 +115,7 @@ def unpack_members(arrays: dict[str, np.ndarray]) -> tuple[Member, ...]:
         number, dot, rest = name.partition(".")
         if dot and number.isdecimal() and int(number) < len(parts):
             parts[int(number)][rest] = array
-    return tuple(_class(header["algorithm"]).unpack(header, part) for header, part in zip(headers, parts, strict=True))
-
-
-def _class(algorithm: str) -> type[Member]:
-    for item in items("ranker"):
-        if item.symbol == algorithm:
-            member: type[Member] = item.load()
-            return member
-    raise DataError(f"holds a {algorithm!r}, which this version of plackett does not have")
+    return tuple(ScoringModel(header, part) for header, part in zip(headers, parts, strict=True))
 
 
 def same_features(rankers: Sequence[Member]) -> tuple[Member, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.transformer import QueryTransformer
-from plackett.rankers.base import Ranker
+from plackett.scorers.scoring import Scoring
 
 _ONE_QUERY = np.zeros(1, np.int64)
 
@@ -24,10 +24,10 @@ class FusedPipeline:
     steps
         Fitted transformers of ours.
     ranker
-        A fitted ranker.
+        A fitted ranker, or a loaded model.
     """
 
-    def __init__(self, steps: Sequence[QueryTransformer], ranker: Ranker) -> None:
+    def __init__(self, steps: Sequence[QueryTransformer], ranker: Scoring) -> None:
         self.steps, self.ranker = tuple(steps), ranker
         self.first = self.steps[0]
         self.names_agree = self._names_agree()
@@ -41,11 +41,15 @@ class FusedPipeline:
     def of(cls, estimators: Sequence[Any]) -> FusedPipeline | None:
         """The steps of a pipeline as one function; None if one of them is not ours or not fitted."""
         *steps, ranker = estimators
-        if not steps or not isinstance(ranker, Ranker) or not hasattr(ranker, "scorer_"):
+        if not isinstance(ranker, Scoring) or not hasattr(ranker, "scorer_"):
             return None
-        if not all(isinstance(step, QueryTransformer) and hasattr(step, "n_features_in_") for step in steps):
-            return None
-        return cls(steps, ranker)
+        return cls(steps, ranker) if cls.fits(steps) else None
+
+    @staticmethod
+    def fits(steps: Sequence[Any]) -> bool:
+        """Whether there are steps, all of them ours and fitted."""
+        ours = (isinstance(step, QueryTransformer) and hasattr(step, "n_features_in_") for step in steps)
+        return len(steps) > 0 and all(ours)
 
     def predict(self, X: Any, qid: Any = None) -> np.ndarray | None:
         """Scores; None if the steps must run one by one: for other kinds of tables, warnings and errors."""
@@ -94,7 +98,7 @@ class FusedPipeline:
             X = step._apply(X, offsets)
         with np.errstate(over="ignore"):
             X = np.ascontiguousarray(X, np.float32)
-        if X.shape[1] != self.ranker.n_features_in_ or not _is_finite(X, self.ranker.allow_nan):
+        if X.shape[1] != self.ranker.n_features_in_ or not _is_finite(X, not self.ranker.strict_part):
             return None
         return self.ranker.score_rows(RankingDataset(X=X, y=None, offsets=offsets, qids=qids))
 
