@@ -130,12 +130,32 @@ def load_scorer(path: str | os.PathLike[str]) -> SavedScorer:
     >>> load_scorer(path).rank([[5.0], [7.0]], qid=[2, 2])
     array([2, 1])
     """
-    check_regular(path)
-    with reading(path, "the description of the model"):
-        model = SavedScorer(*model_file.read(path))
+    model = _scorer(path)
     if model_file.trains(model):
         raise DataError(
             f"{path}: {model.algorithm} trains while it predicts, so its scores need the estimator; read it with "
             "plackett.load"
         )
     return model
+
+
+def load_to_score(path: str | os.PathLike[str]) -> Any:
+    """What `load_scorer` gives where that is enough; otherwise `load`: what trains while it predicts, other tools'."""
+    if not _is_model(path):
+        return load(path)
+    model = _scorer(path)
+    return load(path) if model_file.trains(model) else model
+
+
+def _is_model(path: str | os.PathLike[str]) -> bool:
+    """Whether this is a model file of plackett."""
+    try:
+        return bool(storage.read_metadata(path).get("kind") == "model")
+    except (DataError, OSError):
+        return False
+
+
+def _scorer(path: str | os.PathLike[str]) -> SavedScorer:
+    check_regular(path)
+    with reading(path, "the description of the model"):
+        return SavedScorer(*model_file.read(path))

@@ -17,8 +17,8 @@ from plackett.data.query_normalizer import QueryNormalizer
 from plackett.data.reference import below_zero
 from plackett.export._forest import Forest, Tree
 from plackett.feature_selection.selector import FeatureSelector
-from plackett.rankers.base import Ranker
 from plackett.scorers.parts import Line, Network, Steps
+from plackett.scorers.scoring import Scoring
 from plackett.scorers.trees.arrays import TreeArrays
 
 #: What an export writes: trees of TreeArrays and of Steps are a forest here.
@@ -152,12 +152,12 @@ def form_of(
     """
     if hasattr(model, "steps"):
         return _of_pipeline([step for _, step in model.steps], feature_names, lists, fills)
-    if not isinstance(model, Ranker):
+    if not isinstance(model, Scoring):
         raise DataError(f"a {type(model).__name__} cannot be exported; give a fitted ranker")
     model.check_fitted()
     parts = _parts(model)
     signed = below_zero(getattr(model, "reference_", None), int(model.n_features_in_))
-    return Form(names_of(model, feature_names), tuple(parts), type(model).__name__, signed)
+    return Form(names_of(model, feature_names), tuple(parts), model.algorithm, signed)
 
 
 def _of_pipeline(steps: list[Any], feature_names: Sequence[str] | None, lists: bool, fills: bool) -> Form:
@@ -265,11 +265,11 @@ _STEPS: dict[type, Callable[[Form, Any], Form]] = {
 }
 
 
-def _parts(ranker: Any) -> list[tuple[float, Part]]:
+def _parts(ranker: Scoring) -> list[tuple[float, Part]]:
     scorer = ranker.scorer_
     why = scorer.not_exportable
     if why:
-        raise DataError(f"this {type(ranker).__name__} {why}")
+        raise DataError(f"this {ranker.algorithm} {why}")
     return [(factor, _written(part)) for factor, part in scorer.export_parts()]
 
 

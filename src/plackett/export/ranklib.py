@@ -23,6 +23,7 @@ from plackett.export._ranklib_sums import read_linear, read_rankboost, write_lin
 from plackett.export._ranklib_trees import read_trees, write_trees
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
+from plackett.scorers.scoring import Scoring
 from plackett.scorers.trees.scorer import TreeScorer
 
 __public__ = ["read_ranklib", "write_ranklib"]
@@ -76,7 +77,7 @@ _SETTING = re.compile(r"##\s*(.+?)\s*=\s*(\S+)\s*$")
 
 
 def _trees(ranker: Ranker) -> tuple[str, str]:
-    name = {"MART": "MART", "RandomForest": "Random Forests"}.get(type(ranker).__name__, "LambdaMART")
+    name = {"MART": "MART", "RandomForest": "Random Forests"}.get(ranker.algorithm, "LambdaMART")
     [(factor, trees)] = ranker.scorer_.export_parts()
     scorer = ranker.scorer_.model
     if factor != 1.0:
@@ -99,7 +100,7 @@ def _linear(ranker: Ranker) -> tuple[str, str]:
     text = write_linear(LinearScorer(line.weights[:, None], np.array([line.intercept])))
     if text.startswith("0:"):
         return "Linear Regression", text
-    return "AdaRank" if type(ranker).__name__ == "AdaRank" else "Coordinate Ascent", text
+    return "AdaRank" if ranker.algorithm == "AdaRank" else "Coordinate Ascent", text
 
 
 def _additive(ranker: Ranker) -> tuple[str, str]:
@@ -107,7 +108,7 @@ def _additive(ranker: Ranker) -> tuple[str, str]:
 
 
 def _network(ranker: Ranker) -> tuple[str, str]:
-    name = type(ranker).__name__
+    name = ranker.algorithm
     return name if name in ("LambdaRank", "ListNet") else "RankNet", write_network(ranker.scorer_)
 
 
@@ -213,7 +214,7 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
     >>> open(path).readline()
     '## Coordinate Ascent\n'
     """
-    if not isinstance(ranker, Ranker):
+    if not isinstance(ranker, Scoring):
         alone = " alone (pipeline[-1])" if hasattr(ranker, "steps") else ""
         raise DataError(f"a {type(ranker).__name__} cannot be written as a RankLib model; give a fitted ranker{alone}")
     ranker.check_fitted()
@@ -221,7 +222,7 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
         form_of(ranker)  # says why
     if ranker.scorer_.kind not in _WRITERS:
         raise DataError(
-            f"{type(ranker).__name__} ({ranker.scorer_.kind}) has no counterpart in RankLib; trees, linear models, "
+            f"{ranker.algorithm} ({ranker.scorer_.kind}) has no counterpart in RankLib; trees, linear models, "
             "RankBoost and networks of sigmoid layers have"
         )
     name, body = _WRITERS[ranker.scorer_.kind](ranker)

@@ -125,7 +125,7 @@ def _taken_apart(
     ranker: Any, data: RankingDataset, n_jobs: int | None
 ) -> tuple[dict[str, str], list[dict[str, str]], np.ndarray]:
     """Header and trees of the ensemble, and the output of each tree for each document."""
-    scorer = getattr(ranker, "scorer_", None)
+    scorer = ranker.scorer_.model if hasattr(ranker, "scorer_") else None
     if not isinstance(scorer, TreeScorer):
         raise DataError(f"prune needs a fitted tree ranker, but {type(ranker).__name__} has no trees or is not fitted")
     head, trees = split_trees(scorer.text)

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -71,13 +71,24 @@ class ScoringModel(Scoring):
             self.calibration_ = CALIBRATIONS[header["calibration"]].from_arrays(taken(arrays, CALIBRATION))
         self.scorer_ = scorer_class(header["scorer"]).from_arrays(arrays)
         self.check_loaded()
-        self._fused = None
+        self._fused: FusedPipeline | None = None
         if "pipeline" in header:
             *before, last = header["pipeline"]
             steps = [(str(step["step"]), made(step)) for step in before]
-            alone = copy.copy(self)
-            self._fused = FusedPipeline.of([*(step for _, step in steps), alone])
-            self.steps = [*steps, (str(last["step"]), alone)]
+            self._lead_to(steps, str(last["step"]), copy.copy(self))
+
+    def _lead_to(self, before: list[tuple[str, Any]], name: str, model: ScoringModel) -> None:
+        """Let steps come before a model."""
+        self.steps = [*before, (name, model)]
+        self._fused = FusedPipeline.of([step for _, step in self.steps])
+
+    def with_exit(self, exit: bool | tuple[int, int]) -> Self:
+        """The same with its early exit (True), with another one, or without one (False)."""
+        other = super().with_exit(exit)
+        if hasattr(self, "steps") and other is not self:
+            *before, (name, last) = self.steps
+            other._lead_to(before, name, last.with_exit(exit))
+        return other
 
     @property
     def algorithm(self) -> str:

@@ -18,6 +18,7 @@ from plackett._files.checks import open_regular
 from plackett.data.dataset import RankingDataset
 from plackett.data.reference import typical_rows
 from plackett.data.transformer import QueryTransformer
+from plackett.scorers.scoring import Scoring
 from plackett.serve.drift import Drift
 from plackett.serve.http import Deferred, RefusedError, Response, to_json
 from plackett.serve.settings import Settings
@@ -152,12 +153,11 @@ class ServedModel:
     @cached_property
     def _all_trees(self) -> ServedModel:
         """The same model without its early exit; it shares the counts of drift."""
-        model = copy.copy(self.model)
-        plain = self.ranker.with_exit(False)
-        if self.steps:
-            model.steps = [*self.model.steps[:-1], (self.model.steps[-1][0], plain)]
+        if isinstance(self.model, Scoring):
+            model: Any = self.model.with_exit(False)
         else:
-            model = plain
+            model = copy.copy(self.model)
+            model.steps = [*self.model.steps[:-1], (self.model.steps[-1][0], self.ranker.with_exit(False))]
         twin = ServedModel(model, self.name, self.version, path=self.path, threads=self.ranker.n_jobs)
         twin.drift = self.drift
         return twin
@@ -178,7 +178,7 @@ class ServedModel:
         offsets = np.array([0, len(X)])
         for step in self.steps:
             X = np.ascontiguousarray(step._apply(X, offsets), np.float32)
-        if not self.ranker.allow_nan and np.isnan(X).any():
+        if self.ranker.strict_part and np.isnan(X).any():
             i, j = (int(k) for k in np.argwhere(np.isnan(X))[0])
             raise RefusedError(
                 400,
@@ -204,7 +204,7 @@ class ServedModel:
         if infinite.any():
             i, j = (int(k) for k in np.argwhere(infinite)[0])
             raise RefusedError(400, f"feature {self._named(j)} of document {i} is infinite; give a finite number")
-        if not self.ranker.allow_nan and not self.steps:
+        if self.ranker.strict_part and not self.steps:
             i, j = (int(k) for k in np.argwhere(np.isnan(X))[0])
             raise RefusedError(
                 400,

@@ -230,7 +230,7 @@ def test_voters_are_the_weights_that_lasted():
 @pytest.mark.parametrize("change", [{"counts": np.ones(3)}, {"counts": -np.ones(2)}, {"weights": np.ones(2)}])
 def test_damaged_votes_are_refused(change):
     arrays = VotingScorer(np.ones((2, 3)), np.ones(2)).to_arrays()
-    with pytest.raises(ValueError, match="voters"):
+    with pytest.raises(ValueError, match="voting model is damaged"):
         VotingScorer.from_arrays(arrays | change)
 
 
