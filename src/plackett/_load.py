@@ -141,18 +141,10 @@ def load_scorer(path: str | os.PathLike[str]) -> SavedScorer:
 
 def load_to_score(path: str | os.PathLike[str]) -> Any:
     """What `load_scorer` gives where that is enough; otherwise `load`: what trains while it predicts, other tools'."""
-    if not _is_model(path):
+    if foreign_reader(path) is not None:
         return load(path)
     model = _scorer(path)
     return load(path) if model_file.trains(model) else model
-
-
-def _is_model(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a model file of plackett."""
-    try:
-        return bool(storage.read_metadata(path).get("kind") == "model")
-    except (DataError, OSError):
-        return False
 
 
 def _scorer(path: str | os.PathLike[str]) -> SavedScorer:

@@ -454,7 +454,9 @@ def test_what_may_pass_is_tried_again(tmp_path, trees, monkeypatch):
     write(trees, tmp_path / "m.plackett")
     models = Models([str(tmp_path)])
     with monkeypatch.context() as patched:
-        patched.setattr("plackett.serve.models.load", lambda path: (_ for _ in ()).throw(PermissionError(13, "denied")))
+        patched.setattr(
+            "plackett.serve.models.load_to_score", lambda path: (_ for _ in ()).throw(PermissionError(13, "denied"))
+        )
         assert [change.what for change in models.refresh()] == ["failed"]
         assert models.refresh() == []
     assert [change.what for change in models.refresh()] == ["loaded"]
@@ -465,7 +467,7 @@ def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, c
     for name in ("bad", "good", "half", "odd"):
         write(trees, tmp_path / f"{name}.plackett")
     rewritten(tmp_path / "bad.plackett", card={"rows": 2**64})
-    rewritten(tmp_path / "half.plackett", parameters={"\ud800": 1})
+    rewritten(tmp_path / "half.plackett", scorer="\ud800")
     app = application([tmp_path])
     prepare = app.models.prepare
 
@@ -479,7 +481,7 @@ def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, c
     assert [model.name for model in app.models.all()] == ["good"]
     assert "cannot be written as JSON" in get(app, "/v2/models/bad/ready").json["error"]
     assert "ZeroDivisionError" in get(app, "/v2/models/odd/ready").json["error"]
-    assert "has no parameter" in get(app, "/v2/models/half/ready").json["error"]
+    assert "is not known to this version" in get(app, "/v2/models/half/ready").json["error"]
     app.models.prepare = prepare
     write(trees, tmp_path / "odd.plackett")
     app.refresh()
@@ -556,7 +558,7 @@ def test_a_process_that_only_serves_has_nothing_left_to_collect(tmp_path, trees)
 def test_datasets_are_no_models(tmp_path, data):
     pk.write(data, tmp_path / "d.plackett")
     changes = Models([str(tmp_path / "d.plackett")]).refresh()
-    assert [c.what for c in changes] == ["failed"] and "no fitted ranker" in changes[0].reason
+    assert [c.what for c in changes] == ["failed"] and "holds a dataset, not a model" in changes[0].reason
 
 
 # ---------------------------------------------------------------------------------------------------------------- docs

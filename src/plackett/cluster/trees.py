@@ -139,7 +139,7 @@ def _prepared(shard: RankingDataset, ranker: Any) -> RankingDataset:
     """The shard as `fit` would see it, made once in each worker."""
     if "prepared" not in shard.memo:
         refuse_categories(shard.categories, "training over shards")
-        shard.memo["prepared"] = ranker._prepared(shard)
+        shard.memo["prepared"] = ranker.prepared(shard)
     return shard.memo["prepared"]
 
 

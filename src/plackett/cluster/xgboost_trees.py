@@ -64,7 +64,7 @@ def fit_xgboost(
         if getattr(ranker, name) is not None:
             raise LossError(f"{name}={getattr(ranker, name)!r} needs validation data, which fit_xgboost does not use")
     model: Any = ranker.make_model()
-    data = ranker._prepared(data)
+    data = ranker.prepared(data)
     if not isinstance(data.X, np.ndarray):
         raise LossError("fit_xgboost takes dense features")
     loss = ranker.make_loss().settle(data)

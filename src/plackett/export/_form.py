@@ -199,17 +199,17 @@ def _imputed(form: Form, imputer: Imputer) -> Form:
             "'median', 'mean' and 'constant' can"
         )
     fills = imputer.statistics_.astype(np.float32)
-    if imputer._added.size and not form.all_trees:
+    if imputer.added.size and not form.all_trees:
         raise DataError(
             f"an Imputer with add_indicator=True can be exported with trees only, and this {form.algorithm} has "
             "other parts"
         )
-    if imputer._added.size and form.normalised:
+    if imputer.added.size and form.normalised:
         raise DataError("an Imputer with add_indicator=True cannot be exported before a QueryNormalizer, only after it")
     if form.normalised:  # nothing is missing behind this step
         return replace(form, fills=fills, fills_first=True)
     parts = tuple(
-        (factor, part.imputed(fills, imputer._added) if isinstance(part, Forest) else part)
+        (factor, part.imputed(fills, imputer.added) if isinstance(part, Forest) else part)
         for factor, part in form.parts
     )
     return replace(form, parts=parts, signed=form.signed[: fills.size], fills=None if form.all_trees else fills)

@@ -243,7 +243,7 @@ def _scores(ranker: Any, rows: np.ndarray) -> np.ndarray:
     offsets = np.array([0, len(rows)])
     if hasattr(ranker, "steps"):
         for _, step in ranker.steps[:-1]:
-            rows = np.asarray(step._apply(rows, offsets), np.float32)
+            rows = np.asarray(step.apply(rows, offsets), np.float32)
         ranker = ranker.steps[-1][1]
     return ranker.score_rows(RankingDataset(X=rows, y=None, offsets=offsets, qids=np.arange(1)))
 

@@ -161,22 +161,22 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         self.__dict__.pop("_trained_part", None)
         if inside_model_selection():
             self._trained_part = TrainedPart.of(data)
-        data = self._prepared(data)
+        data = self.prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
         columns = Columns(names, categories, type(self).__name__)
         valid = self._validation(eval_set, eval_qid, eval_group, data.n_features, columns)
         before = self.__dict__.get("categories_")
-        self._set_categories(categories)
+        self.set_categories(categories)
         try:
-            monitor = self._train(data, valid, after_round(callbacks, self))
+            monitor = self.train_on(data, valid, after_round(callbacks, self))
         except BaseException:
-            self._set_categories(before)  # a failed fit leaves the ranker unchanged
+            self.set_categories(before)  # a failed fit leaves the ranker unchanged
             raise
         if monitor.interrupted:
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
         return self
 
-    def _train(
+    def train_on(
         self, data: RankingDataset, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None
     ) -> Monitor:
         """Train on prepared data, and record what the model card reports."""
@@ -185,13 +185,13 @@ class Ranker(Scoring, FittedAttributes, Estimator):
             raise DataError(f"random_state={self.random_state}; give a whole number of 0 or more, or None")
         if valid is None and self.validation_fraction is not None:
             data, valid = self._set_aside(data)
-        monitor = self._monitor(valid, after)
+        monitor = self.make_monitor(valid, after)
         if self.calibration is not None:
             if self.calibration not in CALIBRATIONS:
                 raise DataError(f"calibration={self.calibration!r}; the kinds are {', '.join(CALIBRATIONS)}, or None")
             if valid is None:
                 raise DataError(f"calibration needs validation data: {_give_validation()}")
-            if self._refits():
+            if self.refits():
                 raise DataError(
                     f"calibration={self.calibration!r} needs held-out data, but refit=True trains on all of it; use one"
                 )
@@ -200,12 +200,12 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         scores = self.score_rows(sample)
         if not monitor.interrupted and not monitor.called_off:
             self._check_scores(data, sample, scores)
-        self._note(data, monitor)
-        self._calibrate(valid)
-        self._note_reference(sample, scores)
+        self.note_training(data, monitor)
+        self.calibrate_on(valid)
+        self.note_reference(sample, scores)
         return monitor
 
-    def _refits(self) -> bool:
+    def refits(self) -> bool:
         """Whether the final model is also trained on the validation data."""
         return bool(getattr(self, "refit", False))
 
@@ -213,7 +213,8 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         """The categorical columns to learn from; none if the ranker accepts numbers only."""
         return {}
 
-    def _set_categories(self, categories: dict[str, list[Any]] | None) -> None:
+    def set_categories(self, categories: dict[str, list[Any]] | None) -> None:
+        """Note the values of categorical columns; None or nothing forgets them."""
         self.__dict__.pop("categories_", None)
         if categories:
             self.categories_: dict[str, list[Any]] = categories
@@ -224,7 +225,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
             if getattr(self, name) is not None:
                 raise DataError(f"{what} has no validation data, which {name}={getattr(self, name)!r} needs; {hint}")
 
-    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+    def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The data as passed to `_fit`: checked, in canonical order, without queries of weight 0."""
         check_parameters(self)
         self._check_data(data, name)
@@ -264,7 +265,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
                 stacklevel=3,
             )
 
-    def _monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
+    def make_monitor(self, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None) -> Monitor:
         """The monitor that follows training."""
         if self.early_stopping_rounds is not None:
             if valid is None:
@@ -274,7 +275,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         measure = parse(self.eval_measure)
         return Monitor(valid, measure, self.early_stopping_rounds, self.verbose, self.n_jobs, after_round=after)
 
-    def _note(self, data: RankingDataset, monitor: Monitor) -> None:
+    def note_training(self, data: RankingDataset, monitor: Monitor) -> None:
         """Record what the ranker was trained on."""
         self.n_features_in_ = data.n_features
         self.__dict__.pop("feature_names_in_", None)
@@ -284,7 +285,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         self.card_ = self._card(data, monitor)
         self.__dict__.pop("calibration_", None)  # it was learned for other weights
 
-    def _note_reference(self, sample: RankingDataset, scores: np.ndarray) -> None:
+    def note_reference(self, sample: RankingDataset, scores: np.ndarray) -> None:
         """Record how features and scores are distributed, for a service to detect drift."""
         reference = reference_of(sample, scores)
         self.__dict__.pop("reference_", None)
@@ -294,17 +295,18 @@ class Ranker(Scoring, FittedAttributes, Estimator):
     def note_distribution(self, data: RankingDataset) -> None:
         """Record how features and scores are distributed in these data, after the scorer has changed."""
         sample = sample_of(data)
-        self._note_reference(sample, self.score_rows(sample))
+        self.note_reference(sample, self.score_rows(sample))
 
     def _note_part(self, data: RankingDataset) -> None:
         """Record everything that `partial_fit` has seen so far."""
         before = getattr(self, "card_", {}).get("data", {})
-        self._note(data, Monitor())
+        self.note_training(data, Monitor())
         if before:
             sizes = {name: before[name] + self.card_["data"][name] for name in ("queries", "rows")}
             self.card_["data"] = sizes | {"features": data.n_features, "parts": before.get("parts", 1) + 1}
 
-    def _calibrate(self, valid: RankingDataset | None) -> None:
+    def calibrate_on(self, valid: RankingDataset | None) -> None:
+        """Learn on validation data how likely a document is to be relevant given its score, if `calibration` is set."""
         self.__dict__.pop("calibration_", None)
         if self.calibration is not None and valid is not None:
             scores, weight = self.score_rows(valid), valid.sample_weight
@@ -553,7 +555,8 @@ class GradientTrained(Ranker):
         """Whether it learns from explicit preferences; decided by the loss."""
         return self.make_loss().takes_preferences
 
-    def _refits(self) -> bool:
+    def refits(self) -> bool:
+        """Whether the final model is also trained on the validation data."""
         return bool(getattr(self.make_model(), "refit", False))
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:

@@ -117,8 +117,8 @@ class Blend(Ranker):
             ranker.check_features(data)
         scores = [ranker.score_rows(data) for ranker in rankers]
         blend._keep(list(rankers), scores, blend._weights(len(rankers)), data)
-        blend._note(data, Monitor())
-        blend._calibrate(data)
+        blend.note_training(data, Monitor())
+        blend.calibrate_on(data)
         return blend
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
@@ -131,7 +131,7 @@ class Blend(Ranker):
         scores: list[np.ndarray] = []
         with monitor.training(len(members), "Blend"):
             for member in members:
-                own = member._train(data, monitor.valid)
+                own = member.train_on(data, monitor.valid)
                 scores.append(member.score_rows(spread_over))
                 monitor.update()
                 if own.interrupted:  # the member stopped quietly; the blend stops with it

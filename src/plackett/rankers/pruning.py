@@ -116,7 +116,7 @@ def prune(
     pruned = {"method": method, "trees": n_trees, "of": len(trees), "weights": reweight}
     pruned |= {"measure": str(trees_as_features.measure), "value": float(value)}
     small.card_ = {name: entry for name, entry in ranker.card_.items() if name != "validation"} | {"pruned": pruned}
-    small._calibrate(data)
+    small.calibrate_on(data)
     small.note_distribution(data)
     return small
 

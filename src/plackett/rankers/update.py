@@ -127,7 +127,7 @@ def _candidates(old: Ranker, data: RankingDataset) -> tuple[str, Iterator[tuple[
             ranker, model = copy.copy(fresh), copy.copy(old.make_model())  # type: ignore[attr-defined]
             # the strength of the penalty that cross-validation chose on the new data
             model.alpha = getattr(fresh, "alpha_", model.alpha)
-            part = ranker._prepared(ranker.columns_in.aligned(data))
+            part = ranker.prepared(ranker.columns_in.aligned(data))
             near_old = train_near(model, old.make_loss(), part, old.scorer_.model, rho)  # type: ignore[attr-defined]
             ranker.scorer_ = ranker.finished(near_old)  # type: ignore[attr-defined]
             ranker.note_distribution(part)

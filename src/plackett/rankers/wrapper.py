@@ -71,7 +71,7 @@ class Wrapper(Ranker):
         if member.early_stopping_rounds is None:
             member.early_stopping_rounds = self.early_stopping_rounds
         if isinstance(like, ChosenPenalty):
-            member.set_params(**like._chosen())
+            member.set_params(**like.chosen_parameters())
         return member
 
     def _trained(self, data: RankingDataset, valid: RankingDataset | None, like: Ranker | None = None) -> Ranker:
@@ -123,7 +123,7 @@ def train_quietly(
         member.scorer_ = start.scorer_
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
-        own = member._train(_counted(data), valid)
+        own = member.train_on(_counted(data), valid)
     if own.interrupted:  # the member stopped quietly; the wrapper stops with it
         raise KeyboardInterrupt
     return member

@@ -35,7 +35,7 @@ class FusedPipeline:
     @property
     def needs_queries(self) -> bool:
         """Whether scores depend on which rows form a query."""
-        return bool(self.ranker.scorer_.list_aware) or any(step._needs_queries for step in self.steps)
+        return bool(self.ranker.scorer_.list_aware) or any(step.needs_queries for step in self.steps)
 
     @classmethod
     def of(cls, estimators: Sequence[Any]) -> FusedPipeline | None:
@@ -88,14 +88,14 @@ class FusedPipeline:
         if data.feature_names is not None:
             if not self.names_agree:
                 return None
-            data = self.first._aligned(data)
+            data = self.first.aligned(data)
         return self._scored(data.X, data.offsets, data.qids)
 
     def _scored(self, X: np.ndarray, offsets: np.ndarray, qids: np.ndarray) -> np.ndarray | None:
         """Scores of rows that are grouped by query; float64 stays float64 up to the ranker, as without fusing."""
         for step in self.steps:
-            step._check_parameters(X)
-            X = step._apply(X, offsets)
+            step.check_parameters(X)
+            X = step.apply(X, offsets)
         with np.errstate(over="ignore"):
             X = np.ascontiguousarray(X, np.float32)
         if X.shape[1] != self.ranker.n_features_in_ or not _is_finite(X, not self.ranker.strict_part):
@@ -106,7 +106,7 @@ class FusedPipeline:
         """Whether each step was fitted on the names that the previous step returns, or without names."""
         names = getattr(self.first, "feature_names_in_", None)
         for before, step in zip(self.steps, [*self.steps[1:], self.ranker], strict=True):
-            names = None if names is None else list(before._names_out(list(names)))
+            names = None if names is None else list(before.names_out(list(names)))
             known = getattr(step, "feature_names_in_", None)
             if known is not None and names != known.tolist():
                 return False

@@ -50,6 +50,6 @@ def made(description: dict[str, Any]) -> Any:
         if key not in learned:
             raise DataError(f"{kind} has no attribute {key!r}")
         setattr(step, key, np.array(value, dtype=object) if isinstance(value, list) else int(value))
-    if hasattr(step, "_restored"):
-        step._restored()
+    if hasattr(step, "restored"):
+        step.restored()
     return step

@@ -177,7 +177,7 @@ class ServedModel:
         """The rows of one list as the ranker sees them."""
         offsets = np.array([0, len(X)])
         for step in self.steps:
-            X = np.ascontiguousarray(step._apply(X, offsets), np.float32)
+            X = np.ascontiguousarray(step.apply(X, offsets), np.float32)
         if self.ranker.strict_part and np.isnan(X).any():
             i, j = (int(k) for k in np.argwhere(np.isnan(X))[0])
             raise RefusedError(

@@ -87,14 +87,14 @@ class ExposureSoftmax(Ranker):
     max_iter: int = 100
     tol: float = 1e-8
 
-    def _prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
+    def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
         """The documents that count: features of others may be missing."""
         if name == "X" and data.n_features > 0:
             rows = _known(data)
             if rows.size:
                 check_finite(data, rows, name, IMPUTE)
                 data = some_rows(data, rows)
-        return super()._prepared(data, name)
+        return super().prepared(data, name)
 
     def _check_missing(self, data: RankingDataset, name: str) -> None:
         check_finite(data, np.arange(data.n_rows), name, IMPUTE)

@@ -277,7 +277,7 @@ def mean(measure: Measure, values: np.ndarray) -> float:
 
 def fit(ranker: Ranker, data: RankingDataset, after: Callable[[Monitor], bool] | None = None) -> None:
     """Train on prepared data; Ctrl-C is passed on to the caller."""
-    if ranker._train(data, None, after).interrupted:
+    if ranker.train_on(data, None, after).interrupted:
         raise KeyboardInterrupt
 
 

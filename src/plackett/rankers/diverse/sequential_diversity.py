@@ -111,7 +111,7 @@ class SequentialDiversity(Ranker):
         if self.base is not None:
             member = clone(base_ranker(self.base))
             member.n_jobs, member.verbose = self.n_jobs, False
-            if member._train(data, monitor.valid).interrupted:
+            if member.train_on(data, monitor.valid).interrupted:
                 raise KeyboardInterrupt
         table = _table(member, data)
         if member is None:
@@ -168,7 +168,7 @@ class SequentialDiversity(Ranker):
             ranker = Blend(members=(clone(member),), n_jobs=self.n_jobs)
             ranker.weights_ = np.ones(1)
             ranker.scorer_ = BlendScorer((member,), weights)
-        ranker._note(data, Monitor())
+        ranker.note_training(data, Monitor())
         return ranker
 
 

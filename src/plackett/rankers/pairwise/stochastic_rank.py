@@ -183,7 +183,7 @@ class StochasticRank(Ranker):
         learner, settings = self._settings()
         self._refuse_validation("partial_fit", "fit takes it, or set it to None")
         columns = self.columns_in if hasattr(self, "scorer_") else None
-        data = self._prepared(training_data(X, y, qid, group, sample_weight, query_weight, columns=columns))
+        data = self.prepared(training_data(X, y, qid, group, sample_weight, query_weight, columns=columns))
         if hasattr(self, "scorer_"):
             self.check_features(data)
             if not hasattr(self, "descent_"):
@@ -249,7 +249,7 @@ class StochasticRank(Ranker):
             n_features = block.n_features
         assert n_features is not None
         valid = self._validation(eval_set, eval_qid, eval_group, n_features)
-        monitor = self._monitor(valid)
+        monitor = self.make_monitor(valid)
         descent = self._begin(n_features, survey.scale if self.standardize else np.ones(n_features))
         start = self._scorer(descent)
         with monitor.training(passes, f"{self.learner} · {self.loop}"):
@@ -260,10 +260,10 @@ class StochasticRank(Ranker):
                 if monitor.keep(self._scorer(descent)):
                     break
         self.scorer_, self.descent_ = monitor.best or start, descent
-        self._note(block, monitor)
+        self.note_training(block, monitor)
         sizes = {"queries": survey.n_queries, "rows": survey.n_rows, "features": n_features}
         self.card_["data"] = {"file": os.path.basename(name), **sizes}
-        self._calibrate(valid)
+        self.calibrate_on(valid)
         return self
 
     def _blocks(self, path: str, **options: Any) -> Iterator[RankingDataset]:
@@ -274,7 +274,7 @@ class StochasticRank(Ranker):
             )
         parts = _native_blocks if format_of(path) is NATIVE else partial(read_letor_chunks, n_jobs=self.n_jobs)
         for block in parts(path, **options):
-            yield self._prepared(block, path)
+            yield self.prepared(block, path)
 
     # ------------------------------------------------------------------------------------------------------------ parts
 

@@ -52,8 +52,9 @@ class WrapsRanker(Wrapper):
         self.check_fitted()
         return self.scorer_.members[0]  # type: ignore[no-any-return]
 
-    def _refits(self) -> bool:
-        return self.base_ranker()._refits()
+    def refits(self) -> bool:
+        """Whether the final model is also trained on the validation data."""
+        return self.base_ranker().refits()
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
         return self.base_ranker()._categories(X)
@@ -61,7 +62,7 @@ class WrapsRanker(Wrapper):
     def _fresh(self) -> Ranker:
         """A copy of the ranker inside to train."""
         base: Ranker = clone(self.base_ranker())
-        base._set_categories(self.__dict__.get("categories_"))
+        base.set_categories(self.__dict__.get("categories_"))
         base.n_jobs, base.verbose = self.n_jobs, False
         if self.base is None or isinstance(self.base, str):
             base.eval_measure, base.random_state = self.eval_measure, self.random_state
@@ -86,7 +87,7 @@ class WrapsRanker(Wrapper):
         finally:
             base.__class__ = kind
             monitor.final = None
-        base._note(data, monitor)
+        base.note_training(data, monitor)
         return base
 
     def settled(self) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class ContinuousCRF(Ranker):
         members = [clone(ranker) for ranker in self.parts()]
         for member in members:
             member.n_jobs, member.verbose = self.n_jobs, False
-            if member._train(data, monitor.valid).interrupted:
+            if member.train_on(data, monitor.valid).interrupted:
                 raise KeyboardInterrupt
         table = _table(members, data)
         slope, intercept = _regressed(table, data)
@@ -202,7 +202,7 @@ class ContinuousCRF(Ranker):
         else:
             ranker = GradientRanker(loss="Square", n_jobs=self.n_jobs)
             ranker.scorer_ = LinearScorer((share * slope)[:, None], np.array([share @ intercept]))
-        ranker._note(data, Monitor())
+        ranker.note_training(data, Monitor())
         return ranker
 
 

@@ -82,7 +82,8 @@ class RelationalRankSVM(RelationalWrapper):
         """The support vector machine, as given."""
         return [self._machine()]
 
-    def _refits(self) -> bool:
+    def refits(self) -> bool:
+        """Whether the final model is also trained on the validation data."""
         return False
 
     def _categories(self, X: Any) -> dict[str, list[Any]]:
@@ -139,7 +140,7 @@ class RelationalRankSVM(RelationalWrapper):
         finally:
             machine.__class__ = kind
             monitor.final, monitor.valid = None, valid
-        machine._note(data, monitor)
+        machine.note_training(data, monitor)
         return machine  # type: ignore[no-any-return]
 
 
