@@ -19,7 +19,7 @@ class Member(Protocol):
 
     n_features_in_: int
     n_jobs: int | None
-    scorer_: Scorer
+    scorer_: Any
 
     def score_rows(self, data: RankingDataset) -> np.ndarray:
         """Score of each row of a dataset."""

@@ -15,7 +15,7 @@ from plackett.data.inputs import Rows, rows_to_score
 from plackett.data.reference import check_reference
 from plackett.data.trained_columns import Columns
 from plackett.measures.ranking import Scored
-from plackett.scorers.base import Scorer, check_size
+from plackett.scorers.base import check_size
 from plackett.scorers.calibration import Calibration
 from plackett.scorers.early_exit import with_exit
 
@@ -35,7 +35,8 @@ class Scoring:
         The function from scores to probabilities, if there is one.
     """
 
-    scorer_: Scorer
+    #: A `plackett.scorers.base.Scorer`; each ranker knows of which kind.
+    scorer_: Any
     n_features_in_: int
     calibration_: Calibration
     n_jobs: int | None
