@@ -14,7 +14,7 @@ WORKERS ?= 2
 # Modules are compiled once, not again by every process that a target starts, whatever the environment says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-full test-minimum lint bench letor docs site dist clean
+.PHONY: demo test test-full test-first test-minimum test-newest lint bench letor docs site dist clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/demo
@@ -26,10 +26,22 @@ test: $(VENV)/test
 test-full: $(VENV)/test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --run-full
 
+# Scores of every ranker in the process that compiles and in a later one.
+test-first: $(VENV)/test
+	$(BIN)/python -m pytest --run-full tests/_kernels/test_first_process.py
+
 # The lowest versions of everything that pyproject.toml admits, in an environment of their own.
 MINIMUM := .venv-minimum
 test-minimum: $(MINIMUM)/test
 	$(MINIMUM)/bin/python -m pytest tests/cli tests/data tests/test_ids.py tests/_files/test_storage.py tests/rankers/test_toolkits.py
+
+# The newest releases of everything, in an environment of their own that is brought up to date each time.
+NEWEST := .venv-newest
+test-newest:
+	@test -x $(NEWEST)/bin/python || $(PYTHON) -m venv $(NEWEST)
+	@$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
+		-e ".[test,neural,report,static,text,serve,cluster,export]"
+	$(NEWEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile
 
 lint: $(VENV)/test
 	$(BIN)/ruff check .
@@ -44,8 +56,8 @@ letor: $(VENV)/test
 	$(BIN)/python benchmarks/letor.py --write $(if $(DATA),--data $(DATA))
 
 docs: $(VENV)/core
-	$(BIN)/python -m plackett._names.catalogue
-	$(BIN)/python -m plackett.theory.tables
+	$(BIN)/python tools/catalogue.py
+	$(BIN)/python tools/theory_tables.py
 
 # The documentation site, in out/site. Open out/site/index.html; the search needs a server: $(BIN)/mkdocs serve.
 site: $(VENV)/docs
@@ -63,7 +75,7 @@ dist: $(VENV)/dist
 	cd $(DIST) && bin/python -I $(CURDIR)/tools/smoke.py
 
 clean:
-	rm -rf $(VENV) $(MINIMUM) out dist
+	rm -rf $(VENV) $(MINIMUM) $(NEWEST) out dist
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, about a minute) …"

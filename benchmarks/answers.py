@@ -9,12 +9,15 @@ the penalty of the ranker were chosen on the dev part.
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
 
 import plackett as pk
-from plackett.applications import AnswerFeatures, read_answers
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples" / "recipes"))
+from answers import AnswerFeatures, read_answers
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
@@ -17,22 +18,18 @@ from urllib.parse import unquote
 import numpy as np
 
 import plackett as pk
-from plackett.applications import (
-    Application,
-    CandidateLists,
-    CommunityFeatures,
-    DefinitionFeatures,
-    ExpertModel,
-    SentenceFeatures,
-    SupportedCandidates,
-    TermStatistics,
-    WhyFeatures,
-    graded_by_votes,
-    read_answers,
-    read_posts,
-)
-from plackett.applications.language import sentences, words
-from plackett.text.analysis import Analyzer
+from plackett.applications import Application, CandidateLists
+from plackett.text import Analyzer
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples" / "recipes"))
+from answers import read_answers
+from community import CommunityFeatures, graded_by_votes, read_posts
+from definitions import DefinitionFeatures
+from experts import ExpertModel, SupportedCandidates
+from language import sentences, words
+from summaries import SentenceFeatures
+from terms import TermStatistics
+from why import WhyFeatures
 
 SITES = ("ai-2016-12", "quantumcomputing-2018-09", "bicycles.meta-2023-08")
 

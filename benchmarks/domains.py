@@ -1,4 +1,4 @@
-"""Four text collections with the same features, as domains for ``plackett study transfer``.
+"""Four text collections with the same features, as domains for ``python studies/run.py transfer``.
 
     python benchmarks/domains.py FOLDER OUT
 

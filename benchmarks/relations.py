@@ -19,7 +19,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import plackett as pk
 from plackett.evaluation.significance.fisher import fisher
-from plackett.studies.base import per_query
 from plackett.text import BM25, Index
 
 FEATURES = [{"model": name, "fields": ["text"]} for name in ("BM25", "TFIDF", "Dirichlet", "JelinekMercer")]
@@ -70,7 +69,7 @@ def main(folder: str, names: list[str]) -> None:
         print(f"{name}: {data.n_queries} queries, {time.process_time() - started:.0f} s of CPU")
         first: dict[str, np.ndarray] = {}
         for method, found in scores.items():
-            values = {measure: per_query(data, found, measure) for measure in MEASURES}
+            values = dict(zip(MEASURES, pk.evaluate(data, found, list(MEASURES)).values.values(), strict=True))
             first = first or values
             words = [f"{v.mean():.4f} (p {fisher(v, first[m]).pvalue:.4f})" for m, v in values.items()]
             print(f"| {method} | {' | '.join(words)} | {strengths[method]}", flush=True)

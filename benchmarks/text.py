@@ -114,14 +114,14 @@ def search(n_documents: int) -> None:
     import tantivy
     from bm25s.tokenization import Tokenized
 
-    from plackett.text.index.field import Field, Stream
+    from plackett.text.index.field import Field, TermStream
     from plackett.text.index.terms import number_by_order
     from plackett.text.search.top_k import bm25_impacts, top_k
 
     offsets, words = draw(n_documents)
     names = spell()
     start = time.process_time()
-    field = Field.from_stream("body", *number_by_order(names, [Stream(offsets, words)]))
+    field = Field.from_stream("body", *number_by_order(names, [TermStream(offsets, words)]))
     build = {"plackett": time.process_time() - start}
     terms = [field.term(t) for t in range(field.n_terms)]
     rng = np.random.default_rng(1)

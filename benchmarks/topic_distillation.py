@@ -22,7 +22,6 @@ from link_evidence import wikispeedia as articles
 import plackett as pk
 from plackett.evaluation.significance.fisher import fisher
 from plackett.graph.links import LinkGraph
-from plackett.studies.base import per_query
 from plackett.text import BM25, Index
 
 MODELS = ("BM25", "TFIDF", "Dirichlet", "JelinekMercer")
@@ -121,7 +120,7 @@ def compare(data: pk.RankingDataset) -> None:
             strengths.setdefault(method, []).append(getattr(fitted, "beta_", None))
     first: dict[str, np.ndarray] = {}
     for method, found in scores.items():
-        values = {measure: per_query(data, found, measure) for measure in MEASURES}
+        values = dict(zip(MEASURES, pk.evaluate(data, found, list(MEASURES)).values.values(), strict=True))
         first = first or values
         words = [f"{v.mean():.4f} (p {fisher(v, first[m]).pvalue:.4f})" for m, v in values.items()]
         print(f"| {method} | {' | '.join(words)} | {strengths[method]}", flush=True)

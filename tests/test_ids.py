@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett._names.index import PUBLIC
-from plackett.cli import main
+from plackett import cli
+from plackett._names.catalogue import public_names
 
 N_QUERIES, N_DOCS = 6, 5
 N_ROWS = N_QUERIES * N_DOCS
@@ -261,7 +261,7 @@ ELSEWHERE = {
 
 
 def test_no_public_function_is_left_out():
-    public = {name for name in PUBLIC if name[0].islower()}
+    public = {name for name in public_names() if name[0].islower()}
     assert public == {*FUNCTIONS, *WRITERS, *WITHOUT_IDS, *ELSEWHERE}
 
 
@@ -348,7 +348,7 @@ def run(monkeypatch, capsys):
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            main()
+            cli.run()
         out, err = capsys.readouterr()
         assert not ended.value.code, (arguments, out, err)
         return out

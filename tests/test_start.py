@@ -1,17 +1,24 @@
-"""What serving and training import, and rankers that meet scikit-learn late."""
+"""What commands import, and the base class of rankers in their processes and in others."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.pipeline import make_pipeline
 
 import plackett as pk
+from plackett.data.native import save_dataset
+from plackett.data.transformer import QueryTransformer
 from plackett.models.networks.neural import Neural
+from plackett.rankers.base import Ranker
 from plackett.rankers.storage import save
 
 FORBIDDEN = ("sklearn", "lightgbm", "scipy.stats", "pandas", "torch", "polars")
@@ -31,6 +38,8 @@ RANKERS = {
 
 SERVE = """
 import sys
+from plackett._base.process import own_process
+own_process()
 import numpy as np
 import plackett as pk
 
@@ -41,41 +50,29 @@ for name in sys.argv[1:]:
 print(*sys.modules)
 """
 
-LATE = """
+COMMAND = """
 import sys
+from plackett._base.process import own_process
+own_process()
 import plackett as pk
+from plackett._base.estimator import clone
 
-ranker, normalizer, folds = pk.ListNet(alpha=0.5), pk.QueryNormalizer("rank"), pk.QueryKFold(3)
+ranker = pk.ListNet(alpha=0.5)
 assert repr(ranker) == "ListNet(alpha=0.5)" and ranker.get_params()["alpha"] == 0.5
 assert ranker.set_params(max_iter=7) is ranker and ranker.max_iter == 7
 try:
     ranker.set_params(alpa=1.0)
 except ValueError as error:
     assert "Invalid parameter 'alpa' for estimator ListNet" in str(error)
+blend = clone(pk.Blend(members=(ranker, pk.LinearRegression())))
+assert blend.members[0] is not ranker and repr(blend.members[0]) == "ListNet(alpha=0.5, max_iter=7)"
+assert [len(test.qids) for _, test in pk.QueryKFold(3).split(pk.datasets.make_ranking(9))] == [3, 3, 3]
 assert "sklearn" not in sys.modules
 
-class Own(pk.ListNet):
-    def predict(self, X, *, qid=None, extra=None):
-        return super().predict(X, qid=qid)
-
-own = Own()
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.model_selection import BaseCrossValidator, GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.validation import check_is_fitted
-from sklearn import set_config
-
-assert isinstance(ranker, BaseEstimator) and isinstance(own, BaseEstimator) and issubclass(pk.LambdaMART, BaseEstimator)
-assert isinstance(normalizer, TransformerMixin) and isinstance(folds, BaseCrossValidator)
-assert repr(clone(ranker)) == "ListNet(alpha=0.5, max_iter=7)"
-set_config(enable_metadata_routing=True)
-assert Own().set_predict_request(extra=True).get_metadata_routing().predict.requests["extra"] is True
-data = pk.datasets.make_ranking(20, n_features=3, random_state=0)
-search = GridSearchCV(make_pipeline(normalizer, ranker), {"listnet__alpha": [0.1, 1.0]}, cv=folds)
-search.fit(data.X, data.y, qid=data.qid)
-check_is_fitted(search.best_estimator_[-1])
-assert normalizer.set_output(transform="pandas") is normalizer
-print("done")
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+assert not isinstance(ranker, BaseEstimator)
+assert get_tags(pk.LambdaMART()).input_tags.allow_nan and not get_tags(ranker).input_tags.allow_nan
 """
 
 
@@ -110,8 +107,59 @@ def test_serving_imports_no_training_library(tmp_path):
     assert [name for name in FORBIDDEN if name in modules] == []
 
 
-def test_rankers_become_estimators_of_scikit_learn():
-    assert run(LATE) == "done\n"
+def test_rankers_in_the_process_of_a_command_are_no_estimators_of_scikit_learn():
+    run(COMMAND)
+
+
+def test_rankers_are_estimators_of_scikit_learn():
+    assert BaseEstimator in Ranker.__bases__
+    assert issubclass(QueryTransformer, (TransformerMixin, BaseEstimator))
+    assert isinstance(pk.QueryKFold(3), BaseCrossValidator)
+    assert pk.QueryNormalizer().set_output(transform="pandas").transform is not QueryTransformer.transform
+    ranker = pk.ListNet(alpha=0.5, max_iter=7).fit(pk.datasets.make_ranking(9, random_state=0))
+    assert repr(clone(ranker)) == "ListNet(alpha=0.5, max_iter=7)" and not hasattr(clone(ranker), "scorer_")
+    again = pickle.loads(pickle.dumps(ranker))
+    assert again.get_params() == ranker.get_params() and again.coef_.tolist() == ranker.coef_.tolist()
+
+
+def test_request_of_a_further_parameter():
+    class Own(pk.ListNet):
+        def predict(self, X, *, qid=None, extra=None):
+            return super().predict(X, qid=qid)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        routing = Own().set_predict_request(extra=True).get_metadata_routing()
+    assert routing.predict.requests["extra"] is True
+
+
+def command(*arguments: str, cwd) -> None:
+    run(f"import sys; sys.argv = ['plackett', *{arguments!r}]; from plackett.cli import main; main()", cwd=cwd)
+
+
+def test_an_imputer_before_the_ranker_in_the_process_of_a_command(tmp_path):
+    data = pk.datasets.make_ranking(12, n_features=4, random_state=0)
+    holes = data.replace(X=np.where(np.random.default_rng(0).random(data.X.shape) < 0.1, np.nan, data.X))
+    save_dataset(holes, tmp_path / "train.plackett")
+    command("train", "ListNet", "train.plackett", "--out", "m.plackett", "--impute", "median", cwd=tmp_path)
+    command("predict", "m.plackett", "train.plackett", "--out", "scores.txt", cwd=tmp_path)
+    expected = make_pipeline(pk.Imputer("median"), pk.ListNet()).fit(holes).predict(holes)
+    np.testing.assert_allclose(np.loadtxt(tmp_path / "scores.txt"), expected, rtol=1e-5)
+    command(
+        *(
+            "experiment",
+            "train.plackett",
+            "-a",
+            "ListNet",
+            "-a",
+            "MART",
+            "-a",
+            "lightgbm.LGBMRanker",
+            "--impute",
+            "median",
+        ),
+        *("-m", "AP", "--folds", "3", "--trials", "2"),
+        cwd=tmp_path,
+    )
 
 
 @pytest.mark.parametrize(("algorithm", "absent"), [("RankSVM", ("sklearn", "lightgbm")), ("LambdaMART", ("sklearn",))])

@@ -25,7 +25,6 @@ from mkdocs.structure.pages import Page
 
 import plackett
 from plackett._names import catalogue
-from plackett._names.index import PUBLIC
 
 sys.path.insert(0, str(Path(__file__).parent))
 from docstrings import Formulas, to_markdown
@@ -35,6 +34,8 @@ SOURCES = ROOT / "out" / "site-sources"  #: what mkdocstrings reads (see mkdocs.
 PROJECT_PAGES = {"Changelog": "CHANGELOG.md", "Contributing": "CONTRIBUTING.md", "Security": "SECURITY.md"}
 #: Sub-packages with a page of their own; other items are on the page of their package.
 SPLIT = {"rankers", "losses"}
+#: Classes in layers: what they inherit is shown with them, since their bases have no entry.
+LAYERED = {"plackett.experiments.result.Experiment"}
 
 
 class Entry(NamedTuple):
@@ -68,7 +69,8 @@ def _public() -> Iterator[tuple[str, str, str]]:
         if inspect.ismodule(value):
             packages.append(value)
         else:
-            yield PUBLIC.get(name) or value.__module__, name, f"plackett.{name}"
+            item = catalogue.public_names().get(name)
+            yield item.module if item else value.__module__, name, f"plackett.{name}"
     for package in packages:
         for name in getattr(package, "__all__", None) or dir(package):
             value = getattr(package, name)
@@ -77,7 +79,7 @@ def _public() -> Iterator[tuple[str, str, str]]:
             if not name.startswith("_") and is_item and re.match(r"plackett(\.[a-z]\w*)+$", home):
                 yield home, value.__name__, f"{package.__name__}.{name}"
     for item in catalogue.items():
-        if item.kind == "study":  # they have pages of their own
+        if item.symbol.isupper():  # a constant has no signature
             continue
         package = getattr(plackett, item.module.split(".")[1], None)
         offered = [name for name in (item.name, item.symbol) if name.isidentifier() and hasattr(package, name)]
@@ -149,6 +151,7 @@ def reference_page(page: str) -> str:
     )
     for entry in pages()[page]:
         options = [f"heading: {entry.access}", f"toc_label: {entry.label}"]
+        options += ["inherited_members: true"] if entry.path in LAYERED else []
         lines += [f"::: {entry.path}", "    options:", *(f"      {option}" for option in options), ""]
     return "\n".join(lines)
 
@@ -183,12 +186,9 @@ def catalogue_page() -> str:
         rows = []
         for item in catalogue.items(kind):
             entry = shown.get(f"{item.module}.{item.symbol}")
-            page = f"studies/{item.name}.md" if kind == "study" else None
             name = f"`{item.name}`"
             if entry:
                 name = f"[{name}](reference/{entry.page}.md#{entry.path})"
-            elif page and (ROOT / "docs" / page).exists():
-                name = f"[{name}]({page})"
             rows.append((name, entry.summary if entry else to_markdown(item.summary), item.paper))
         lines += [f"## {kind[0].upper()}{kind[1:]}", "", *_table(("name", "what it is", "paper"), rows)]
     return "\n".join(lines)

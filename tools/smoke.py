@@ -26,6 +26,7 @@ def main() -> None:
 
     for name in ("index.html", "main.js", "style.css"):
         assert files("plackett.workbench").joinpath("page", name).is_file(), f"the page of the workbench lacks {name}"
+    assert len(pk.datasets.available()) > 20 and len(pk.published("mq2008")) > 20
     assert len(pk.datasets.load("pydocs", variant="judged").queries) == 40
 
     data = pk.datasets.make_ranking(n_queries=30, docs_per_query=10, n_features=4, random_state=0)
@@ -39,6 +40,8 @@ def main() -> None:
         ranker.save("model.plackett")
         assert np.array_equal(pk.load("model.plackett").predict(test), ranker.predict(test))
 
+        for language in ("c", "go", "java", "javascript", "rust"):  # their templates are files of the package
+            getattr(pk.export, f"write_{language}")(ranker, f"model.{language}")
         pk.write_letor(train, "train.txt")
         pk.write_letor(test, "test.txt")
         plackett("train", "LambdaMART", "train.txt", "--out", "shell.plackett", "-p", "n_estimators=10")

@@ -14,7 +14,7 @@ from plackett._names.catalogue import formats
 from plackett.scorers import model as model_file
 from plackett.scorers.model import ScoringModel
 
-__public__ = ["load", "load_scorer"]
+__all__ = ["load", "load_scorer"]
 
 
 def foreign_reader(path: str | os.PathLike[str]) -> Callable[..., Any] | None:

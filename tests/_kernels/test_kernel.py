@@ -9,7 +9,6 @@ import textwrap
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from types import FunctionType
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ def _sums(lo, hi, offsets, values, out):
 
 #: A process that has Numba and its compiler ready, and no kernel.
 READY = """
-import numba, plackett._kernels.kernel, plackett._kernels.cache, plackett._kernels.compiler
+import numba, plackett._kernels.kernel, plackett._kernels.cache, plackett._kernels.quiet_compiler
 numba.njit(lambda x: x * 2.0 + 1.0)(1.0)
 """
 
@@ -271,14 +270,6 @@ def test_a_called_kernel_raises_its_errors():
     assert _roots(9.0, 5) == 5.0 + np.sqrt(8.0)
     with pytest.raises(ValueError, match="below the least"):
         _roots(9.0, 10)
-
-
-def test_a_called_kernel_is_compiled_once_for_all_integers(monkeypatch):
-    monkeypatch.setattr("plackett._kernels.kernel.cache_folder", lambda module, stamp: None)  # compiled here and now
-    root = kernel(_root.function)
-    function = FunctionType(_roots.function.__code__, {**_roots.function.__globals__, "_root": root})
-    assert kernel(function)(9.0, 5) == 5.0 + np.sqrt(8.0)
-    assert len(root.inner.overloads) == 1
 
 
 def test_without_a_writable_cache_kernels_still_work(run, program, tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-from functools import cache
+import importlib.util
+import inspect
+import pkgutil
+import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,42 +14,118 @@ import pytest
 
 import plackett
 import plackett as pk
+from plackett import PACKAGES
 from plackett._names import catalogue
-from plackett._names.index import PACKAGES
+from plackett._names.catalogue import Item, public_names
+from plackett.cli.catalogue import ids_by_item
+from plackett.scorers.base import Scorer
+from plackett.scorers.comparators.base import Comparator
+from plackett.scorers.fields import comparator_class, scorer_class
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "plackett"
 
-
-@cache
-def _tested_ids() -> set[str]:
-    """Ids named in ``pytest.mark.spec(...)`` anywhere in the tests."""
-    ids: set[str] = set()
-    for path in (ROOT / "tests").rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)) if "mark.spec(" in text else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "spec":
-                ids |= {a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
-    return ids
-
-
-def test_index_and_page_are_fresh():
-    assert (PACKAGE / "_names" / "index.py").read_text(encoding="utf-8") == catalogue.index_source(PACKAGE)
-    assert (ROOT / "docs" / "catalogue.md").read_text(encoding="utf-8") == catalogue.page(PACKAGE)
-    for path, text in catalogue.stubs(PACKAGE).items():
-        assert path.read_text(encoding="utf-8") == text, f"{path} is stale: run `make docs`"
-
-
-def test_every_claimed_id_exists_and_has_a_test():
-    claimed = {i for item in catalogue.items() for i in item.ids}
-    known = {requirement.id for requirement in catalogue.requirements()}
-    assert claimed <= known, f"not in the inventory: {sorted(claimed - known)}"
-    assert claimed <= _tested_ids(), f"claimed, but no test is marked with it: {sorted(claimed - _tested_ids())}"
+#: Base classes, and the packages in which a class that derives from one is an item.
+BASES = {
+    "aggregation": "aggregation.base.Aggregation",
+    "aggregation.orderings": "aggregation.orderings.base.Ordering",
+    "clicks.models": "clicks.models.base.ClickModel",
+    "diversity": "diversity.reranker.Reranker",
+    "losses": "losses.base.Loss",
+    "measures": "measures.base.Measure",
+    "online": "online.interleaving.base.Interleaving",
+    "rankers": "rankers.base.Ranker",
+    "selection.pools": "selection.pools.base.Pool",
+    "text.features": "text.features.base.Feature",
+    "text.retrieval": "text.retrieval.base.RetrievalModel",
+    "theory.bounds": "theory.bounds.base.Bound",
+}
+#: What decorators make of users' functions, and what stands for one of them in a file.
+MADE = {"CustomLoss", "CustomMeasure", "TorchLoss", "UnknownLoss"}
 
 
-def test_every_marked_id_is_known():
-    known = {requirement.id for requirement in catalogue.requirements()}
-    assert _tested_ids() <= known, sorted(_tested_ids() - known)
+@pytest.fixture(scope="module")
+def tool():
+    """``tools/catalogue.py``."""
+    spec = importlib.util.spec_from_file_location("tools_catalogue", ROOT / "tools" / "catalogue.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_files_are_fresh(tool):
+    stale = [path for path, text in tool.targets().items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, "run `make docs`"
+
+
+def test_every_id_of_the_inventory_has_an_item():
+    ids = ids_by_item()
+    rows = [line.split("\t") for line in (ROOT / "docs" / "inventory.tsv").read_text("utf-8").splitlines()]
+    assert rows[0] == ["id", "name", "items"]
+    assert {row[0] for row in rows[1:]} == {each for own in ids.values() for each in own}
+    assert [dotted for dotted in ids if not _exists(dotted)] == []
+
+
+def _exists(dotted):
+    first, *parts = dotted.split(".")
+    if first == "plackett":
+        package, name = parts
+        return name in public_names(package)
+    file = ROOT.joinpath(first, *parts[:-1])
+    inside = file.with_suffix(".py")
+    declared = re.compile(rf"^(def|class) {parts[-1]}\b", re.MULTILINE)
+    return (file / f"{parts[-1]}.py").exists() or (inside.exists() and bool(declared.search(inside.read_text("utf-8"))))
+
+
+def _final(cls, package):
+    """The public classes of a package that derive from a class, and from which nothing of ours derives."""
+    derived = [each for each in cls.__subclasses__() if each.__module__.startswith("plackett.")]
+    for each in derived:
+        yield from _final(each, package)
+    public = "._" not in cls.__module__ and not cls.__name__.startswith("_")
+    if not derived and public and cls.__module__.startswith(f"plackett.{package}."):
+        yield cls
+
+
+@pytest.mark.parametrize("package", BASES)
+def test_what_could_be_an_item_is_in_all(package):
+    """Whoever adds a ranker, measure, loss, … and forgets ``__all__`` learns it here."""
+    for module in pkgutil.walk_packages([str(PACKAGE.joinpath(*package.split(".")))], f"plackett.{package}."):
+        import_module(module.name)
+    module, _, name = BASES[package].rpartition(".")
+    known = {(item.module, item.symbol) for item in catalogue.items()}
+    final = set(_final(getattr(import_module(f"plackett.{module}"), name), package))
+    assert len(final) > 2
+    forgotten = {cls.__name__ for cls in final if (cls.__module__, cls.__name__) not in known}
+    assert forgotten <= MADE, "add them to __all__ of their modules"
+
+
+def test_every_stored_scorer_is_in_all():
+    known = {(item.module, item.symbol) for kind in ("scorer", "comparator") for item in catalogue.items(kind)}
+    stored = set()
+    for found in pkgutil.walk_packages([str(PACKAGE / "scorers")], "plackett.scorers."):
+        module = import_module(found.name)
+        if hasattr(module, "__home__"):
+            continue
+        for _, cls in inspect.getmembers(module, inspect.isclass):
+            of_its_own = issubclass(cls, (Scorer, Comparator)) and isinstance(vars(cls).get("kind"), str)
+            if cls.__module__ == found.name and of_its_own:
+                stored.add((found.name, cls.__name__))
+    assert stored == known
+
+
+def test_every_item_is_documented():
+    assert [item.name for item in catalogue.items() if not item.summary] == []
+
+
+def test_names_at_the_top_are_those_of_items(tool):
+    known = {f"{item.package}.{item.symbol}" for item in catalogue.items()}
+    assert set(tool.TOP) <= known and sorted(tool.TOP) == tool.TOP
+
+
+def test_packages_are_the_folders():
+    folders = {path.parent.name for path in PACKAGE.glob("[!_]*/__init__.py")}
+    assert set(PACKAGES) == folders - {"cli"}
 
 
 @pytest.mark.parametrize("name", sorted(plackett.__all__))
@@ -72,14 +150,10 @@ def test_every_ranker_is_public():
 def test_sub_packages_open_alike(package_name):
     """Each public name can be had from its sub-package, and modules of the same name do not hide it."""
     package = getattr(plackett, package_name)
-    for name, module in PACKAGES[package_name].items():
-        import_module(module)
+    for name, item in public_names(package_name).items():
+        import_module(item.module)
         assert not isinstance(getattr(package, name), ModuleType), f"plackett.{package_name}.{name}"
         assert name in dir(package)
-
-
-def test_ids_are_not_part_of_the_public_face():
-    assert not hasattr(plackett.LambdaMART, "ids") and not hasattr(plackett.evaluate, "ids")
 
 
 def test_an_unknown_attribute_is_an_attribute_error():
@@ -90,28 +164,48 @@ def test_an_unknown_attribute_is_an_attribute_error():
 def test_items_can_be_imported():
     for item in catalogue.items():
         found = getattr(import_module(item.module), item.symbol)
-        assert callable(found)
+        assert callable(found) or item.symbol.isupper()
         if item.kind in ("scorer", "comparator"):
             assert found.kind == item.name
-            assert catalogue.stored_class(item.kind, item.name) is found
+            load = scorer_class if item.kind == "scorer" else comparator_class
+            if item.name != "foreign":  # never stored
+                assert load(item.name) is found
 
 
-def test_scan_reads_classes_and_functions(tmp_path):
+def test_scan_reads_what_all_lists(tmp_path, tool):
     (tmp_path / "measures").mkdir()
     (tmp_path / "measures" / "x.py").write_text(
-        'class Xyz:\n    """Does x. And more.\n\n    Much.\n    """\n'
-        '    name = "x"\n    _ids = ("a", "b")\n    paper: str = "P"\n'
-        '@fulfils("c", paper="Q")\ndef helper(): ...\n'
+        '__all__ = ["Xyz", "helper"]\n'
+        'class Xyz:\n    """Does x. And more.\n\n    References\n    ----------\n    Ab, Cd: Title. 2001.\n    """\n'
+        '    name = "x"\n    aliases: tuple = ("ex",)\n'
+        "def helper(): ...\n"
         "class Other: ...\n"
     )
-    found = [tuple(item) for item in catalogue.scan(tmp_path)]
-    assert found == [
-        ("measure", "x", "plackett.measures.x", "Xyz", ("a", "b"), "P", (), "Does x."),
-        ("tool", "helper", "plackett.measures.x", "helper", ("c",), "Q", (), ""),
+    module = f"{tmp_path.name}.measures.x"
+    assert tool.scan(tmp_path) == [
+        Item("measure", "x", module, "Xyz", "measures", False, ("ex",), "Ab, Cd 2001", "Does x."),
+        Item("tool", "helper", module, "helper", "measures", False, (), "", ""),
     ]
-    (tmp_path / "measures" / "y.py").write_text('class Again:\n    name = "x"\n    _ids = ()\n')
+    (tmp_path / "measures" / "y.py").write_text('__all__ = ["Again"]\nclass Again:\n    name = "x"\n')
     with pytest.raises(ValueError, match="declared twice"):
-        catalogue.scan(tmp_path)
+        tool.scan(tmp_path)
+    (tmp_path / "measures" / "y.py").write_text('__all__ = ["Gone"]\n')
+    with pytest.raises(ValueError, match="__all__ names Gone, which this file does not define"):
+        tool.scan(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("reference", "paper"),
+    [
+        ("Ab: On TREC 2004: novelty. TREC 2005.", "Ab 2005"),
+        ("Ab, Cd: A title: more of it. JMLR 36(5), 1999 (the search).", "Ab, Cd 1999"),
+        ("Ab: A book. Publisher 2011, section 1.2. Cd: Other. 2012.", "Ab 2011, section 1.2"),
+        ("Ab, de Cd. 1971.", "Ab, de Cd 1971"),
+        ("A program without a year.", "A program without a year."),
+    ],
+)
+def test_the_paper_is_the_first_reference(reference, paper, tool):
+    assert tool.paper_of(f"Does x.\n\nReferences\n----------\n{reference}\n\nExamples\n--------\n>>> 1") == paper
 
 
 def test_import_is_light():
@@ -144,7 +238,6 @@ def test_find_takes_any_spelling_and_names_the_nearest():
         lambda: pk.fuse([{"q": {"a": 1.0}}], "rrff"),
         lambda: pk.GradientRanker(loss="Hinje").fit([[0.0], [1.0]], [0, 1], qid=[1, 1]),
         lambda: pk.experiment(None, "LambdaMat", "AP"),
-        lambda: pk.studies.base.find_study("listnet-curv"),
     ],
 )
 def test_every_look_up_names_the_nearest(call):
@@ -152,13 +245,13 @@ def test_every_look_up_names_the_nearest(call):
         call()
 
 
-def test_a_new_model_format_is_one_file(tmp_path):
+def test_a_new_model_format_is_one_file(tmp_path, tool):
     (tmp_path / "export").mkdir()
     (tmp_path / "export" / "other.py").write_text(
         'class Other:\n    kind: ClassVar[str] = "other"\n    write = staticmethod(print)\n\nclass Helper:\n    pass\n',
         encoding="utf-8",
     )
-    found = catalogue.scan_formats(tmp_path)
+    found = tool.scan_formats(tmp_path)
     assert found == [catalogue.Format("other", "plackett.export.other", "Other", "", True)]
 
 

@@ -36,8 +36,6 @@ def of(permutations):
     return RankLists.from_orders(permutations.tolist(), documents=range(permutations.shape[1]))
 
 
-@pytest.mark.spec("aggregate.borda", "aggregate.median", "aggregate.markov_chain", "aggregate.genetic")
-@pytest.mark.spec("aggregate.fuzzy", "aggregate.mallows", "aggregate.plackett_luce", "aggregate.cps")
 @pytest.mark.parametrize("name", METHODS)
 def test_unanimous_lists_come_out_unchanged(name):
     rng = np.random.default_rng(0)

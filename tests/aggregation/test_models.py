@@ -36,7 +36,6 @@ def _noisy(theta, n_queries, n, seed=0):
 # ------------------------------------------------------------------------------------------------------------ Mallows
 
 
-@pytest.mark.spec("aggregate.mallows")
 def test_concentrations_of_known_lists_are_found():
     theta = np.array([2.0, 1.0, 0.5, 0.0])
     lists, _ = _noisy(theta, 300, 8)
@@ -92,7 +91,6 @@ def test_theta_given_the_orders_is_that_of_the_model_with_known_centers():
 # ----------------------------------------------------------------------------------------------------- Plackett–Luce
 
 
-@pytest.mark.spec("aggregate.plackett_luce")
 @pytest.mark.parametrize(("unranked", "among"), [("below", "all"), ("unknown", "listed")])
 def test_most_probable_strengths_are_those_of_the_model(unranked, among):
     orders = [[0, 1, 2, 3], [1, 0], [2, 0, 3], [3, 1]]
@@ -102,7 +100,6 @@ def test_most_probable_strengths_are_those_of_the_model(unranked, among):
     assert np.allclose(np.diff(scores), np.diff(model.scores[:4]), atol=1e-6)
 
 
-@pytest.mark.spec("aggregate.plackett_luce")
 def test_with_next_to_no_prior_the_likelihood_is_stationary():
     """Of log-strengths: wins less expected wins, draw by draw."""
     orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]]
@@ -146,7 +143,6 @@ def _likelihood_of(order, ranks, theta):
     return log_likelihood(lists, labels, theta)[0][0]
 
 
-@pytest.mark.spec("aggregate.cps")
 def test_one_list_is_the_mallows_model():
     center = np.array([2, 0, 3, 1])
     ranks = np.empty((4, 1))
@@ -156,7 +152,6 @@ def test_one_list_is_the_mallows_model():
         assert _likelihood_of(order, ranks, np.array([0.7])) == pytest.approx(model.log_prob([list(order)])[0])
 
 
-@pytest.mark.spec("aggregate.cps")
 def test_two_lists_are_not_the_product_of_two_mallows_models():
     """Normalised stage by stage, not over all orders: the difference of the logarithms is not the same throughout."""
     ranks = np.array([[1.0, 4.0], [2.0, 1.0], [3.0, 2.0], [4.0, 3.0]])

@@ -18,7 +18,6 @@ def _ap(data, scores):
     return evaluate(data, scores, "AP", preset="letor4").mean["AP"]
 
 
-@pytest.mark.spec("LR-09")
 def test_aggregation_beats_the_lists_and_labels_beat_both(parts):
     train, test = parts
     lists = RankLists.from_dataset(test)

@@ -45,7 +45,6 @@ def _paid(order, against):
     return against[np.ix_(order, order)][np.triu_indices(len(order), 1)].sum()
 
 
-@pytest.mark.spec("M-45")
 @pytest.mark.parametrize("unranked", ["below", "unknown"])
 @pytest.mark.parametrize("seed", range(6))
 def test_kemeny_is_the_best_of_all_permutations(seed, unranked):
@@ -125,7 +124,6 @@ def _transitions(chain, ranks, weights):
     return T
 
 
-@pytest.mark.spec("aggregate.markov_chain")
 @pytest.mark.parametrize(("chain", "method"), [(1, MC1), (2, MC2), (3, MC3), (4, MC4)])
 @pytest.mark.parametrize("seed", range(4))
 def test_stationary_distribution_is_the_left_eigenvector(chain, method, seed):
@@ -157,7 +155,6 @@ def _footrule(order, ranks):
     return np.abs(place[:, None] - ranks).sum()
 
 
-@pytest.mark.spec("aggregate.genetic")
 @pytest.mark.parametrize("seed", range(4))
 def test_genetic_search_finds_the_best_order_of_few_documents(seed):
     rng = np.random.default_rng(seed)
@@ -187,7 +184,6 @@ def test_genetic_search_is_seeded():
     assert not np.array_equal(first, Genetic(generations=60, random_state=2).scores(lists))
 
 
-@pytest.mark.spec("aggregate.fuzzy")
 @settings(max_examples=20)
 @given(st.lists(st.permutations(range(5)), min_size=1, max_size=5), st.sampled_from([0.5, 1.0, 2.0, 60.0]))
 def test_fuzzy_scores_against_the_definition(orders, alpha):

@@ -126,7 +126,6 @@ def test_normalisation_of_a_constant_or_missing_list():
         assert values[0, 0] == values[1, 0]
 
 
-@pytest.mark.spec("aggregate.borda")
 def test_borda_has_the_least_squared_rank_differences():
     from itertools import permutations
 
@@ -143,7 +142,6 @@ def test_borda_has_the_least_squared_rank_differences():
         assert loss(place) == pytest.approx(min(loss(p) for p in permutations(range(1, 6))))
 
 
-@pytest.mark.spec("aggregate.median")
 @pytest.mark.parametrize("weights", [None, (1, 3, 1, 2), (2, 2, 1, 1)])
 def test_median_against_repeated_ranks(weights):
     rng = np.random.default_rng(3)

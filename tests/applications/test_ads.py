@@ -14,7 +14,7 @@ from plackett._base.errors import DataError
 from plackett.applications import Ad, AdFeatures, Application, CandidateLists, best_reserve, rank_logistic, second_price
 from plackett.applications.ads import edit_distance
 from plackett.losses import Logistic
-from plackett.losses.pairwise.revenue import RevenueLoss
+from plackett.losses.pairwise.revenue import Revenue
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.opening import open_source
 
@@ -39,7 +39,6 @@ def _data(n=40, m=6, d=3, seed=0):
 # ------------------------------------------------------------------------------------------------------------- features
 
 
-@pytest.mark.spec("apps.ads.features")
 def test_values_of_the_features():
     features = AdFeatures(smoothing=2.0, mu=4.0).fit(_logged())
     table = dict(zip(features.names, features.transform(_logged()).X.T, strict=True))
@@ -58,7 +57,6 @@ def test_values_of_the_features():
     assert table["bid"].tolist() == [0.5, 2.0, 1.0, 0.5, 2.0, 0.5, 2.0, 1.0]
 
 
-@pytest.mark.spec("apps.ads.features")
 def test_rates_of_the_new_are_those_of_their_owners():
     features = AdFeatures(smoothing=2.0).fit(_logged())
     overall = (3 + 1) / (8 + 2)
@@ -99,7 +97,6 @@ def test_ids_may_be_numbers():
     assert loaded.rates(ad) == features.rates(ad)
 
 
-@pytest.mark.spec("apps.ads.features")
 def test_edit_distance_by_recursion():
     def plain(a, b):
         if not a or not b:
@@ -129,7 +126,6 @@ def test_an_application_of_ads_is_saved(tmp_path):
 # -------------------------------------------------------------------------------------------------------- RankLogistic
 
 
-@pytest.mark.spec("apps.ads.ranklogistic")
 def test_the_one_optimum_by_newton():
     """L-BFGS finds what Newton's method finds for the formula written out over pairs."""
     data = _data()
@@ -164,7 +160,6 @@ def test_the_one_optimum_by_newton():
 # ------------------------------------------------------------------------------------------------------------- revenue
 
 
-@pytest.mark.spec("apps.ads.revenue")
 def test_revenue_loss_by_its_formula():
     data, rng = _data(5, 4), np.random.default_rng(2)
     s = rng.normal(size=data.n_rows)
@@ -172,7 +167,7 @@ def test_revenue_loss_by_its_formula():
     for q in range(data.n_queries):
         rows = range(data.offsets[q], data.offsets[q + 1])
         total += sum(data.y[j] * np.log1p(np.exp(s[k] - s[j])) for j in rows for k in rows if k != j)
-    loss = RevenueLoss()
+    loss = Revenue()
     assert loss(s, data) == pytest.approx(total)
     gradient, _ = loss.gradient(s, data)
     for i in range(data.n_rows):
@@ -180,34 +175,31 @@ def test_revenue_loss_by_its_formula():
         assert (loss(s + step, data) - loss(s - step, data)) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)
 
 
-@pytest.mark.spec("apps.ads.revenue")
 def test_one_click_of_price_one_is_the_pair_loss():
     rng = np.random.default_rng(0)
     y = np.eye(5)[rng.integers(0, 5, 12)].ravel()
     data = pk.RankingDataset.from_arrays(None, y, np.repeat(np.arange(12), 5))
     s = rng.normal(size=60)
-    assert RevenueLoss()(s, data) == pytest.approx(Logistic()(s, data))
-    np.testing.assert_allclose(RevenueLoss().gradient(s, data)[0], Logistic().gradient(s, data)[0])
+    assert Revenue()(s, data) == pytest.approx(Logistic()(s, data))
+    np.testing.assert_allclose(Revenue().gradient(s, data)[0], Logistic().gradient(s, data)[0])
 
 
-@pytest.mark.spec("apps.ads.revenue")
 def test_bids_and_penalty_scaled_together_change_nothing():
     data = _data()
     weights = []
     for factor in (1.0, 7.0):
         model = pk.Linear(alpha=0.1 * factor, tol=1e-13)
-        ranker = pk.GradientRanker(loss=RevenueLoss(), model=model).fit(data.replace(y=data.y * factor))
+        ranker = pk.GradientRanker(loss=Revenue(), model=model).fit(data.replace(y=data.y * factor))
         weights.append(ranker.scorer_.weights)
     np.testing.assert_allclose(*weights, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.spec("apps.ads.revenue")
 def test_revenue_lost_is_bounded():
     rng = np.random.default_rng(3)
     for seed in range(20):
         data = _data(8, 5, seed=seed)
         s = rng.normal(0, 3, data.n_rows)
-        bound = RevenueLoss().bind(data).evaluate(s)[0] / np.log(2)
+        bound = Revenue().bind(data).evaluate(s)[0] / np.log(2)
         for q in range(data.n_queries):
             rows = slice(data.offsets[q], data.offsets[q + 1])
             lost = data.y[rows].sum() - data.y[rows][np.argmax(s[rows])]
@@ -220,7 +212,6 @@ def test_revenue_lost_is_bounded():
 # ------------------------------------------------------------------------------------------------------------- auctions
 
 
-@pytest.mark.spec("apps.ads.revenue")
 def test_auctions_by_brute_force():
     """The order has the largest expected value of all; a price is the least bid that would keep the slot."""
     rng = np.random.default_rng(0)
@@ -250,7 +241,6 @@ def test_auctions_by_brute_force():
             )
 
 
-@pytest.mark.spec("apps.ads.revenue")
 def test_best_reserve_by_a_fine_grid():
     rng = np.random.default_rng(1)
     data = pk.RankingDataset.from_arrays(None, np.zeros(30), np.repeat(np.arange(6), 5))
@@ -285,7 +275,6 @@ def test_wrong_input():
 
 
 @pytest.mark.full
-@pytest.mark.spec("apps.ads.revenue")
 def test_numbers_of_the_page(capsys):
     """What the guide says of the example."""
     found = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "advertising.py"))

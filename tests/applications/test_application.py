@@ -8,24 +8,19 @@ import numpy as np
 import pytest
 
 import plackett as pk
+from answers import AnswerFeatures
+from community import CommunityFeatures
+from definitions import DefinitionFeatures
 from plackett._base.errors import DataError
-from plackett.applications import (
-    AnswerFeatures,
-    Application,
-    CandidateLists,
-    CommunityFeatures,
-    DefinitionFeatures,
-    Features,
-    QuantityFeatures,
-    SentenceFeatures,
-    Subgroup,
-    SubgroupFeatures,
-    WhyFeatures,
-    consensus_intervals,
-)
-from plackett.serve.models import Models, sources
+from plackett.applications import Application, CandidateLists, Features
+from plackett.serve.sources import sources
+from plackett.serve.store import ModelStore
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.opening import open_source
+from quantities import QuantityFeatures, consensus_intervals
+from subgroups import Subgroup, SubgroupFeatures
+from summaries import SentenceFeatures
+from why import WhyFeatures
 
 ANIMALS = ["whale", "shark", "otter", "seal", "turtle", "penguin"]
 VERBS = ["sings", "hunts", "sleeps", "dives"]
@@ -64,11 +59,10 @@ def saved(tmp_path_factory):
     return application, folder
 
 
-@pytest.mark.spec("apps.pipeline")
 def test_saved_and_loaded_it_gives_the_same_ranks(saved):
     application, folder = saved
     lists = _judged(10, seed=2)
-    loaded = Application.load(folder)
+    loaded = Application.load(folder, features=AnswerFeatures)
     assert (loaded.predict(lists) == application.predict(lists)).all()
     assert loaded.features.transform(lists).X.tolist() == application.features.transform(lists).X.tolist()
     query, items = lists.queries[0], lists.items[:3]
@@ -93,7 +87,6 @@ def test_ranks_and_reasons(saved):
     assert len(application.rank("what does the seal do")) == 3
 
 
-@pytest.mark.spec("apps.pipeline")
 def test_folds_are_fitted_anew_on_the_other_lists():
     application, lists = _application(), _judged(12)
     found = application.cross_validate(lists, n_folds=3)
@@ -116,7 +109,7 @@ def test_folds_are_fitted_anew_on_the_other_lists():
 def test_served_and_shown(saved):
     application, folder = saved
     assert [(each.name, each.path.name) for each in sources([str(folder)])] == [("answers", "ranker.plackett")]
-    models = Models([f"qa={folder}"])
+    models = ModelStore([f"qa={folder}"])
     models.refresh()
     lists = _judged(4, seed=1)
     scores = models.get("qa").score(np.ascontiguousarray(application.features.transform(lists).X[:3]))
@@ -140,21 +133,23 @@ def test_files_of_strangers(saved, tmp_path):
     for change, message in [
         ({"kind": "x"}, "not an application"),
         ({"format_version": 9}, "format 9"),
-        ({"features": "Ratings"}, "not plackett's own"),
-        ({"features": "os"}, "not plackett's own"),
         ({"state": {}}, "damaged"),
         ({"state": {**description["state"], "translation words": ["a"]}}, "damaged"),
         ({"baselines": ["x"]}, "not a feature"),
     ]:
         (tmp_path / "application.json").write_text(json.dumps(description | change), encoding="utf-8")
         with pytest.raises(DataError, match=message):
+            Application.load(tmp_path, features=AnswerFeatures)
+    for name in ("Ratings", "os", "AnswerFeatures"):
+        (tmp_path / "application.json").write_text(json.dumps(description | {"features": name}), encoding="utf-8")
+        with pytest.raises(DataError, match="not plackett's own"):
             Application.load(tmp_path)
     text = json.dumps(description)
     for _ in range(60):  # a damaged description is refused, or does no harm
         at = int(rng.integers(len(text)))
         (tmp_path / "application.json").write_text(text[:at] + chr(rng.integers(32, 127)) + text[at + 1 :])
         with contextlib.suppress(DataError):
-            Application.load(tmp_path)
+            Application.load(tmp_path, features=AnswerFeatures)
     with pytest.raises(DataError, match="does not hold an application"):
         Application.load(tmp_path / "nothing")
 
@@ -168,6 +163,9 @@ def test_features_of_your_own(tmp_path):
     loaded = Application.load(tmp_path / "own", features=Lengths())
     assert (loaded.predict(lists) == application.predict(lists)).all()
     assert Application.load_examples(tmp_path / "own") is None
+    application.save(tmp_path / "shown", examples=lists)
+    source = open_source([str(tmp_path / "shown")])  # without the code of the features
+    assert source.document("1", Query("q0", ""))["title"] == lists.items[1] and list(source.columns) == ["shown"]
     _application().fit(_judged(6)).save(tmp_path / "plain")
     with pytest.raises(DataError, match="without examples"):
         open_source([str(tmp_path / "plain")])
@@ -252,7 +250,7 @@ def test_numbers_beyond_all_bounds(saved, tmp_path):
     description["state"]["translation parameters"] = [float("inf"), 0.2, 0.5]
     (tmp_path / "application.json").write_text(json.dumps(description), encoding="utf-8")
     with pytest.raises(DataError, match="damaged"):
-        Application.load(tmp_path)
+        Application.load(tmp_path, features=AnswerFeatures)
 
 
 def test_intervals_and_subgroups_are_shown(tmp_path):
@@ -268,7 +266,7 @@ def test_intervals_and_subgroups_are_shown(tmp_path):
         source = open_source([str(folder)])
         assert source.cards(["0"], Query("1", ""))[0]["title"] == str(judged.items[0])
         examples = json.loads((folder / "examples.json").read_text(encoding="utf-8"))
-        examples["items"][0][0] = ["x"]
+        examples["texts"][0].pop()
         (folder / "examples.json").write_text(json.dumps(examples), encoding="utf-8")
         with pytest.raises(DataError, match="list of examples is damaged"):
             open_source([str(folder)])

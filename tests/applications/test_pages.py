@@ -39,7 +39,6 @@ def _blocks(lists):
     return [lists.items[a:b] for a, b in zip(lists.offsets[:-1], lists.offsets[1:], strict=True)]
 
 
-@pytest.mark.spec("beyond.compose")
 def test_assignment_by_brute_force():
     rng = np.random.default_rng(0)
     for n_blocks in range(1, 7):
@@ -58,7 +57,6 @@ def test_assignment_by_brute_force():
         assign_blocks([1.0, 2.0])
 
 
-@pytest.mark.spec("beyond.compose")
 def test_one_kind_is_ordinary_ranking():
     """Utilities that fall with the slot alike for all blocks: the order of the scores. Likewise for the composer."""
     rng = np.random.default_rng(1)
@@ -71,7 +69,6 @@ def test_one_kind_is_ordinary_ranking():
         assert composer.compose(query, blocks) == sorted(blocks, key=lambda block: -block.quality)
 
 
-@pytest.mark.spec("beyond.compose")
 def test_reward_by_simulated_users():
     users, rng = IntentUsers(stay=0.7), np.random.default_rng(0)
     lists = _lists(1, 3, 4)
@@ -84,7 +81,6 @@ def test_reward_by_simulated_users():
     np.testing.assert_allclose([(slots == s).mean() for s in (1, 2, 3, 4)], parts, atol=0.025)
 
 
-@pytest.mark.spec("beyond.compose")
 def test_composed_pages_are_nearly_the_best():
     """With features that say enough, learned pages are close to the best, and better than independent ranking."""
     users = IntentUsers()
@@ -123,7 +119,6 @@ def test_wrong_input():
 
 
 @pytest.mark.full
-@pytest.mark.spec("beyond.compose")
 def test_numbers_of_the_page(capsys):
     """What the guide says of the example."""
     found = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "page.py"))

@@ -32,7 +32,6 @@ def _ratings(n_users=8, n_items=12, share=0.4, seed=0):
     return Ratings.from_arrays(user, item, rng.integers(1, 6, user.size), catalogue=np.arange(n_items))
 
 
-@pytest.mark.spec("apps.cf")
 @pytest.mark.parametrize("negatives", [0, 2])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_gradient_by_finite_differences(loss, negatives):
@@ -52,7 +51,6 @@ def test_gradient_by_finite_differences(loss, negatives):
         assert (value(at + step) - value(at - step)) / 2e-6 == pytest.approx(found @ direction, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.spec("apps.cf")
 def test_gradient_of_the_formula_by_a_plain_loop():
     """Exponential pairs over items rated differently, written out."""
     ratings = _ratings(5, 6, 0.7)
@@ -75,7 +73,6 @@ def test_gradient_of_the_formula_by_a_plain_loop():
     np.testing.assert_allclose(problem.parts(gradient)["P"], dP, rtol=1e-8)
 
 
-@pytest.mark.spec("apps.cf")
 def test_planted_preferences_are_recovered():
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40))
@@ -93,7 +90,6 @@ def test_planted_preferences_are_recovered():
     assert model.losses_[-1] < 0.5 * model.losses_[0]
 
 
-@pytest.mark.spec("apps.cf")
 def test_fixed_items_give_a_linear_ranker_for_each_user():
     """Folding a user in is what a linear model with the same loss and penalty finds."""
     ratings = _ratings(20, 15)
@@ -109,7 +105,6 @@ def test_fixed_items_give_a_linear_ranker_for_each_user():
     np.testing.assert_allclose(centred - centred[0], expected - expected[0], atol=2e-4)
 
 
-@pytest.mark.spec("apps.cf")
 def test_cold_start_by_features():
     """Two tastes and two kinds of items: an item without a single rating goes to those who like its kind."""
     rng = np.random.default_rng(0)
@@ -206,7 +201,6 @@ def _objective(model, ratings, P, Q):
     return total
 
 
-@pytest.mark.spec("apps.cf")
 def test_least_squares_solves_each_users_system():
     """With many steps the last half pass, over the items, is the exact solution; each pass lowers the objective."""
     ratings = _ratings(30, 20)
@@ -226,7 +220,6 @@ def test_least_squares_solves_each_users_system():
     assert (np.diff(values) < 1e-6 * values[0]).all()
 
 
-@pytest.mark.spec("apps.cf")
 def test_least_squares_ends_in_a_stationary_point():
     ratings = _ratings(15, 10)
     model = AlternatingLeastSquares(n_factors=2, penalty=1.0, exponent=1.0, n_iterations=300, n_steps=20).fit(ratings)
@@ -301,7 +294,6 @@ def test_damaged_files_are_refused(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.spec("apps.cf")
 def test_numbers_of_the_page(data_dir):
     """MovieLens 100k, split u5: least squares as in the benchmark, and popularity."""
     folder = data_dir / "movielens-100k"

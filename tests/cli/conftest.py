@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from plackett.cli import main
+from plackett import cli
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def run(monkeypatch, capsys):
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["plackett", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            main()
+            cli.run()
         out, err = capsys.readouterr()
         return ended.value.code or 0, out, err
 

@@ -9,7 +9,7 @@ import pytest
 
 import plackett as pk
 from plackett.data.tables import write_csv
-from plackett.experiments.auto.trials import Trials
+from plackett.experiments.auto.trials import CandidateTrials
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_features_relative_to_their_list(run, folder):
 
 
 def test_an_interrupt_saves_the_best_so_far(run, folder, monkeypatch):
-    train, calls = Trials.run, []
+    train, calls = CandidateTrials.run, []
 
     def interrupted(self, number, split, n_jobs=1):
         calls.append(1)
@@ -64,7 +64,7 @@ def test_an_interrupt_saves_the_best_so_far(run, folder, monkeypatch):
             raise KeyboardInterrupt
         train(self, number, split)
 
-    monkeypatch.setattr(Trials, "run", interrupted)
+    monkeypatch.setattr(CandidateTrials, "run", interrupted)
     code, _, err = auto(run, folder)
     assert code == 130 and "best so far was saved" in err
     assert pk.load(folder / "m.plackett").card_["interrupted"]

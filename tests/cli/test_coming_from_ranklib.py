@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 import numpy as np
-import pytest
 from typer.testing import CliRunner
 
 import plackett as pk
@@ -22,7 +21,6 @@ def commands():
     return [line for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.strip()]
 
 
-@pytest.mark.spec("peers.ranklib")
 def test_the_commands_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for seed, name in enumerate(("train", "vali", "test")):

@@ -15,7 +15,7 @@ import pytest
 from typer.main import get_command
 
 import plackett as pk
-from plackett.cli import main
+from plackett import cli
 from plackett.cli.app import app
 from plackett.data.scores import read_scores
 from plackett.rankers import storage
@@ -231,7 +231,7 @@ def test_output_that_cannot_encode_everything(tmp_path, monkeypatch):
     def here(encoding):
         stream = io.TextIOWrapper(io.BytesIO(), encoding, errors="strict")
         with contextlib.redirect_stdout(stream), pytest.raises(SystemExit) as ended:
-            main()
+            cli.run()
         stream.flush()
         return ended.value.code or 0, stream.buffer.getvalue()
 

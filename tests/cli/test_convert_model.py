@@ -26,7 +26,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.spec("peers.ranklib")
 @pytest.mark.parametrize(("name", "form"), [("trees", "ranklib"), ("line", "ranklib"), ("line", "svm_rank")])
 def test_there_and_back(folder, name, form):
     assert run("convert-model", folder / f"{name}.plackett", folder / "other", "--to", form).exit_code == 0
@@ -38,7 +37,6 @@ def test_there_and_back(folder, name, form):
     assert read_scores(folder / "c.txt").tolist() == read_scores(folder / "b.txt").tolist()
 
 
-@pytest.mark.spec("peers.ranklib")
 def test_data_may_have_more_or_fewer_features_than_a_foreign_model(folder):
     (folder / "wide.txt").write_text("## Coordinate Ascent\n1:1.0 9:2.0\n")
     (folder / "narrow.txt").write_text("## Coordinate Ascent\n1:1.0\n")

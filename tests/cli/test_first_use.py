@@ -8,8 +8,9 @@ import sys
 import pytest
 
 import plackett as pk
+from plackett import cli
 from plackett._kernels import folder
-from plackett.cli import app, first_use, main
+from plackett.cli import app, first_use
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_interrupted_while_modules_are_imported(monkeypatch, capsys):
 
     monkeypatch.setitem(sys.modules, "plackett.cli.app", Interrupted())
     with pytest.raises(SystemExit) as ended:
-        main()
+        cli.run()
     assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"
 
 
@@ -89,7 +90,7 @@ def test_interrupted_while_a_command_is_imported(monkeypatch, capsys, arguments)
     monkeypatch.setattr(app, "_build", build)
     monkeypatch.setattr(sys, "argv", ["plackett", *arguments])
     with pytest.raises(SystemExit) as ended:
-        main()
+        cli.run()
     assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"
 
 
@@ -179,26 +180,6 @@ def test_the_last_of_several_measures_is_compiled_by_the_command_itself(started,
     assert started[0][1:] == (["nDCG@10", "AP"], None)
     assert rehearsed == [([last], None)]
     assert started[1:] == ["waited", "killed", "waited"]
-
-
-def test_numba_starts_without_linear_algebra_and_has_it_when_needed():
-    program = """
-import subprocess
-import sys
-import numpy as np
-from plackett.cli.lean import numba_alone, own_process
-numba_alone()  # in somebody else's process
-assert "numba" not in sys.modules
-own_process()
-numba_alone()
-import numba
-from numba.core.registry import cpu_target
-cpu_target.target_context.refresh()
-assert "scipy.linalg" not in sys.modules
-print(numba.njit(lambda a: np.dot(a, a)[0, 1])(np.array([[1.0, 2.0], [3.0, 4.0]])))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "10.0\n"
 
 
 @pytest.mark.parametrize("given", [None, "20"])

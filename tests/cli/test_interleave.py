@@ -17,8 +17,6 @@ from plackett.cli.interleave import score
 from plackett.data.trec import write_run
 from plackett.online.interleaving.files import score_events, write_lists
 
-pytestmark = pytest.mark.spec("online.interleave")
-
 
 @pytest.fixture
 def runs(tmp_path):

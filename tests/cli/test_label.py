@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import plackett as pk
-from plackett.cli import main
+from plackett import cli
 from plackett.cli.app import app
 
 
@@ -61,7 +61,7 @@ def test_table(pool):
 def test_refusals(pool, capsys, monkeypatch, words, message):
     monkeypatch.setattr("sys.argv", ["plackett", "label", "next", str(pool), *words])
     with pytest.raises(SystemExit) as stop:
-        main()
+        cli.run()
     assert stop.value.code
     assert message in " ".join(capsys.readouterr().err.split())
 
@@ -128,7 +128,7 @@ def test_labels_of_a_bad_table(pool, tmp_path, capsys, monkeypatch, text, messag
     words = ["next", str(pool), "--labels", str(tmp_path / "x.csv"), "--budget", "1"]
     monkeypatch.setattr("sys.argv", ["plackett", "label", *words])
     with pytest.raises(SystemExit):
-        main()
+        cli.run()
     told = " ".join(capsys.readouterr().err.split())
     assert "x.csv" in told and message in told
 

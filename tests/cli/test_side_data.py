@@ -9,7 +9,7 @@ import pytest
 
 import plackett as pk
 from plackett.data.scores import read_scores
-from plackett.studies.relational import clustered_lists
+from plackett.datasets import clustered_lists
 
 
 def write(data, path, docids=True):

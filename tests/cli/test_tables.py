@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import plackett as pk
+from plackett.cli import catalogue
 from plackett.cli.app import ALIASES, COMMANDS
 
 
@@ -77,7 +78,7 @@ def test_scoring_needs_no_labels_and_takes_features_by_name(run, shop):
 
 
 def test_every_command_that_reads_tables_takes_the_same_options(run):
-    for name in ("info", "convert", "train", "predict", "explain", "evaluate", "experiment", "study"):
+    for name in ("info", "convert", "train", "predict", "explain", "evaluate", "experiment"):
         _, out, _ = run(name, "--help")
         for option in ("--qid", "--label", "--docid", "--weight", "--features", "--drop"):
             assert option in out, (name, option)
@@ -105,7 +106,7 @@ def test_nothing_is_overwritten_without_force(run, shop):
     pk.write(data, shop / "d.plackett")
     model = shop / "m.plackett"
     pk.LinearRegression().fit(data).save(model)
-    for name in ("s.txt", "r.run", "q.csv", "study.md"):
+    for name in ("s.txt", "r.run", "q.csv"):
         (shop / name).write_text("0.5\n" * 20 if name == "s.txt" else "mine")
     for words, option in (
         (("predict", model, shop / "d.plackett", "--out", shop / "s.txt"), "--out"),
@@ -113,7 +114,6 @@ def test_nothing_is_overwritten_without_force(run, shop):
         (("evaluate", shop / "d.plackett", shop / "s.txt", "--per-query", shop / "q.csv"), "--per-query"),
         (("convert", shop / "d.plackett", model), "TARGET"),
         (("convert-model", model, shop / "s.txt"), "TARGET"),
-        (("study", "push-and-owa", "--out", shop / "study.md"), "--out"),
     ):
         code, _, err = run(*words)
         assert code == 2 and option in err and "pass --force to overwrite it" in err, words
@@ -139,6 +139,25 @@ def test_list_shows_sentences(run):
     assert "plackett.rankers.listwise.adarank" in out
     code, _, err = run("list", "--kind", "rankers")
     assert code == 2 and "did you mean ranker or re-ranker?" in err
+
+
+def test_list_has_ids_in_a_checkout_only(run, monkeypatch, tmp_path):
+    _, out, _ = run("list", "--ids", "--json")
+    ids = {(row["kind"], row["name"]): row["ids"] for row in json.loads(out)}
+    assert "eval.ndcg" in ids["measure", "nDCG"]
+    table = tmp_path / "inventory.tsv"
+    table.write_text("id\tname\titems\nx.y\tXy\tstudies.xy plackett.measures.NDCG\n", encoding="utf-8")
+    monkeypatch.setattr(catalogue, "INVENTORY", table)
+    _, out, _ = run("list", "--ids", "--json")
+    assert [(row["module"], row["name"]) for row in json.loads(out) if row["ids"]] == [
+        ("plackett.measures.ndcg", "nDCG"),
+        ("studies", "xy"),
+    ]
+    monkeypatch.setattr(catalogue, "INVENTORY", tmp_path / "none.tsv")
+    code, _, err = run("list", "--ids")
+    assert code == 2 and "docs/inventory.tsv" in " ".join(err.split())
+    code, out, _ = run("list", "--json")
+    assert code == 0 and "ids" not in json.loads(out)[0]
 
 
 def test_train_with_parameters_in_the_name(run, shop):
@@ -429,7 +448,6 @@ def test_exit_codes_have_one_rule(run, holes, tmp_path):
         ("convert", data, tmp_path / "a.unknown"),
         ("auto", data, "-m", "nDCX", "--out", tmp_path / "m"),
         ("auto", data, "-a", "NoSuch", "--out", tmp_path / "m"),
-        ("study", "no-such-study"),
         ("list", "--kind", "nonsense"),
     ]
     for words in wrong:

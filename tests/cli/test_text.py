@@ -53,7 +53,6 @@ def test_tables_with_semicolons(tmp_path):
     assert json.loads(shown.stdout)["n_features"] == 1
 
 
-@pytest.mark.spec("infra.search_engine")
 def test_search_finds_and_explains(folder):
     result = call("search", folder / "i", "blue whales", "-k", "2", "--explain")
     assert result.exit_code == 0, result.output

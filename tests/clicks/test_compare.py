@@ -21,7 +21,6 @@ def data():
     return pk.datasets.make_ranking(n_queries=40, docs_per_query=8, n_features=6, random_state=0)
 
 
-@pytest.mark.spec("clicks.compare")
 def test_the_model_that_made_the_data_explains_it_best(data):
     names = ["GlobalCTR", "RankCTR", "ICM", "PBM", "UBM", "DCM", "DBN", "SDBN"]
     by_position = simulate_log(data, n_pages=15_000, k=6, users=PositionUsers(strength=1.0), random_state=0)
@@ -35,7 +34,6 @@ def test_the_model_that_made_the_data_explains_it_best(data):
     assert len(found.plot().data) == 8
 
 
-@pytest.mark.spec("clicks.compare")
 def test_relevance_against_grades(data):
     named = data.replace(docids=np.arange(data.n_rows))
     log = simulate_log(named, n_pages=6000, k=6, random_state=0)
@@ -68,7 +66,6 @@ def test_profile():
     assert profile_log(busy).robot_pages == 599
 
 
-@pytest.mark.spec("clicks.richardson")
 def test_logistic_rates_against_scikit_learn():
     from sklearn.linear_model import LogisticRegression
 
@@ -84,7 +81,6 @@ def test_logistic_rates_against_scikit_learn():
     np.testing.assert_allclose(found.coef_, [*peer.coef_[0], peer.intercept_[0]], atol=1e-4)
 
 
-@pytest.mark.spec("clicks.richardson")
 def test_features_know_new_documents_better_than_the_mean(data):
     rng = np.random.default_rng(1)
     weight = rng.normal(size=data.n_features)

@@ -40,7 +40,6 @@ def log(data):
 # -------------------------------------------------------------------------------------------------- from a model
 
 
-@pytest.mark.spec("clicks.labels")
 def test_labels_of_a_model(log):
     model = PBM().fit(log)
     raw = model_labels(model)
@@ -56,7 +55,6 @@ def test_labels_of_a_model(log):
         model_labels(model, thresholds=[0.5, 0.2])
 
 
-@pytest.mark.spec("clicks.labels")
 def test_preferences_of_a_model_are_sure_and_one_way(log):
     model = PBM().fit(log)
     pairs = model_preferences(model, confidence=0.95)
@@ -130,7 +128,6 @@ def small_log(seed=0, n_queries=12, n_documents=15):
     )
 
 
-@pytest.mark.spec("clicks.smooth.randomwalk")
 def test_the_walk_is_a_matrix_product():
     clicks = click_matrix(small_log())
     dense = clicks.toarray()
@@ -152,7 +149,6 @@ def test_the_walk_is_a_matrix_product():
     np.testing.assert_allclose(kept.toarray(), C @ D)
 
 
-@pytest.mark.spec("clicks.smooth.randomwalk")
 def test_smoothed_clicks():
     log = ClickLog.from_arrays(
         ["a", "a", "b", "c", "d"], [[1, 2], [1, 2], [1, 3], [8, 9], [1, 2]], [[1, 0], [1, 1], [1, 1], [1, 0], [0, 0]]
@@ -176,7 +172,6 @@ def test_smoothed_clicks():
 # ----------------------------------------------------------------------------------------------------- discounts
 
 
-@pytest.mark.spec("clicks.smooth.discount")
 def test_good_turing():
     counts = np.repeat([0, 1, 2, 3, 6], [1000, 40, 15, 6, 1])
     raw = good_turing(counts, smooth=False)
@@ -193,7 +188,6 @@ def test_good_turing():
     assert good_turing(nothing).tolist() == nothing.tolist()
 
 
-@pytest.mark.spec("clicks.smooth.discount")
 def test_discounted_clicks_keep_their_sum(log):
     frame = discount_clicks(log)
     assert frame["label"].sum() == pytest.approx(log.clicked.sum())
@@ -203,7 +197,6 @@ def test_discounted_clicks_keep_their_sum(log):
 # ------------------------------------------------------------------------------------------------------ clusters
 
 
-@pytest.mark.spec("clicks.querycluster")
 def test_query_similarity_and_clusters():
     log = ClickLog.from_arrays(
         ["red shoe", "shoe red", "blue sock", "sock", "cat"],
@@ -228,7 +221,6 @@ def test_query_similarity_and_clusters():
 # --------------------------------------------------------------------------------------------- interaction model
 
 
-@pytest.mark.spec("clicks.interaction")
 def test_deviations_vanish_without_relevance():
     rng = np.random.default_rng(0)
     lists = np.argsort(rng.random((20_000, 6)), axis=1)
@@ -245,7 +237,6 @@ def graded(data):
     return list(zip(data.qids[data.query_of_row].tolist(), range(data.n_rows), data.y.tolist(), strict=True))
 
 
-@pytest.mark.spec("clicks.interaction")
 def test_interaction_beats_the_click_rate(data):
     order = np.random.default_rng(0).normal(size=data.n_rows)  # lists that are not sorted by relevance
     log = simulate_log(data, order, n_pages=10_000, k=6, temperature=0.7, random_state=0)
@@ -275,7 +266,6 @@ def test_text_overlap_is_a_feature():
 # --------------------------------------------------------------------------------------------------------- joins
 
 
-@pytest.mark.spec("clicks.labels")
 def test_labels_become_a_dataset(data, log):
     join = labelled_dataset(model_labels(PBM().fit(log)), data, weighted=True)
     assert join.without_features == 0
@@ -300,7 +290,6 @@ def test_pages_become_a_dataset(data, log):
     assert fewer.lost_weight > 0
 
 
-@pytest.mark.spec("clicks.querycluster")
 def test_bicliques_by_enumeration():
     log = small_log(seed=3)
     clicked = {}

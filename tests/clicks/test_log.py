@@ -19,7 +19,6 @@ def random_log(seed=0, n_pages=200, n_queries=7, n_documents=15, longest=6, rate
     return ClickLog.from_arrays([f"q{i}" for i in rng.integers(0, n_queries, n_pages)], lists, clicks)
 
 
-@pytest.mark.spec("clicks.data")
 def test_arrays_of_unequal_pages():
     log = ClickLog.from_arrays(["q", "p", "q"], [["a", "b", "c"], ["b"], []], [[0, 2, 0], [0], []])
     assert log.n_pages == 3
@@ -50,8 +49,6 @@ def test_the_three_forms_of_arrays_agree():
         assert table.to_frame().equals(other.to_frame())
 
 
-@pytest.mark.spec("clicks.data")
-@pytest.mark.spec("logs.patterns")
 def test_collapsed_pages_keep_every_count():
     log = random_log(n_documents=3, longest=3, n_queries=2)
     small = log.collapse()
@@ -118,7 +115,6 @@ def test_users_are_hashed_with_the_key():
 # ------------------------------------------------------------------------------------------------------- simulation
 
 
-@pytest.mark.spec("clicks.simulate")
 def test_position_users_click_as_often_as_the_formula_says():
     data = pk.datasets.make_ranking(n_queries=5, docs_per_query=6, random_state=1)
     log = simulate_log(data, n_pages=40_000, k=6, users=PositionUsers(strength=1.0), random_state=0)
@@ -128,7 +124,6 @@ def test_position_users_click_as_often_as_the_formula_says():
     assert np.abs(rate - expected).max() < 4 * np.sqrt(0.25 / log.n_pages) + 0.005
 
 
-@pytest.mark.spec("clicks.simulate")
 def test_drawn_lists_follow_plackett_luce():
     data = pk.RankingDataset.from_arrays(np.zeros((3, 1)), [0, 1, 2], qid=[0, 0, 0])
     scores = np.array([0.0, 0.5, 1.0])

@@ -122,7 +122,6 @@ def test_parts_of_a_table_are_the_table(tmp_path):
         assert facts(ClickLog.concat(parts)) == facts(read_clicks(path))
 
 
-@pytest.mark.spec("logs.stream")
 def test_parts_of_json_lines(tmp_path):
     rows = tmp_path / "rows.jsonl"
     pl.DataFrame(ROWS).write_ndjson(rows)
@@ -139,7 +138,6 @@ def test_parts_of_json_lines(tmp_path):
     assert parts[-1].bad_lines.counts == {"not a JSON object": 1}
 
 
-@pytest.mark.spec("logs.stream")
 def test_parts_of_lines(tmp_path):
     path = tmp_path / "yandex"
     path.write_text("".join(f"{s}\t0\tQ\tq{s % 2}\t0\ta\tb\n{s}\t3\tC\tb\n" for s in range(9)), encoding="utf-8")
@@ -155,7 +153,6 @@ def test_parts_of_lines(tmp_path):
     assert facts(ClickLog.concat(parts)) == facts(read_clicks(pages))
 
 
-@pytest.mark.spec("logs.stream")
 def test_parts_of_events_that_are_far_apart(tmp_path):
     path = tmp_path / "ubi.ndjson"
     lines = [json.dumps({"_index": "ubi_queries", "query_id": f"p{i}", "user_query": f"q{i % 3}"}) for i in range(8)]

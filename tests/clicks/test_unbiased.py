@@ -36,7 +36,6 @@ def moved(data):
     return simulate_log(data, data.X[:, 0], n_pages=30_000, k=6, temperature=1.0, random_state=0)
 
 
-@pytest.mark.spec("logs.propensity")
 def test_all_estimates_of_propensities_agree(data, moved):
     shuffled = simulate_log(data, n_pages=30_000, k=6, random_state=1)
     found = [
@@ -79,7 +78,6 @@ def world(seed, n_queries, n_pages, m, order, users="independent"):
     return ClickLog.from_arrays(query, documents, clicks), look
 
 
-@pytest.mark.spec("logs.propensity")
 @pytest.mark.parametrize(
     ("method", "setting"),
     [
@@ -132,7 +130,6 @@ def test_em_says_when_its_intervals_are_too_narrow():
         em_propensities(world(0, 4, 500, 4, "shuffled")[0])
 
 
-@pytest.mark.spec("logs.propensity")
 def test_errors_of_harvested_propensities_are_honest(data):
     scores = np.asarray(data.X[:, 0])
     covered = []
@@ -155,7 +152,6 @@ def test_ranks_that_nothing_connects_are_not_known():
         harvest_propensities(fixed)
 
 
-@pytest.mark.spec("logs.propensity")
 def test_dual_learning(data):
     log = simulate_log(data, data.X[:, 0], n_pages=6000, k=6, temperature=1.0, random_state=0)
     true = 1 / (1 + np.exp(-2 * np.asarray(data.X)[:, 1]))
@@ -167,7 +163,6 @@ def test_dual_learning(data):
     assert np.corrcoef(model.predict(data), data.X[:, 1])[0, 1] > 0.9
 
 
-@pytest.mark.spec("logs.propensity")
 def test_trust_bias(data):
     users = TrustUsers(strength=0.5, trust=0.4)
     log = simulate_log(data, n_pages=40_000, k=6, users=users, random_state=0)
@@ -187,7 +182,6 @@ def test_trust_bias(data):
     assert abs((mean - r).mean()) < 0.01
 
 
-@pytest.mark.spec("logs.ips")
 def test_the_worked_example_of_inverse_propensities():
     rng = np.random.default_rng(0)
     logged, new = np.array([3, 1, 5, 2, 4]), np.arange(1, 6)
@@ -207,7 +201,6 @@ def test_the_worked_example_of_inverse_propensities():
     assert sums == sorted(sums, reverse=True)  # more clipping, more bias
 
 
-@pytest.mark.spec("logs.ips")
 def test_labels_of_the_three_estimates(data, moved):
     r = PositionUsers().attraction(data.labels, data.labels.max())[dataset_rows(moved, data)]
     shown = np.bincount(moved.pair)
@@ -228,7 +221,6 @@ def test_labels_of_the_three_estimates(data, moved):
         ips_labels(moved, LOOK, estimate="doubly-robust")
 
 
-@pytest.mark.spec("logs.ips")
 @pytest.mark.parametrize("estimate", ["ips", "ratio", "doubly-robust"])
 def test_labels_are_those_of_single_rows(moved, estimate):
     log = moved.replace(weight=np.random.default_rng(0).random(moved.n_pages))
@@ -253,7 +245,6 @@ def test_a_rank_without_propensity_is_named(moved, wrong):
         ips_labels(moved, np.where(np.arange(6) == 2, wrong, LOOK))
 
 
-@pytest.mark.spec("logs.ips")
 @pytest.mark.parametrize("model", ["linear", "trees"])
 def test_every_model_learns_from_weighted_pages(data, model):
     order = np.random.default_rng(3).normal(size=data.n_rows)
@@ -268,7 +259,6 @@ def test_every_model_learns_from_weighted_pages(data, model):
     np.testing.assert_allclose(same.sample_weight, 1.0)
 
 
-@pytest.mark.spec("logs.ips")
 @pytest.mark.parametrize("loss", ["BinaryLogistic", "Logistic", "QuerySoftmax"])
 def test_networks_learn_from_weighted_pages(data, loss):
     """Weights change what a network learns, towards the truth; weights of 1 are none."""
@@ -287,7 +277,6 @@ def test_networks_learn_from_weighted_pages(data, loss):
     assert quality[0] > quality[1]
 
 
-@pytest.mark.spec("logs.likelihood")
 @pytest.mark.parametrize("name", ["PBM", "UBM", "DCM", "DBN", "SDBN"])
 def test_the_slope_of_the_likelihood(name):
     rng = np.random.default_rng(0)
@@ -303,7 +292,6 @@ def test_the_slope_of_the_likelihood(name):
         assert slope[i] == pytest.approx((up - down) / 2e-5, abs=1e-4)
 
 
-@pytest.mark.spec("logs.likelihood")
 def test_one_feature_per_document_is_the_click_model():
     rng = np.random.default_rng(0)
     lists = np.argsort(rng.random((8000, 5)), axis=1)
@@ -317,8 +305,6 @@ def test_one_feature_per_document_is_the_click_model():
     assert even.fit(log.truncate(1), data).model_.examination_.tolist() == [1.0]  # no bias: a logistic regression
 
 
-@pytest.mark.spec("bias.weights")
-@pytest.mark.spec("bias.apply")
 def test_selection_weights():
     rng = np.random.default_rng(0)
     train, test = rng.normal(0, 1, (50_000, 1)), rng.normal(1, 1, (20_000, 1))
@@ -335,7 +321,6 @@ def test_selection_weights():
     assert (weight * loss).mean() == pytest.approx(np.sin(test[:, 0]).mean(), abs=0.03)
 
 
-@pytest.mark.spec("bias.apply")
 def test_weights_of_one_change_nothing_and_whole_weights_are_copies(data):
     copies = np.random.default_rng(0).integers(1, 3, data.n_rows)
     rows = np.repeat(np.arange(data.n_rows), copies)
@@ -351,7 +336,6 @@ def test_weights_of_one_change_nothing_and_whole_weights_are_copies(data):
         assert ratio == pytest.approx(1.0, rel=1e-9)
 
 
-@pytest.mark.spec("bias.twophase")
 def test_two_phases(data):
     perfect = two_phase(data, data.y, k=6)
     assert np.nanmin(perfect.recall) == 1.0
@@ -366,7 +350,6 @@ def test_two_phases(data):
     assert 0 < np.nanmean(short.recall) < 1
 
 
-@pytest.mark.spec("logs.stream")
 @pytest.mark.parametrize("name", ["ICM", "Cascade", "PBM", "DBN", "BBM"])
 def test_streamed_parts_are_the_whole(moved, name):
     log = moved.select(np.arange(2000))

@@ -13,7 +13,7 @@ from plackett.clicks import ClickLog
 from plackett.clicks.loading import make_model, model_names
 from plackett.cluster import click_models
 from plackett.cluster.local import LocalShards
-from plackett.cluster.shards import SerialShards
+from plackett.cluster.serial import SerialShards
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,6 @@ def parameters(model):
     return frame["relevance"].to_numpy()
 
 
-@pytest.mark.spec("scale.parallel")
 @pytest.mark.parametrize("name", model_names())
 def test_models_are_those_of_the_whole_log(name, log):
     make = {"max_iter": 8} if hasattr(make_model(name), "max_iter") else {}
@@ -47,7 +46,6 @@ def by_query(log, n):
     return [log.select(np.flatnonzero(log.query % n == i)) for i in range(n)]
 
 
-@pytest.mark.spec("scale.parallel")
 @pytest.mark.parametrize("name", [name for name in model_names() if make_model(name).has_passes])
 def test_passes_over_shards_of_whole_queries(name, log, monkeypatch):
     """The workers keep their pages: only sums travel."""

@@ -13,7 +13,8 @@ import plackett as pk
 from cluster.deaths import rows_and_worker
 from plackett.cluster.dask import DaskShards, placed
 from plackett.cluster.local import LocalShards
-from plackett.cluster.shards import SerialShards, cut
+from plackett.cluster.serial import SerialShards
+from plackett.cluster.shards import cut
 from plackett.data.native import save_dataset
 
 
@@ -74,7 +75,6 @@ def test_queries_stay_whole(data):
         cut([1, 2], 2)
 
 
-@pytest.mark.spec("scale.parallel")
 def test_sums_in_processes(data, processes):
     n, labels, totals = processes.sum(everything)
     assert (n, labels) == in_total(data)[:2]
@@ -113,7 +113,6 @@ def test_worker_that_keeps_dying_is_an_error(data):
 # ------------------------------------------------------------------------------------------------------------ on shards
 
 
-@pytest.mark.spec("scale.parallel")
 @pytest.mark.parametrize(
     "make",
     [
@@ -135,7 +134,6 @@ def test_linear_rankers_are_those_of_one_machine(data, make):
     assert found.feature_names_in_.tolist() == list("abcdef")
 
 
-@pytest.mark.spec("scale.parallel")
 def test_linear_ranker_in_processes(data, processes, tmp_path):
     found = pk.cluster.fit_linear(pk.ListNet(alpha=0.1, tol=1e-9, n_jobs=1), processes)
     alone = pk.ListNet(alpha=0.1, tol=1e-9).fit(data)
@@ -205,7 +203,6 @@ def client():
         yield client
 
 
-@pytest.mark.spec("scale.parallel")
 def test_dask(data, client):
     with DaskShards(data, client) as shards:
         assert shards.sum(everything)[:2] == in_total(data)[:2]

@@ -12,7 +12,8 @@ from cluster.deaths import dies, fails, fails_as_another_died, kills_the_worker
 from plackett.cluster import trees
 from plackett.cluster.dask import DaskShards
 from plackett.cluster.local import LocalShards
-from plackett.cluster.shards import SerialShards, cut
+from plackett.cluster.serial import SerialShards
+from plackett.cluster.shards import cut
 from plackett.data.native import save_dataset
 from plackett.rankers import MART
 
@@ -42,7 +43,6 @@ def settings(**more):
     return {"n_estimators": 6, "num_leaves": 5, "min_child_samples": 3, "n_jobs": 1} | more
 
 
-@pytest.mark.spec("scale.parallel")
 @pytest.mark.parametrize("make", [pk.LambdaMART, MART], ids=lambda make: make.__name__)
 def test_trees_are_those_of_one_process(data, processes, make, tmp_path):
     alone = make(**settings(gradient_bins=None)).fit(data)
@@ -117,7 +117,6 @@ def test_what_is_for_one_machine_is_refused(data):
 
 
 @pytest.mark.full
-@pytest.mark.spec("scale.parallel")
 def test_trees_on_a_dask_cluster(data, tmp_path):
     distributed = pytest.importorskip("distributed")
     for i, part in enumerate(cut(data, 2)):

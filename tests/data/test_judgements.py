@@ -19,7 +19,6 @@ def orders(seed):
     return data, np.concatenate([rng.permutation(m) + 1 for m in sizes] or [[]]).astype(int)
 
 
-@pytest.mark.spec("data.judgments", "data.to_pointwise", "data.to_pairwise")
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_order_to_preferences_and_back(seed, adjacent):
@@ -37,7 +36,6 @@ def test_order_to_preferences_and_back(seed, adjacent):
     assert to_pairwise(judged) is judged.preferences
 
 
-@pytest.mark.spec("data.judgments")
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=9))
 def test_grades_to_preferences_lose_only_the_order_within_a_grade(labels):

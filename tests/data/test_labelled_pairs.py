@@ -9,7 +9,6 @@ from plackett.data.labelled_pairs import labelled_pairs
 from plackett.data.preferences import Preferences
 
 
-@pytest.mark.spec("M-09")
 def test_signs_become_pairs_of_labels():
     first, second = np.arange(6.0).reshape(3, 2), 10 + np.arange(6.0).reshape(3, 2)
     data = labelled_pairs(first, second, [1, 0, -1])

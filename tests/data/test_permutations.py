@@ -26,7 +26,6 @@ def pairs_of(labels):
     return [(u, v) for u in n for v in n if labels[u] > labels[v] >= 0]
 
 
-@pytest.mark.spec("data.to_listwise")
 @settings(max_examples=40, deadline=None)
 @given(LABELS)
 def test_labels_allow_exactly_the_consistent_orders(labels):
@@ -38,12 +37,10 @@ def test_labels_allow_exactly_the_consistent_orders(labels):
     assert sum(o in orders for o in permutations(range(len(labels)))) == len(expected)
 
 
-@pytest.mark.spec("data.to_listwise")
 def test_size_is_the_product_of_factorials():
     assert PermutationSet(np.repeat([0, 1, 2], [30, 4, 5])).size == factorial(30) * factorial(4) * factorial(5)
 
 
-@pytest.mark.spec("data.to_listwise")
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_preferences_allow_exactly_their_linear_extensions(m, seed):
@@ -83,7 +80,6 @@ def chi_square(sets, draws):
     return sum((counts.get(tuple(o.tolist()), 0) - expected) ** 2 / expected for o in sets)
 
 
-@pytest.mark.spec("data.to_listwise")
 @pytest.mark.parametrize(
     "sets",
     [
@@ -100,7 +96,6 @@ def test_sampling_is_uniform(sets):
     np.testing.assert_array_equal(draws, sets.sample(20_000, random_state=0))
 
 
-@pytest.mark.spec("data.to_listwise")
 def test_orders_of_a_whole_dataset():
     rng = np.random.default_rng(2)
     data = RankingDataset.from_arrays(None, rng.integers(-1, 3, 50), qid=rng.integers(0, 9, 50))

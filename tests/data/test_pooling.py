@@ -32,14 +32,12 @@ def as_dict(frame):
     return {(q, d): n for q, d, n in frame.iter_rows()}
 
 
-@pytest.mark.spec("data.pooling")
 @pytest.mark.parametrize("depth", [1, 3, 10, 1000])
 def test_the_pool_is_the_union_of_the_tops(depth):
     runs = random_runs(depth)
     assert as_dict(pool(runs, depth)) == loop_pool(runs, depth)
 
 
-@pytest.mark.spec("data.pooling")
 def test_full_depth_is_the_full_union_and_size_grows_with_depth():
     runs = random_runs(0)
     union = {(q, d) for run in runs for q, scores in run.items() for d in scores}

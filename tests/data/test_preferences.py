@@ -25,7 +25,6 @@ def loop_pairs(y, offsets):
     ]
 
 
-@pytest.mark.spec("isorank.preferences", "data.to_pairwise")
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_pairs_of_labels_equal_the_double_loop(seed):
@@ -36,7 +35,6 @@ def test_pairs_of_labels_equal_the_double_loop(seed):
     np.testing.assert_array_equal(pairs.margin, [data.y[u] - data.y[v] for u, v in expected])
 
 
-@pytest.mark.spec("data.to_pairwise")
 def test_number_of_pairs_is_the_sum_of_products_of_level_sizes():
     y = np.repeat([0, 1, 2], [5, 3, 2])
     data = RankingDataset.from_arrays(None, np.random.default_rng(0).permutation(y), group=[10])
@@ -46,7 +44,6 @@ def test_number_of_pairs_is_the_sum_of_products_of_level_sizes():
     assert not any((v, u) in both for u, v in both)
 
 
-@pytest.mark.spec("isorank.preferences")
 def test_pairs_follow_their_rows_when_a_dataset_groups_and_selects():
     rng = np.random.default_rng(1)
     qid = rng.integers(0, 8, 60)
@@ -77,7 +74,6 @@ def test_pairs_follow_their_rows_when_a_dataset_groups_and_selects():
     assert first[-1] == len(part.preferences)
 
 
-@pytest.mark.spec("isorank.preferences")
 def test_ids_are_resolved_within_their_query():
     data = RankingDataset.from_arrays(None, None, qid=["a", "b", "a", "b"], docids=[1, 1, 2, 3])
     pairs = Preferences.from_ids(data, ["b", "a"], [3, 1], [1, 2], margin=[0.5, 2])

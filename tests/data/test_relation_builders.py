@@ -40,7 +40,6 @@ def agree(found, expected):
         assert found[pair] == pytest.approx(value, abs=1e-5)
 
 
-@pytest.mark.spec("relational.relations")
 @pytest.mark.parametrize("k", [1, 3, None])
 @pytest.mark.parametrize("minimum", [0.0, 0.3])
 def test_neighbours_are_those_of_a_naive_search(k, minimum):
@@ -52,7 +51,6 @@ def test_neighbours_are_those_of_a_naive_search(k, minimum):
     agree(pairs_of(plain(RankingDataset.from_arrays(None, None, data.qid), data.X)), expected)
 
 
-@pytest.mark.spec("relational.relations")
 def test_features_are_scaled_within_the_query():
     data = made()
     scaled = data.X.astype(float).copy()
@@ -89,7 +87,6 @@ def test_refusals(parameters, vectors, match):
         Neighbours(**parameters)(made(), vectors)
 
 
-@pytest.mark.spec("relational.relations")
 def test_groups_follow_their_documents():
     data = RankingDataset.from_arrays(None, None, [0, 0, 0, 0, 1, 1, 1], docids=list("abcdefg"))
     data = data.replace(relations={"brand": hyperedges(data, ["x", "y", "x", "y", "x", None, "x"])})

@@ -16,7 +16,6 @@ def dataset(n_queries, seed=0):
     return RankingDataset.from_arrays(rng.normal(size=(qid.size, 2)), rng.integers(0, 3, qid.size), qid)
 
 
-@pytest.mark.spec("LR-04")
 def test_rotation_of_table_10_5():
     """Fold k: train S_k S_k+1 S_k+2, validation S_k+3, test S_k+4."""
     parts = [dataset(4 + i, seed=i) for i in range(5)]
@@ -34,7 +33,6 @@ def test_rotation_of_table_10_5():
     np.testing.assert_array_equal(fold.test.X, parts[2].X)
 
 
-@pytest.mark.spec("LR-04")
 def test_parts_of_ohsumed_size_and_roles_of_every_query():
     data = dataset(106)
     folds = letor_folds(data)
@@ -46,7 +44,6 @@ def test_parts_of_ohsumed_size_and_roles_of_every_query():
         assert sorted(np.concatenate([part.qids for part in fold]).tolist()) == list(range(106))
 
 
-@pytest.mark.spec("LR-04")
 @pytest.mark.golden
 def test_the_folds_of_mq2008_are_its_parts(data_dir):
     def qids(path):

@@ -34,7 +34,6 @@ def path(tmp_path):
     return path
 
 
-@pytest.mark.spec("data.trec_diversity")
 def test_round_trip(path):
     frame = read_diversity_qrels(path)
     assert frame.columns == ["qid", "subtopic", "docid", "label"]
@@ -45,7 +44,6 @@ def test_round_trip(path):
     assert as_diversity_qrels(frame.rows()).equals(frame)
 
 
-@pytest.mark.spec("data.trec_diversity")
 def test_measures_of_two_topics_by_hand(path):
     """α-DCG of topic 1 is 2 + .5/log2(3) + 1/log2(4) + 1/log2(5) = 3.246141; both topics' AP by subtopic."""
     data = join_run(path, RUN, subtopics=True).data
@@ -68,7 +66,6 @@ def test_measures_of_two_topics_by_hand(path):
     assert intent_aware == pytest.approx([(1 + (1 + 2 / 4) / 2 + (1 / 3 + 2 / 4) / 2) / 3, (0 + 1 / 2) / 2])
 
 
-@pytest.mark.spec("data.trec_diversity")
 def test_labels_and_unjudged_documents(path):
     joined = join_run(path, {"1": {"d7": 1.0}}, subtopics=True)
     assert joined.data.docids.tolist() == ["d7", "d1", "d2", "d3", "d4", "d1"]

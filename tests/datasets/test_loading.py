@@ -24,7 +24,6 @@ def qids(data):
     return data.qids.tolist()
 
 
-@pytest.mark.spec("LR-04", "LR-09")
 def test_folds_and_parts_by_either_layout(tmp_path):
     for i in range(1, 6):
         write(tmp_path / "parts" / "MQ2007" / f"S{i}.txt", [i])
@@ -67,7 +66,6 @@ def test_istella_has_no_validation_part(tmp_path):
         load("istella", part="valid", root=tmp_path)
 
 
-@pytest.mark.spec("LR-09")
 def test_settings_of_letor_4(tmp_path):
     """Semi-supervised (label -1), rank aggregation (NULL ranks) and total order (any label)."""
     for name, label, value in (("semi", "-1", "0.5"), ("agg", "2", "NULL"), ("list", "812", "0.5")):
@@ -114,7 +112,6 @@ def test_available(tmp_path):
 
 
 @pytest.mark.golden
-@pytest.mark.spec("LR-01", "LR-09")
 def test_the_real_files_have_the_registered_numbers(data_dir):
     for name in ("mq2008", "ohsumed", "mq2007-agg"):
         whole = concat([load(name, part=f"S{i}", root=data_dir) for i in range(1, 6)])

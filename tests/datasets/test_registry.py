@@ -6,7 +6,6 @@ from plackett import DataError
 from plackett.datasets.registry import DATASETS, info
 
 
-@pytest.mark.spec("LR-01")
 def test_totals_of_the_book():
     gov = [d for d in DATASETS.values() if d.version == "LETOR 3.0" and d.corpus == "Gov"]
     assert len(gov) == 6
@@ -17,7 +16,6 @@ def test_totals_of_the_book():
     assert info("OHSUMED").n_features == 45
 
 
-@pytest.mark.spec("LR-15")
 def test_yahoo_totals_and_transfer():
     one, two = info("yahoo-set1"), info("yahoo-set2")
     assert (one.n_queries, one.n_rows) == (29_921, 709_877)
@@ -26,7 +24,6 @@ def test_yahoo_totals_and_transfer():
     assert one.n_features == two.n_features == 700
 
 
-@pytest.mark.spec("LR-16")
 def test_mslr():
     assert info("mslr-web30k").n_queries == 31_531
     assert info("mslr-web10k").n_queries == 10_000

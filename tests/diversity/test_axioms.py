@@ -22,7 +22,6 @@ def mono(f, d, _, every, rows):
     return float(f.sum() + every[rows].sum() / (len(every) - 1))
 
 
-@pytest.mark.spec("diverse.objective")
 def test_known_violations():
     found = {check.__name__: check_axioms(check, n_instances=60) for check in (max_sum, max_min, mono)}
     broken = {name: {axiom for axiom, violation in axioms.items() if violation} for name, axioms in found.items()}
@@ -33,7 +32,6 @@ def test_known_violations():
     assert 0.0 < found["max_sum"]["stability"].share < 0.4
 
 
-@pytest.mark.spec("diverse.objective")
 def test_mono_objective_is_not_consistent():
     """The adversarial change: document 0 leaves the best three although only outsiders came closer to it."""
     f, d = np.array([1, 1, 1, 0.9, 0.9, 0.9]), np.ones((6, 6)) - np.eye(6)
@@ -44,7 +42,6 @@ def test_mono_objective_is_not_consistent():
     assert 0 not in set(np.argsort(-value, kind="stable")[:3])
 
 
-@pytest.mark.spec("diverse.objective")
 def test_satisfaction_is_not_stable():
     aspects, weight = np.array([[0, 0.04], [0.97, 0], [0, 0.75], [0.59, 0.42]]), [0.43, 0.57]
     singles = [satisfaction(aspects[[i]], weight)[-1] for i in range(4)]

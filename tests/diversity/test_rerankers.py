@@ -32,7 +32,6 @@ def blocks(data):
     return [np.arange(a, b) for a, b in zip(data.offsets[:-1], data.offsets[1:], strict=True)]
 
 
-@pytest.mark.spec("diverse.iaselect", "diverse.pobjective")
 def test_ia_select_worked_example():
     aspects, weight = np.array([[0.9, 0], [0.8, 0], [0, 0.5], [0.3, 0.3]]), [0.6, 0.4]
     data = RankingDataset.from_arrays(None, None, qid=np.ones(4))
@@ -41,7 +40,6 @@ def test_ia_select_worked_example():
     np.testing.assert_allclose(satisfaction(aspects[order[:3]], weight), [0.54, 0.74, 0.818], atol=1e-12)
 
 
-@pytest.mark.spec("diverse.iaselect")
 @pytest.mark.parametrize("seed", range(6))
 def test_ia_select_is_the_greedy_choice_and_near_the_optimum(seed):
     data, scores, aspects, rng = lists(seed, size=10)
@@ -66,7 +64,6 @@ def test_ia_select_is_the_greedy_choice_and_near_the_optimum(seed):
             assert satisfaction(aspects[got[:size]], weight[q])[-1] >= (1 - 1 / np.e) * best - 1e-12
 
 
-@pytest.mark.spec("diverse.iaselect")
 def test_ia_select_is_optimal_for_documents_of_one_aspect():
     rng = np.random.default_rng(3)
     aspects = np.zeros((8, 3))
@@ -79,7 +76,6 @@ def test_ia_select_is_optimal_for_documents_of_one_aspect():
     assert satisfaction(aspects[order[:4]], weight)[-1] == pytest.approx(best, abs=1e-12)
 
 
-@pytest.mark.spec("diverse.pobjective")
 def test_satisfaction_is_a_probability_monotone_and_submodular():
     rng = np.random.default_rng(0)
     aspects, weight = rng.random((6, 3)), rng.dirichlet(np.ones(3))
@@ -100,7 +96,6 @@ def test_satisfaction_is_a_probability_monotone_and_submodular():
             assert gain_small >= gain_large - 1e-12 >= -2e-12
 
 
-@pytest.mark.spec("conv.diversity")
 @pytest.mark.parametrize("by", ["vectors", "relation"])
 def test_mmr_is_the_plain_loop(by):
     data, scores, _, _ = lists(1, size=12)
@@ -119,7 +114,6 @@ def test_mmr_is_the_plain_loop(by):
     assert order.tolist() == expected
 
 
-@pytest.mark.spec("conv.diversity")
 def test_neutral_settings_keep_the_order_of_the_scores():
     data, scores, _, _ = lists(2)
     plain = np.lexsort((-scores, data.query_of_row))
@@ -153,7 +147,6 @@ def test_trade_off_is_the_weight_of_relevance_in_every_method():
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
-@pytest.mark.spec("diverse.maxsum", "diverse.maxmin", "diverse.mono")
 def test_sets_are_near_the_optimum(k):
     rng = np.random.default_rng(k)
     for _ in range(20):
@@ -180,7 +173,6 @@ def test_sets_are_near_the_optimum(k):
         assert MonoObjective(**settings).order(data, scores)[:k].tolist() == np.argsort(-value)[:k].tolist()
 
 
-@pytest.mark.spec("diverse.maxsum")
 def test_max_sum_is_a_sum_over_pairs():
     rng = np.random.default_rng(0)
     f, d = rng.random(5), rng.random((5, 5))
@@ -189,7 +181,6 @@ def test_max_sum_is_a_sum_over_pairs():
     assert MaxSum.value(f, d, 0.3) == pytest.approx(pairs, rel=1e-12)
 
 
-@pytest.mark.spec("diverse.relational")
 def test_repulsion_solves_its_equation():
     data, scores, _, _ = lists(4, n_queries=1, size=12)
     n = data.n_rows

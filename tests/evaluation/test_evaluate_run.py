@@ -11,7 +11,6 @@ QRELS = {"a": {"d1": 1, "d2": 0, "d9": 1}, "b": {"d1": 2}, "c": {"d1": 0}}
 RUN = {"a": {"d1": 0.1, "d2": 0.9, "d3": 0.5}, "c": {"d1": 1.0}, "z": {"d1": 1.0}}
 
 
-@pytest.mark.spec("eval.protocol")
 def test_missing_queries_count_and_unretrieved_documents_too():
     found = evaluate_run(QRELS, RUN, ["AP", "R", "NumRet"])
     assert found.qids.tolist() == ["a", "b", "c"]

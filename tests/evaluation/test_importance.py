@@ -24,7 +24,6 @@ def by_feature(frame, column="importance"):
     return dict(zip(frame["feature"], frame[column], strict=True))
 
 
-@pytest.mark.spec("features.importance")
 def test_feature_that_is_the_label_and_its_negative():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 40)
@@ -41,7 +40,6 @@ def test_feature_that_is_the_label_and_its_negative():
     assert importance["3"] < 1
 
 
-@pytest.mark.spec("features.importance")
 def test_single_features_against_evaluate(data):
     found = single_feature_importance(data, "AP")
     assert found["importance"].is_sorted(descending=True)

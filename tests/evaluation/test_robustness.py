@@ -14,7 +14,6 @@ def lists(y=(2, 1, 0, 1, 0), qid=(1, 1, 1, 2, 2)):
     return pk.RankingDataset.from_arrays(None, y, qid)
 
 
-@pytest.mark.spec("robust.measure")
 def test_the_worked_number_and_a_simulation():
     data = lists([0, 0], [1, 1])
     found = pk.switch_probability(data, [0.8, 0.5], noise=0.2, relative=False)["mean"][0]
@@ -23,7 +22,6 @@ def test_the_worked_number_and_a_simulation():
     assert found == pytest.approx((0.8 + draws[:, 0] < 0.5 + draws[:, 1]).mean(), abs=0.004)
 
 
-@pytest.mark.spec("robust.measure")
 def test_ties_constants_scales_and_discounts():
     data, scores = lists(), np.array([3.0, 1.0, 1.0, 5.0, 2.0])
     first = pk.switch_probability(data, scores, noise=0.3)
@@ -41,7 +39,6 @@ def test_ties_constants_scales_and_discounts():
     assert pk.switch_probability(lists([0], [1]), [1.0])["mean"].to_list() == [0.0]
 
 
-@pytest.mark.spec("robust.metric")
 def test_limits_of_the_measure():
     data, scores = lists(), np.array([1.0, 3.0, 2.0, 5.0, 2.0])
     plain = pk.evaluate(data, scores, "nDCG").mean["nDCG"]
@@ -54,7 +51,6 @@ def test_limits_of_the_measure():
     assert found["expected"] == pytest.approx(1) and found["std"] == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.spec("robust.metric")
 def test_the_expected_value_is_that_of_the_switch():
     data = lists([1, 0], [1, 1])
     found = pk.robustness(data, [0.8, 0.5], "P@1", noise=0.2, relative=False, n_samples=4000).per_query
@@ -88,7 +84,6 @@ def test_wrong_parameters(words):
         pk.robustness(lists(), np.arange(5.0), **words)
 
 
-@pytest.mark.spec("robust.metric")
 @pytest.mark.parametrize("measure", ["nDCG", "ARP", "KendallTau"])
 def test_a_penalty_is_for_the_worse(measure):
     data = lists([0, 2, 1, 1, 0])

@@ -140,7 +140,6 @@ def demsar():
     return {f"d{i}": dict(zip(names, row, strict=True)) for i, row in enumerate(rows)}
 
 
-@pytest.mark.spec("LR-06")
 @pytest.mark.parametrize("measure", MEASURES)
 def test_published_winning_numbers(measure):
     found = winning_number(letor3(measure))
@@ -151,7 +150,6 @@ def test_published_winning_numbers(measure):
     assert max(found, key=found.get) == "ListNet" and min(found, key=found.get) == "Regression"
 
 
-@pytest.mark.spec("LR-06")
 def test_winning_number_by_loops_with_gaps():
     rng = np.random.default_rng(0)
     table = {d: {a: v for a, v in zip("abcde", rng.integers(0, 4, 5), strict=True) if v} for d in range(12)}

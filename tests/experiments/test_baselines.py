@@ -12,7 +12,6 @@ from plackett.experiments.experiment import experiment
 from plackett.experiments.published import published
 
 
-@pytest.mark.spec("LR-07")
 def test_settings_of_the_baselines():
     """What section 11.1 of the book says of each."""
     given = letor_baselines("letor3")
@@ -30,7 +29,6 @@ def test_settings_of_the_baselines():
         letor_baselines("letor5")
 
 
-@pytest.mark.spec("LR-07")
 def test_they_run():
     data = make_ranking(30, 8, 5, label_proportions=(0.6, 0.3, 0.1), random_state=0)
     found = experiment(letor_folds(data)[0], measures=["AP"], n_jobs=1, **letor_baselines("letor3"))

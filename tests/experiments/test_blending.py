@@ -92,7 +92,7 @@ def test_keys_know_the_code_of_the_members_and_of_blending(monkeypatch):
     entry = contestants(pk.Blend(members=(pk.Blend(members=("ListMLE",)), "RankSVM")))[0]
     seen = []
     monkeypatch.setattr(cell_key, "_stamp", lambda modules: seen.append(modules) or "")
-    cell_key.cell_key(entry, {}, parse("AP"), {})
+    cell_key.identity(entry, parse("AP"), {})
     cell_key.blended_key([])
     assert {"plackett.rankers.listwise.listmle", "plackett.rankers.pairwise.rank_svm"} <= set(seen[0])
     assert set(seen[1]) == {"plackett.experiments.blending", "plackett.rankers.blend"}

@@ -13,7 +13,6 @@ from plackett.experiments.components import SPACES, components, decomposition
 RANKERS = sorted(pk.rankers().items())
 
 
-@pytest.mark.spec("exp.four_components")
 @pytest.mark.parametrize(("name", "cls"), RANKERS, ids=[name for name, _ in RANKERS])
 def test_every_ranker_has_its_components(name, cls):
     with warnings.catch_warnings():
@@ -28,7 +27,6 @@ def test_every_ranker_has_its_components(name, cls):
         assert found.hypothesis == "sums of regression trees"
 
 
-@pytest.mark.spec("exp.four_components")
 @pytest.mark.parametrize(
     ("loss", "expected"),
     [
@@ -53,7 +51,6 @@ def test_decomposition(loss, expected):
     assert decomposition(pk.losses()[loss]()) == expected
 
 
-@pytest.mark.spec("exp.four_components")
 def test_three_documents_by_hand():
     """A pairwise loss of three documents is the sum over the two pairs of unequal labels."""
     scores = np.array([0.3, -0.2, 1.1])

@@ -62,7 +62,6 @@ def table(found):
 # --------------------------------------------------------------------------------------------------------- protocol
 
 
-@pytest.mark.spec("tune.validation", "summary.benchmark")
 def test_grid_is_the_protocol_of_cross_validate(data):
     """The same choice, validation values, test values and both means as the plain loop has."""
     spaces = {"ridge": {"alpha": ALPHAS}}
@@ -264,7 +263,6 @@ def test_string_ids(tmp_path):
 # ------------------------------------------------------------------------------------------------------ determinism
 
 
-@pytest.mark.spec("summary.benchmark")
 def test_the_same_for_any_number_of_processes(data, monkeypatch):
     """Scores, choices and figures to the last bit, in one process and in two."""
     monkeypatch.setattr(workers, "_is_ours", lambda task: False)  # else all would be done before two have started

@@ -50,7 +50,6 @@ def written(tmp_path, text):
     return path
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize("kind", [kind for kind, entry in _ALGORITHMS.items() if entry[2].__name__ == "_trees"])
 def test_trees_by_hand(tmp_path, kind):
     """Outputs and weights are float64, thresholds float32: 0.1 of a float32 table is at most 0.1 of the file."""
@@ -62,7 +61,6 @@ def test_trees_by_hand(tmp_path, kind):
     assert read_quickrank(path, n_features=5).n_features_in_ == 5
 
 
-@pytest.mark.spec("peers.quickrank")
 def test_linear_models_by_hand(tmp_path):
     info = "<info><type>{}</type><max-iterations>7</max-iterations></info>"
     features = '<model><feature id="1" weight="0.25" /><feature id="2" weight="-2"/></model>'
@@ -74,7 +72,6 @@ def test_linear_models_by_hand(tmp_path):
     assert pk.load(path).predict(rows).tolist() == [-2.0, -6.0]
 
 
-@pytest.mark.spec("peers.quickrank")
 def test_weak_rankers_by_hand(tmp_path):
     """Features count from 0 there; the sign -1 prefers values below the threshold."""
     weak = (

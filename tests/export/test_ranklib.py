@@ -64,7 +64,6 @@ def written(tmp_path, text):
     return path
 
 
-@pytest.mark.spec("peers.ranklib")
 @pytest.mark.parametrize("name", ["LambdaMART", "MART", "Random Forests"])
 def test_trees_by_hand(tmp_path, name):
     ranker = read_ranklib(written(tmp_path, LAMBDAMART.replace("LambdaMART", name)))
@@ -97,7 +96,6 @@ def test_numbers_next_to_zero_are_not_zero(tmp_path):
     assert read_ranklib(path).predict(rows).tolist() == [2.25, 2.25, 4.25]
 
 
-@pytest.mark.spec("peers.ranklib")
 def test_lines_by_hand(tmp_path):
     rows = np.array([[2.0, 0.0, 1.0], [0.5, 3.0, -1.0]], np.float32)
     boost = "## RankBoost\n## Iteration = 300\n## No. of threshold candidates = 10\n1:0.5:0.25 3:-2.0:1.0 1:1.5:2.0"
@@ -115,7 +113,6 @@ def test_lines_by_hand(tmp_path):
     assert read_ranklib(written(tmp_path, line), n_features=3).predict(rows).tolist() == [2.25, 6.75]
 
 
-@pytest.mark.spec("peers.ranklib")
 def test_networks_by_hand(tmp_path):
     def sigmoid(z):
         return 1 / (1 + np.exp(-z))
@@ -170,7 +167,6 @@ SMALL = {
 }
 
 
-@pytest.mark.spec("peers.ranklib")
 @pytest.mark.parametrize("name", SMALL)
 def test_round_trip(tmp_path, name):
     data = task()
@@ -188,7 +184,6 @@ def test_round_trip(tmp_path, name):
     np.testing.assert_array_equal(pk.load(tmp_path / "model.plackett").predict(new), again.predict(new))
 
 
-@pytest.mark.spec("peers.ranklib")
 def test_round_trip_of_networks(tmp_path):
     pytest.importorskip("torch", reason="networks need the extra 'neural'")
     data = task()
@@ -231,7 +226,6 @@ def _net(a, c):
     return 1 / (1 + np.exp(-(1.5 * hidden[0] - 0.5 * hidden[1] + 0.3)))
 
 
-@pytest.mark.spec("peers.ranklib")
 @pytest.mark.parametrize("name", _ALGORITHMS)
 def test_every_kind_both_ways(tmp_path, name):
     body, by_hand = KINDS[name]

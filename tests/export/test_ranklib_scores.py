@@ -12,7 +12,6 @@ from plackett.export.ranklib_scores import read_ranklib_scores, write_ranklib_sc
 DATA = pk.RankingDataset.from_arrays(None, [1, 0, 2, 0], qid=["7", "7", "b", "7"])
 
 
-@pytest.mark.spec("peers.ranklib")
 def test_round_trip(tmp_path):
     path = tmp_path / "scores.txt"
     scores = np.array([0.1, -2.0, 1e-9, 3.0])  # in the dataset's order: the three of query 7 first

@@ -25,7 +25,6 @@ empty# kernel parameter -u
 """  # noqa: W291 - svm_rank writes these blanks
 
 
-@pytest.mark.spec("peers.svmrank")
 def test_scores_by_hand(tmp_path):
     path = tmp_path / "model.dat"
     path.write_text(MODEL)
@@ -35,7 +34,6 @@ def test_scores_by_hand(tmp_path):
     assert read_svm_rank(path, n_features=6).n_features_in_ == 6
 
 
-@pytest.mark.spec("peers.svmrank")
 def test_round_trip(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)).astype(np.float32)

@@ -116,7 +116,6 @@ CASES = [
 ]
 
 
-@pytest.mark.spec("peers.quickrank", "peers.ranklib", "peers.xgboost", "peers.svmrank")
 @pytest.mark.parametrize(("to", "kind"), CASES, ids=lambda word: word.replace(" ", "-"))
 def test_exports_score_as_the_ranker(rankers, tmp_path, to, kind):
     ranker, X = rankers(kind)

@@ -45,7 +45,6 @@ def model(tmp_path_factory):
     return path
 
 
-@pytest.mark.spec("peers.xgboost")
 @pytest.mark.parametrize("suffix", ["json", "ubj"])
 @pytest.mark.parametrize(
     ("objective", "booster", "name"),
@@ -70,7 +69,6 @@ def test_scores_are_xgboosts(tmp_path, suffix, objective, booster, name):
             np.testing.assert_allclose(_scores(ranker, rows), expected, rtol=0, atol=2e-6, err_msg=what)
 
 
-@pytest.mark.spec("peers.xgboost")
 def test_an_imported_model_can_be_used_like_our_own(model, tmp_path):
     X, y, qid = table()
     data = pk.RankingDataset.from_arrays(X, y, qid)

@@ -12,8 +12,6 @@ from plackett.data.estimators import fit
 from plackett.feature_selection import efficiency_tradeoff
 from plackett.rankers import storage
 
-pytestmark = pytest.mark.spec("efficient.linear")
-
 
 @pytest.fixture(scope="module")
 def pair():

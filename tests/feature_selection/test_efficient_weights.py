@@ -12,8 +12,6 @@ from plackett import DataError
 from plackett.feature_selection import efficiency_tradeoff
 from plackett.scorers.linear import LinearScorer
 
-pytestmark = pytest.mark.spec("efficient.linear")
-
 
 @pytest.fixture(scope="module")
 def case():

@@ -15,8 +15,6 @@ from plackett import DataError
 from plackett.feature_selection.greedy import greedy_choice, selection_objective
 from plackett.rankers import storage
 
-pytestmark = pytest.mark.spec("features.gas")
-
 
 def problem(seed, f=7):
     rng = np.random.default_rng(seed)

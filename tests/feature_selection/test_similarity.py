@@ -9,8 +9,6 @@ import plackett as pk
 from plackett import DataError
 from plackett.feature_selection import similarity
 
-pytestmark = pytest.mark.spec("features.similarity")
-
 
 def lists(sizes=(1, 2, 7, 120, 30), f=5, seed=0, ties=True):
     rng = np.random.default_rng(seed)

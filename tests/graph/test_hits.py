@@ -8,7 +8,6 @@ from plackett.graph import LinkGraph, hits, topical_hits
 from plackett.graph.hits import base_set
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_leading_singular_vectors(random_graph, weighted):
     graph = random_graph(weighted=weighted)
@@ -20,7 +19,6 @@ def test_leading_singular_vectors(random_graph, weighted):
     np.testing.assert_allclose(found.hub, [hubs[i] for i in range(graph.n_nodes)], atol=1e-8)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_topical_hits_sums_to_hits(random_graph):
     graph = random_graph(seed=3)
     topics = np.random.default_rng(0).random((40, 3))

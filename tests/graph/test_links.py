@@ -18,7 +18,6 @@ def test_links_that_occur_twice_count_once_unless_weighted():
     assert LinkGraph.from_edges([("a", "b"), ("b", "b")], self_links=False).n_links == 1
 
 
-@pytest.mark.spec("LR-02")
 def test_counts():
     counts = link_counts(LinkGraph.from_edges([(0, 1), (2, 1), (1, 0)], names=range(4)))
     assert counts.inlinks.tolist() == [1, 2, 0, 0]

@@ -43,7 +43,6 @@ def seven():
     return LinkGraph.from_edges([(u, v) for u in SEVEN for v in SEVEN[u]], names=SEVEN)
 
 
-@pytest.mark.spec("conv.pagerank")
 def test_the_seven_pages_of_the_book():
     printed = [0.304, 0.166, 0.141, 0.105, 0.179, 0.045, 0.060]  # the last one is truncated
     assert np.abs(pagerank(seven(), damping=1.0) - printed).max() < 0.001
@@ -51,7 +50,6 @@ def test_the_seven_pages_of_the_book():
     np.testing.assert_allclose(pagerank(seven()), expected, atol=5e-5)
 
 
-@pytest.mark.spec("conv.pagerank")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
@@ -65,7 +63,6 @@ def test_it_solves_the_linear_system(random_graph, solver, weighted, seed):
     np.testing.assert_allclose(found, leading / leading.sum(), atol=1e-10)
 
 
-@pytest.mark.spec("conv.pagerank", "conv.pagerank_variants")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("dangling", ["uniform", "teleport"])
 def test_personalised(random_graph, solver, dangling):
@@ -82,7 +79,6 @@ def test_personalised(random_graph, solver, dangling):
         np.testing.assert_allclose(found, [peer[i] for i in range(graph.n_nodes)], atol=1e-10)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_it_is_linear_in_the_teleport_vector(random_graph):
     graph = random_graph(seed=2)
     rng = np.random.default_rng(3)
@@ -103,14 +99,12 @@ def test_removed_dangling_pages_get_their_rank_last():
     np.testing.assert_allclose(found, raw / raw.sum(), atol=1e-9)
 
 
-@pytest.mark.spec("exercise.1.1–1.10")
 def test_a_surfer_without_teleport_may_go_round_for_ever():
     circle = LinkGraph.from_edges([(0, 1), (1, 0)])
     with pytest.warns(PlackettWarning, match="periodic"):
         pagerank(circle, damping=1.0, start=[1.0, 0.0], max_iter=50)
 
 
-@pytest.mark.spec("exercise.1.1–1.10")
 def test_frequencies_of_a_simulated_surfer():
     graph, rng, steps = seven(), np.random.default_rng(0), 60_000
     table = np.cumsum(0.85 * transitions(graph) + 0.15 / 7, axis=0).T
@@ -121,7 +115,6 @@ def test_frequencies_of_a_simulated_surfer():
     np.testing.assert_allclose(visits / steps, pagerank(graph), atol=0.01)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_accelerations_need_fewer_steps():
     ahead, back = [(i, i + 1) for i in range(99)], [(i + 1, i) for i in range(99)]
     path = LinkGraph.from_edges([*ahead, *back, (0, 0)], names=range(100))
@@ -132,7 +125,6 @@ def test_accelerations_need_fewer_steps():
         np.testing.assert_allclose(pagerank(path, solver=solver, **control), dense_pagerank(path, 0.99), atol=1e-7)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_blockrank_is_a_good_start():
     rng = np.random.default_rng(0)
     hosts = np.repeat(np.arange(20), 10)
@@ -146,7 +138,6 @@ def test_blockrank_is_a_good_start():
     np.testing.assert_allclose(pagerank(graph, start=start, tol=1e-13), exact, atol=1e-12)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_blockrank_is_exact_for_separate_hosts(random_graph):
     parts = [random_graph(20, 80, seed=s) for s in (1, 2)]
     source = np.concatenate([np.repeat(np.arange(20), np.diff(p.out.indptr)) + 20 * i for i, p in enumerate(parts)])
@@ -155,7 +146,6 @@ def test_blockrank_is_exact_for_separate_hosts(random_graph):
     np.testing.assert_allclose(found, np.concatenate([dense_pagerank(p) / 2 for p in parts]), atol=1e-10)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_topic_pagerank_mixes_personalised_vectors(random_graph):
     graph = random_graph()
     topics = np.random.default_rng(0).random((40, 3))
@@ -164,7 +154,6 @@ def test_topic_pagerank_mixes_personalised_vectors(random_graph):
     np.testing.assert_allclose(topic_pagerank(graph, topics, [2, 0, 2]), vectors[:, [0, 2]].mean(axis=1), atol=1e-12)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_topical_pagerank_sums_to_pagerank(random_graph):
     graph = random_graph(seed=4)
     topics = np.random.default_rng(0).random((40, 3))
@@ -185,7 +174,6 @@ def test_topical_pagerank_sums_to_pagerank(random_graph):
     np.testing.assert_allclose(table.ravel(), np.linalg.solve(np.eye(n * k) - 0.85 * step, jump), atol=1e-9)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_query_pagerank(random_graph):
     graph = random_graph(seed=6)
     assert np.allclose(query_pagerank(graph, np.ones(40)), dense_pagerank(graph), atol=1e-9)
@@ -196,7 +184,6 @@ def test_query_pagerank(random_graph):
     np.testing.assert_allclose(query_pagerank(graph, wanted), exact, atol=1e-9)
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_by_damping_and_second_eigenvalue(random_graph):
     graph = random_graph(seed=7)
     rows = pagerank_by_damping(graph, [0.1, 0.5, 0.9])
@@ -207,7 +194,6 @@ def test_by_damping_and_second_eigenvalue(random_graph):
     assert second_eigenvalue(graph, max_iter=2000) == pytest.approx(exact, rel=0.02)
 
 
-@pytest.mark.spec("conv.trustrank")
 def test_trust_does_not_reach_a_spam_farm():
     farm = [(f"f{i}", "spam") for i in range(20)] + [("spam", f"f{i}") for i in range(20)]
     graph = LinkGraph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("spam", "a"), *farm])
@@ -219,7 +205,6 @@ def test_trust_does_not_reach_a_spam_farm():
     assert trust_seeds(graph, 1) == ["spam"]
 
 
-@pytest.mark.spec("conv.pagerank_variants")
 def test_hosts():
     graph = LinkGraph.from_edges([(0, 2), (1, 2), (2, 0), (2, 3), (0, 1)], names=range(4))
     hosts = ["a", "a", "b", "b"]

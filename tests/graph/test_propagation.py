@@ -6,10 +6,7 @@ import pytest
 from plackett import DataError
 from plackett.graph import LinkGraph, SiteMap, propagate_links, propagate_site
 
-SPEC = pytest.mark.spec("conv.relevance_propagation", "relational.baseline.propagation")
 
-
-@SPEC
 def test_site_propagation():
     site = SiteMap([-1, 0, 0, 1])
     s = np.array([1.0, 2.0, 4.0, 8.0])
@@ -28,7 +25,6 @@ def dense_weights(graph, scheme, s):
     return np.where(total > 0, weights / np.where(total > 0, total, 1), np.nan)
 
 
-@SPEC
 @pytest.mark.parametrize("scheme", ["in", "out", "uniform-out"])
 def test_the_fixed_point_solves_the_linear_system(random_graph, scheme):
     graph = random_graph()
@@ -44,7 +40,6 @@ def test_the_fixed_point_solves_the_linear_system(random_graph, scheme):
     np.testing.assert_allclose(one, 0.4 * s + 0.6 * np.where(alone, s, near @ s))
 
 
-@SPEC
 def test_term_counts_are_propagated_by_column():
     graph = LinkGraph.from_edges([(0, 1), (0, 2)], names=range(3))
     tf = np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]])

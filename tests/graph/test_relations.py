@@ -12,7 +12,6 @@ from plackett.graph.urls import _INDEX, host, path_of
 from plackett.scorers.relations.laplacian import parents_of
 
 
-@pytest.mark.spec("relational.relations")
 def test_parents_are_the_nearest_pages_above_within_the_query():
     urls = [
         "http://a.org/b/c.html",
@@ -47,7 +46,6 @@ def above(urls, query):
     return pairs
 
 
-@pytest.mark.spec("relational.relations")
 def test_parents_against_a_loop():
     rng = np.random.default_rng(0)
     parts = [
@@ -86,7 +84,6 @@ def test_urls_of_thousands_of_parts_and_odd_names():
         parent_relation(data, ["a", "\ud800", "b", "c"])
 
 
-@pytest.mark.spec("relational.relations")
 def test_links_against_a_loop():
     rng = np.random.default_rng(0)
     names = [f"p{i}" for i in range(30)]

@@ -8,7 +8,6 @@ from plackett.graph import SiteMap, url_depth, url_length, url_type
 from plackett.graph.urls import host, path_of
 
 
-@pytest.mark.spec("qdep.classify", "qdep.classify.ranker")
 @pytest.mark.parametrize(
     ("url", "kind"),
     [
@@ -45,7 +44,6 @@ def test_one_url_is_not_a_list(describe):
         describe(["http://example.org", None])
 
 
-@pytest.mark.spec("LR-02")
 def test_depth_and_length():
     urls = ["http://a.org", "https://a.org/b/", "a.org/b/c.html"]
     assert url_depth(urls).tolist() == [0, 1, 2]
@@ -58,7 +56,6 @@ def test_parts():
     assert path_of("http://a.org?x") == "/"
 
 
-@pytest.mark.spec("LR-02")
 def test_site_map():
     urls = [
         "http://a.org/index.html",

@@ -14,7 +14,6 @@ from plackett.measures.ranking import Scored
 WITH_SWAPS = [name for name, measure in plackett.measures().items() if measure.swaps]
 
 
-@pytest.mark.spec("lecture.lambdarank")
 @pytest.mark.parametrize("name", WITH_SWAPS)
 def test_every_measure_by_measuring_again_after_each_swap(name):
     rng = np.random.default_rng(0)
@@ -42,7 +41,6 @@ def test_every_measure_by_measuring_again_after_each_swap(name):
         np.testing.assert_allclose(loss.gradient(scores, data)[0], expected, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.spec("lecture.lambdarank")
 def test_arp_makes_neighbours_count_as_in_ranknet():
     """Exchanging two neighbours of a two-grade list moves one relevant document by one rank, wherever they stand.
 
@@ -57,7 +55,6 @@ def test_arp_makes_neighbours_count_as_in_ranknet():
         np.testing.assert_allclose(found, ranknet, rtol=1e-5)
 
 
-@pytest.mark.spec("lecture.lambdarank")
 def test_ranknet_minimises_arp():
     """The ranks of the R relevant documents sum to R(R+1)/2 and one for each misordered pair, which RankNet bounds."""
     rng = np.random.default_rng(1)

@@ -25,7 +25,6 @@ def log_probability(order, scores):
 # ----------------------------------------------------------------------------------------------------------- ListMLE
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_the_lectures_permutation():
     """P([2, 1, 4, 3]) of four items, written out factor by factor."""
     s = np.array([0.3, 1.2, -0.5, 0.1])
@@ -35,7 +34,6 @@ def test_the_lectures_permutation():
     assert np.exp(-ListMLELoss()(s, one_list(labels))) == pytest.approx(p)
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_probabilities_of_all_permutations_sum_to_one():
     s = np.array([0.3, 1.2, -0.5, 0.1])
     total = 0.0
@@ -46,7 +44,6 @@ def test_probabilities_of_all_permutations_sum_to_one():
     assert total == pytest.approx(1.0)
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_label_ties_bound_the_likelihood_of_all_ideal_orders():
     """Exact for single documents; a block of b tied ones has b! orders, each at least as likely as counted."""
     rng = np.random.default_rng(0)
@@ -61,7 +58,6 @@ def test_label_ties_bound_the_likelihood_of_all_ideal_orders():
             assert found == pytest.approx(exact)
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_listmle_of_two_documents_is_ranknet():
     data = RankingDataset.from_arrays(None, [1, 0, 0, 3], [1, 1, 2, 2])
     s = np.array([0.2, 0.9, -3.0, 1.0])
@@ -70,7 +66,6 @@ def test_listmle_of_two_documents_is_ranknet():
         np.testing.assert_allclose(mle, ranknet, rtol=1e-12)
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_listmle_gradient_by_the_formula():
     """Per document: −1 and, for each place up to its own, its share of what is left."""
     s = np.random.default_rng(1).normal(size=6)
@@ -80,7 +75,6 @@ def test_listmle_gradient_by_the_formula():
         assert gradient[j] == pytest.approx(expected)
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_listmle_far_out():
     """The places below a document that is far ahead still count: log 2 for two equal ones, wherever they are."""
     y = [3, 2, 1]
@@ -105,7 +99,6 @@ def test_listmle_top_k():
 # ----------------------------------------------------------------------------------------------------------- ListNet
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_listnet_gradient_is_the_difference_of_two_softmaxes():
     rng = np.random.default_rng(3)
     y, s = rng.integers(0, 5, 9).astype(float), rng.normal(size=9)
@@ -116,7 +109,6 @@ def test_listnet_gradient_is_the_difference_of_two_softmaxes():
     assert ListNetLoss()(s, one_list(y)) == pytest.approx(-(p * np.log(softmax(s))).sum() + (p * np.log(p)).sum())
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_listnet_is_zero_for_the_labels_and_positive_elsewhere():
     y = np.array([2.0, 0.0, 1.0])
     assert ListNetLoss()(y + 5.0, one_list(y)) == pytest.approx(0.0, abs=1e-15)
@@ -124,7 +116,6 @@ def test_listnet_is_zero_for_the_labels_and_positive_elsewhere():
     assert ListNetLoss()(2.0 * y, one_list(y)) > 0.01
 
 
-@pytest.mark.spec("lecture.listwise")
 def test_listnet_with_a_certain_best_document_is_the_first_place_of_listmle():
     s = np.random.default_rng(4).normal(size=4)
     data = one_list([3, 2, 1, 0])
@@ -149,7 +140,6 @@ def smooth_ranks(scores, alpha):
     return ranks[:, 0, 0]
 
 
-@pytest.mark.spec("listwise.approxndcg")
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 10.0])
 def test_smooth_ranks(alpha):
     """They sum to m(m+1)/2, equal scores share their mean, and they miss the ranks by (m−1)/(1+e^(αδ)) at most."""
@@ -165,7 +155,6 @@ def test_smooth_ranks(alpha):
     np.testing.assert_allclose(smooth_ranks(np.zeros(5), alpha), 3.0)
 
 
-@pytest.mark.spec("listwise.approxndcg")
 def test_approx_ndcg_error_bound():
     """|AppNDCG − nDCG| ≤ nDCG · err / (2 ln 2) with err the largest error of a rank; nothing is left as α grows."""
     rng = np.random.default_rng(6)
@@ -182,7 +171,6 @@ def test_approx_ndcg_error_bound():
         assert 1 - ApproxNDCGLoss(alpha=100 / gap)(scores, data) == pytest.approx(ndcg, abs=1e-12)
 
 
-@pytest.mark.spec("listwise.approxndcg")
 def test_approx_ndcg_of_equal_scores():
     """All stand at the mean rank (m+1)/2."""
     y = np.array([3.0, 0.0, 1.0, 0.0])
@@ -190,7 +178,6 @@ def test_approx_ndcg_of_equal_scores():
     assert ApproxNDCGLoss()(np.zeros(4), one_list(y)) == pytest.approx(1 - (7 + 1) / np.log2(1 + 2.5) / ideal)
 
 
-@pytest.mark.spec("listwise.approxndcg")
 def test_approx_ndcg_is_not_convex():
     data, loss = one_list([1, 0]), ApproxNDCGLoss()
     a, b = np.array([0.0, 2.0]), np.array([0.0, 10.0])

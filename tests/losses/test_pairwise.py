@@ -14,7 +14,6 @@ PAIR = RankingDataset.from_arrays(None, [1, 0])
 LOSSES = [Logistic(), Exponential(), Hinge(), SquaredHinge()]
 
 
-@pytest.mark.spec("lecture.pairwise")
 @pytest.mark.parametrize("z", [-2.0, 0.0, 0.5, 1.0, 3.0])
 def test_one_pair_by_the_formula(z):
     scores = np.array([z, 0.0])
@@ -25,7 +24,6 @@ def test_one_pair_by_the_formula(z):
     assert Logistic(margin=0.5)(scores, PAIR) == pytest.approx(np.log(1.0 + np.exp(0.5 - z)))
 
 
-@pytest.mark.spec("lecture.pairwise")
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_one_number_per_document_is_the_whole_gradient(loss):
     """Σ over pairs of φ'(Δ)(x_u − x_v) is Xᵀ times the gradient for the scores: back-propagation once per document."""
@@ -43,7 +41,6 @@ def test_one_number_per_document_is_the_whole_gradient(loss):
     np.testing.assert_allclose(X.T @ loss.gradient(scores, data)[0], expected, rtol=1e-10)
 
 
-@pytest.mark.spec("lecture.pairwise", "pairwise.ranknet")
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_the_gradients_of_a_query_sum_to_nothing(loss):
     rng = np.random.default_rng(1)
@@ -53,7 +50,6 @@ def test_the_gradients_of_a_query_sum_to_nothing(loss):
     np.testing.assert_allclose(np.add.reduceat(gradient, data.offsets[:-1]), 0.0, atol=1e-10 * np.abs(gradient).max())
 
 
-@pytest.mark.spec("pairwise.ranknet")
 @pytest.mark.parametrize("settings", [{}, {"normalize": True}, {"margin": 0.5, "normalize": True}], ids=str)
 @pytest.mark.parametrize("spread", [1.0, 1000.0])
 def test_graded_pairs_weigh_the_difference_of_labels(settings, spread):
@@ -70,7 +66,6 @@ def test_graded_pairs_weigh_the_difference_of_labels(settings, spread):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.spec("pairwise.ranknet")
 def test_ranknet_with_a_target_probability():
     """Target P̄ = 0.7 as two preferences: the minimum is at logit(0.7), and there the loss is the entropy, 0.6109."""
     both = Preferences.from_pairs([(0, 1), (1, 0)], weight=[0.7, 0.3])
@@ -83,7 +78,6 @@ def test_ranknet_with_a_target_probability():
         assert Logistic()(best + np.array([away, 0.0]), data) > Logistic()(best, data)
 
 
-@pytest.mark.spec("pairwise.ranknet")
 def test_ranknet_slope_is_probability_minus_target():
     for z in (-3.0, 0.0, 0.4):
         gradient, curvature = Logistic().gradient(np.array([z, 0.0]), PAIR)
@@ -92,7 +86,6 @@ def test_ranknet_slope_is_probability_minus_target():
         np.testing.assert_allclose(curvature, p * (1 - p))
 
 
-@pytest.mark.spec("pairwise.ranknet")
 @pytest.mark.parametrize("gap", [700.0, 710.0, 1500.0, 1e6])
 def test_ranknet_far_out(gap):
     """log(1 + e^|Δ|) is |Δ| to all digits there, and the slope is 1; on the other side both vanish."""

@@ -9,7 +9,6 @@ from plackett import LossError, RankingDataset, evaluate
 from plackett.losses import Softmax, Square
 
 
-@pytest.mark.spec("lecture.pointwise")
 def test_a_lower_square_loss_can_be_a_worse_ranking():
     """The lecture's example: one relevant document among five, with and without the half of our definition."""
     data = RankingDataset.from_arrays(None, [1, 0, 0, 0, 0])
@@ -20,7 +19,6 @@ def test_a_lower_square_loss_can_be_a_worse_ranking():
     assert rr == (1.0, 1 / 5)
 
 
-@pytest.mark.spec("lecture.pointwise")
 def test_softmax_against_its_formula():
     """−log of the probability of the label's class, softmax with inverse temperature γ over the classes."""
     data = RankingDataset.from_arrays(None, [2, 0])
@@ -30,14 +28,12 @@ def test_softmax_against_its_formula():
     assert Softmax(gamma=0.5)(scores, data) == pytest.approx(expected)
 
 
-@pytest.mark.spec("lecture.pointwise")
 def test_softmax_with_two_classes_is_the_logistic_loss():
     data = RankingDataset.from_arrays(None, [1, 0])
     scores = np.array([[0.0, 1.7], [0.0, -0.4]])
     assert Softmax()(scores, data) == pytest.approx(np.log1p(np.exp(-1.7)) + np.log1p(np.exp(-0.4)))
 
 
-@pytest.mark.spec("lecture.pointwise")
 def test_softmax_wants_classes():
     with pytest.raises(LossError, match=r"label 1 is 0\.5"):
         Softmax().bind(RankingDataset.from_arrays(None, [1, 0.5]))
@@ -60,7 +56,6 @@ def test_expected_grade_orders_like_the_certain_classes():
     np.testing.assert_allclose(Softmax(gain="exp2").ranking_scores(scores), [3, 0, 7], atol=1e-12)
 
 
-@pytest.mark.spec("pointwise.regression")
 def test_square_loss_of_a_linear_model_is_least_squares():
     """At the solution of lstsq the gradient for the weights vanishes; anywhere else the loss is larger."""
     rng = np.random.default_rng(0)
@@ -74,7 +69,6 @@ def test_square_loss_of_a_linear_model_is_least_squares():
         assert Square()(X @ (best + rng.normal(0, 0.1, 3)), data) > Square()(X @ best, data)
 
 
-@pytest.mark.spec("pointwise.regression")
 def test_no_loss_is_a_perfect_ranking_and_a_shift_is_a_loss_without_a_change():
     data = RankingDataset.from_arrays(None, [2, 0, 1, 4, 0])
     loss = Square(target="exp2")
@@ -85,7 +79,6 @@ def test_no_loss_is_a_perfect_ranking_and_a_shift_is_a_loss_without_a_change():
     assert evaluate(data, perfect + 3.0, ["nDCG"]).mean["nDCG"] == 1.0
 
 
-@pytest.mark.spec("pointwise.regression")
 def test_the_root_of_the_loss_on_gains_bounds_the_loss_of_ndcg():
     """Cossock and Zhang: 1 − nDCG ≤ √(2 Σ discount²) · √(Σ (f − gain)²) / Z."""
     rng = np.random.default_rng(1)

@@ -14,7 +14,6 @@ from plackett.losses.query_mean import QueryMean
 PAIR = ["Logistic", "Exponential", "Fidelity", "Hinge"]
 
 
-@pytest.mark.spec("S-17")
 @pytest.mark.parametrize("loss", [*PAIR, "Square", "BinaryLogistic"])
 def test_the_loss_itself_where_all_queries_are_alike(loss):
     rng = np.random.default_rng(0)
@@ -28,7 +27,6 @@ def test_the_loss_itself_where_all_queries_are_alike(loss):
         np.testing.assert_allclose(mean, plain / terms, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.spec("S-17")
 @pytest.mark.parametrize("loss", PAIR)
 def test_repeated_preferences_change_nothing(loss):
     rng = np.random.default_rng(1)
@@ -43,7 +41,6 @@ def test_repeated_preferences_change_nothing(loss):
     assert found[0][0] == pytest.approx(found[1][0]) and found[0][1] != pytest.approx(found[1][1])
 
 
-@pytest.mark.spec("S-17")
 def test_repeated_documents_change_nothing_in_a_point_loss():
     rng = np.random.default_rng(2)
     X, y, qid = rng.normal(size=(9, 2)), rng.integers(0, 3, 9), np.repeat([0, 1, 2], 3)

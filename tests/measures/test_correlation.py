@@ -92,7 +92,6 @@ def naive_rc(a, b, weight):
     return agreed / total
 
 
-@pytest.mark.spec("eval.weighted_kendall")
 def test_weighted_kendall_of_the_book():
     # the ranking d1, d2, d3; the orders d1, d3, d2 and d3, d1, d2 agree with relevant d1 and d3
     assert weighted_kendall([3, 2, 1], [3, 1, 2]) == pytest.approx(2 / 3)
@@ -101,7 +100,6 @@ def test_weighted_kendall_of_the_book():
     assert weighted_kendall([1, 5, 7], [4, 3, 2]) == 0.0
 
 
-@pytest.mark.spec("eval.weighted_kendall")
 @given(st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
 def test_weighted_kendall_equals_the_double_loop(seed):
@@ -123,7 +121,6 @@ def test_weighted_kendall_refuses_a_bad_table():
         weighted_kendall([1, 2], [1, 2], weight=[[0, 1], [2, 0]])
 
 
-@pytest.mark.spec("eval.weighted_kendall_omega")
 @given(SMALL, st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_rc_is_the_best_over_all_orders_that_agree(rows, weighted):
@@ -142,7 +139,6 @@ def test_rc_is_the_best_over_all_orders_that_agree(rows, weighted):
         assert pk.evaluate(data, scores, RC).mean["RC"] == pytest.approx(np.mean(best))
 
 
-@pytest.mark.spec("eval.weighted_kendall_omega")
 def test_rc_of_the_book():
     assert pk.evaluate([1, 0, 1], [3, 2, 1], RC).mean["RC"] == pytest.approx(2 / 3)
 
@@ -152,7 +148,6 @@ def random_preferences(rng, n, share):
     return [(u, v) for u in range(n) for v in range(n) if hidden[u] < hidden[v] and rng.random() < share]
 
 
-@pytest.mark.spec("eval.weighted_kendall_omega")
 @given(st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
 def test_rc_of_preferences_equals_enumeration(seed):

@@ -1,4 +1,4 @@
-"""Measures of diversity: the definitions as loops, every order of ties, the worked examples of the inventory."""
+"""Measures of diversity: the definitions as loops, every order of ties, worked examples."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ def naive_alpha_dcg(order, relevant, alpha, discount):
 # ------------------------------------------------------------------------------------------------------ worked numbers
 
 
-@pytest.mark.spec("metrics.alpha_ndcg", "eval.alpha_ndcg")
-def test_alpha_ndcg_of_the_inventory():
+def test_alpha_ndcg_worked_example():
     discount = 1 / np.log2(np.arange(2, 6))
     gains = np.array([2, 0.5, 1, 1]) @ discount
     assert gains == pytest.approx(3.246141, abs=1e-6)
@@ -62,8 +61,7 @@ def test_alpha_ndcg_of_the_inventory():
     assert value(alpha_nDCG, J, [4, 3, 2, 1]) == pytest.approx(0.951464, abs=1e-6)
 
 
-@pytest.mark.spec("metrics.intent_aware")
-def test_intent_aware_of_the_inventory():
+def test_intent_aware_worked_example():
     subtopics, weight = np.array([[1, 0], [0, 1], [1, 0]]), [[0.7, 0.3]]
     scores = [3, 2, 1]
     assert value(nDCG_IA, subtopics, scores, subtopic_weight=weight) == pytest.approx(0.833083, abs=1e-6)
@@ -76,7 +74,6 @@ def test_intent_aware_of_the_inventory():
 # --------------------------------------------------------------------------------------------------------- definitions
 
 
-@pytest.mark.spec("metrics.alpha_ndcg", "eval.alpha_ndcg", "eval.subtopic", "metrics.intent_aware")
 @given(st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
 def test_ties_are_the_mean_over_all_orders(seed):
@@ -94,7 +91,6 @@ def test_ties_are_the_mean_over_all_orders(seed):
         np.testing.assert_allclose(got, np.mean(untied), atol=1e-12, err_msg=str(measure))
 
 
-@pytest.mark.spec("metrics.alpha_ndcg", "eval.alpha_ndcg")
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3, 0.5, 1.0]), st.sampled_from([None, 1, 3]))
 @settings(max_examples=60, deadline=None)
 def test_alpha_ndcg_and_nrbp_equal_the_definition(seed, alpha, k):
@@ -115,7 +111,6 @@ def test_alpha_ndcg_and_nrbp_equal_the_definition(seed, alpha, k):
     assert value(NRBP(alpha=0.4, beta=0.7), relevant, scores) == pytest.approx(expected)
 
 
-@pytest.mark.spec("metrics.alpha_ndcg", "eval.alpha_ndcg")
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=9), st.sampled_from([None, 2]))
 @settings(max_examples=30, deadline=None)
 def test_one_subtopic_without_alpha_is_binary_ndcg(labels, k):
@@ -125,7 +120,6 @@ def test_one_subtopic_without_alpha_is_binary_ndcg(labels, k):
     np.testing.assert_allclose(value(alpha_nDCG(alpha=0, k=k), np.array(labels)[:, None], scores), expected)
 
 
-@pytest.mark.spec("eval.subtopic")
 @given(st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
 def test_subtopic_recall_and_precision_equal_the_definition(seed):
@@ -157,7 +151,6 @@ def test_subtopic_recall_and_precision_equal_the_definition(seed):
         assert precision in [pytest.approx(size / needed) for size in (smallest, smallest + 1)]
 
 
-@pytest.mark.spec("metrics.intent_aware")
 @pytest.mark.parametrize(
     ("aware", "plain"),
     [(AP_IA @ 3, AP @ 3), (P_IA @ 2, P @ 2), (RR_IA, RR), (ERR_IA @ 2, ERR(max_label=2) @ 2), (nDCG_IA, nDCG)],
@@ -236,7 +229,6 @@ def test_bad_parameters_are_named(measure, parameters):
         measure(**parameters)
 
 
-@pytest.mark.spec("metrics.intent_aware")
 def test_err_ia_of_ndeval():
     """Figures of ndeval for two queries, as the tests of ir-measures quote them: 0.4659 and 0.1803."""
     documents = {

@@ -11,7 +11,6 @@ def ranked(labels, measure):
     return pk.evaluate(labels, -np.arange(len(labels)), [measure]).mean[str(measure)]
 
 
-@pytest.mark.spec("LR-08")
 @pytest.mark.parametrize(
     ("labels", "value"), [([4, 0, 2], 0.94140625), ([3, 2, 4], 0.633056640625), ([0, 0, 4], 0.3125)]
 )
@@ -20,7 +19,6 @@ def test_worked_examples(labels, value):
     assert ranked(labels, ERR(max_label=4)) == value
 
 
-@pytest.mark.spec("LR-08")
 def test_depends_on_the_order():
     """With the misprinted weight 1/m it would not."""
     assert ranked([4, 0, 0], ERR) > ranked([0, 4, 0], ERR) > ranked([0, 0, 4], ERR)

@@ -35,7 +35,6 @@ THRESHOLDS = {
 }
 
 
-@pytest.mark.spec("peers.jforests")
 def test_worked_examples():
     """By hand; the first list is the test of Infer.NET's metric, whose gains are the labels."""
     total = 3 / 1 + (1 + 1) / 2 + (2 + 1 + 2) / 3 + (2 + 1 + 2 + 2) / 4
@@ -45,7 +44,6 @@ def test_worked_examples():
     assert ranked([1, 0], GAP(thresholds=(0.0, 1.0), empty=0.25)) == 0.25  # nobody takes grade 1 as relevant
 
 
-@pytest.mark.spec("peers.jforests")
 @pytest.mark.parametrize("k", [None, 1, 4])
 @pytest.mark.parametrize("thresholds", THRESHOLDS, ids=str)
 def test_against_the_formula(thresholds, k):
@@ -57,7 +55,6 @@ def test_against_the_formula(thresholds, k):
         np.testing.assert_allclose(found, naive(labels, THRESHOLDS[thresholds], k), rtol=1e-12)
 
 
-@pytest.mark.spec("peers.jforests")
 @pytest.mark.parametrize("ties", ["expected", "stable"])
 def test_two_grades_are_average_precision(ties):
     data, scores = random_lists(np.random.default_rng(0), [7, 30, 1, 12], labels=(-1, 0, 0, 1))
@@ -87,7 +84,6 @@ def test_battery_with_parameters(thresholds, k):
     check_measure(GAP(thresholds=thresholds, k=k))
 
 
-@pytest.mark.spec("peers.jforests")
 def test_lambdamart_trains_for_it():
     """On held-out queries well above equal scores for all."""
 

@@ -39,7 +39,6 @@ def naive(measure, data, scores):
     return seen, total
 
 
-@pytest.mark.spec("eval.informativeness")
 @pytest.mark.parametrize("measure", [nDCG, nDCG @ 5, AP, P @ 10])
 def test_counts_equal_measuring_every_swap(measure, monkeypatch):
     monkeypatch.setattr(import_module("plackett.measures.informativeness"), "_ROWS_AT_ONCE", 500)  # several parts
@@ -49,7 +48,6 @@ def test_counts_equal_measuring_every_swap(measure, monkeypatch):
     assert found.seen.tolist() == seen and found.total.tolist() == total
 
 
-@pytest.mark.spec("eval.informativeness")
 def test_what_the_book_says():
     data, scores = example(5)
     order = [np.argsort(-scores[a:b], kind="stable") + a for a, b in zip(data.offsets, data.offsets[1:], strict=False)]

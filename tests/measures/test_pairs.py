@@ -74,7 +74,6 @@ def test_counts_of_a_long_list_with_real_labels():
     assert counts.tolist() == naive_counts(labels, scores).tolist()
 
 
-@pytest.mark.spec("isorank.metrics", "LR-13")
 @given(LISTS)
 @settings(max_examples=60, deadline=None)
 def test_share_and_number_of_pairs(rows):
@@ -90,7 +89,6 @@ def test_share_and_number_of_pairs(rows):
             assert number == pytest.approx(wrong + (1 - worth) * tied)
 
 
-@pytest.mark.spec("metrics.auc", "M-23", "M-19")
 def test_auc_of_the_textbook():
     # positives .9 .5 .5, negatives .5 .1: of six pairs four are right and two tied
     labels, scores = [1, 1, 1, 0, 0], [0.9, 0.5, 0.5, 0.5, 0.1]
@@ -100,7 +98,6 @@ def test_auc_of_the_textbook():
 
 
 @pytest.mark.filterwarnings("ignore:.*the same value for every order")
-@pytest.mark.spec("metrics.auc", "M-19", "M-23")
 @given(LISTS, st.sampled_from([1.0, 2.0]))
 @settings(max_examples=60, deadline=None)
 def test_auc_is_scikit_learns_and_the_rank_sum(rows, rel):
@@ -124,7 +121,6 @@ def test_auc_when_documents_are_missing_from_the_run():
     assert AUC.values(ranking)[0] == pytest.approx(1.5 / 4)
 
 
-@pytest.mark.spec("M-22", "metrics.auc")
 @given(LISTS)
 @settings(max_examples=40, deadline=None)
 def test_roc_curve(rows):
@@ -162,7 +158,6 @@ def naive_precision(data, scores, percent):
     return total / size
 
 
-@pytest.mark.spec("isorank.metrics", "LR-13")
 @given(st.integers(0, 10**6), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_pair_precision_equals_sorting_all_pairs(seed, tied):
@@ -177,7 +172,6 @@ def test_pair_precision_equals_sorting_all_pairs(seed, tied):
     assert pair_precision(data, scores, 100)[0] == (right + tied_pairs / 2) / (right + wrong + tied_pairs)
 
 
-@pytest.mark.spec("LR-13")
 def test_pair_precision_of_a_sensible_scorer_falls():
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 5, 2000)
@@ -197,7 +191,6 @@ def test_pair_precision_refuses():
         pair_precision(data, [1, np.inf])
 
 
-@pytest.mark.spec("isorank.metrics")
 def test_preferences_stand_in_for_labels():
     pairs = Preferences.from_pairs([(0, 1), (1, 2), (2, 0), (3, 4)], weight=[1.0, 2.0, 4.0, 1.0])
     data = RankingDataset.from_arrays(None, None, qid=[1, 1, 1, 2, 2], preferences=pairs)
@@ -210,7 +203,6 @@ def test_preferences_stand_in_for_labels():
         pk.evaluate(data.replace(preferences=None), scores, OPA)
 
 
-@pytest.mark.spec("isorank.metrics", "LR-13")
 def test_dcg_with_free_gains_per_grade():
     from plackett.measures.dcg import DCG
 

@@ -21,7 +21,6 @@ FOUR_DIGITS = 0.5e-4 + 1e-9
 
 
 @pytest.mark.golden
-@pytest.mark.spec("LR-05")
 @pytest.mark.parametrize("fold", range(1, 6))
 @pytest.mark.parametrize("ranker", ["RankBoost", "RankNet", "svm_rank"])
 def test_letor4_script(data_dir, ranker, fold):
@@ -48,7 +47,6 @@ def test_letor4_script(data_dir, ranker, fold):
 
 
 @pytest.mark.golden
-@pytest.mark.spec("LR-05")
 @pytest.mark.parametrize("fold", range(1, 6))
 @pytest.mark.parametrize("ranker", ["RankBoost", "RankNet", "svm_rank"])
 def test_letor3_script(data_dir, ranker, fold):
@@ -87,7 +85,6 @@ ABSENT = {
 
 
 @pytest.mark.golden
-@pytest.mark.spec("eval.protocol")
 @pytest.mark.parametrize(
     ("output", "qrels", "run", "options"),
     [
@@ -217,7 +214,6 @@ def check_columns(found, wanted, measures, tolerance):
 
 
 @pytest.mark.golden
-@pytest.mark.spec("metrics.alpha_ndcg", "metrics.intent_aware", "eval.alpha_ndcg", "eval.subtopic")
 @pytest.mark.parametrize("run", WEB_RUNS)
 def test_ndeval(web, run):
     folder, qrels, _ = web

@@ -23,7 +23,6 @@ def _samples():
         yield pk.RankingDataset.from_arrays(None, labels, sample_weight=weight)
 
 
-@pytest.mark.spec("select.pool.statap")
 def test_statap_is_a_ratio_of_unbiased_estimates():
     """Numerator and denominator, over all samples of the design, have the exact mean."""
     sums, totals = [], []

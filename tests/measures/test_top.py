@@ -44,7 +44,6 @@ def test_average_relevance_position():
     assert not ARP.ascending
 
 
-@pytest.mark.spec("LR-05")
 def test_mean_ndcg_is_the_mean_of_all_cutoffs():
     labels = [0, 2, 1, 0, 1]
     assert ranked(labels, MeanNDCG) == pytest.approx(np.mean([ranked(labels, nDCG @ k) for k in range(1, 6)]))

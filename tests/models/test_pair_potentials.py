@@ -31,7 +31,6 @@ def random_scorer(d=2, h=3, seed=0):
     return PairPotentialScorer(*(rng.normal(size=shape) for shape in ((d,), (d, h), (d, h), (h,), (h,))))
 
 
-@pytest.mark.spec("listwise.boltzrank")
 def test_scores_are_those_of_the_formula():
     data, model = middle_task(n_queries=5), random_scorer()
     found = model.predict(data.X, data.offsets, 1)
@@ -56,7 +55,6 @@ def test_the_order_of_the_rows_changes_nothing():
     )
 
 
-@pytest.mark.spec("listwise.boltzrank")
 @pytest.mark.parametrize("loss", [BoltzRankLoss(), ListNetLoss()])
 @pytest.mark.parametrize("standardize", [False, True])
 def test_gradient_is_that_of_finite_differences(loss, standardize):
@@ -66,7 +64,6 @@ def test_gradient_is_that_of_finite_differences(loss, standardize):
     assert error < 1e-5 * np.linalg.norm(problem.objective(flat)[1])
 
 
-@pytest.mark.spec("listwise.boltzrank")
 def test_comparisons_learn_what_a_linear_model_cannot():
     data, test = middle_task(), middle_task(1)
     linear = pk.BoltzRank(n_jobs=1).fit(data)

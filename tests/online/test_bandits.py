@@ -31,7 +31,6 @@ def best_rate(k):
     return max(np.mean([bool(kind & set(each)) for kind in KINDS]) for each in itertools.combinations(range(6), k))
 
 
-@pytest.mark.spec("diverse.rec")
 def test_explore_and_commit_keeps_its_promise():
     learner = RankedExploreCommit(6, k=2, epsilon=0.5, delta=0.1)
     fails = [6 * 2 * math.exp(-tries * 0.5**2 / (2 * 2**2)) for tries in (learner.tries - 1, learner.tries)]
@@ -47,7 +46,6 @@ def test_explore_and_commit_keeps_its_promise():
     assert np.array_equal(learner.learn(page, [1, 1]).show().order, [0, 3])  # late pages change nothing
 
 
-@pytest.mark.spec("diverse.rec")
 def test_explore_and_commit_errs_no_more_often_than_delta():
     """One document is better by epsilon: with T₀ trials it must be found with probability 1 − delta."""
     epsilon, delta, n = 0.3, 0.2, 8
@@ -57,7 +55,6 @@ def test_explore_and_commit_errs_no_more_often_than_delta():
     assert np.mean(best <= worse.max(axis=1)) <= delta
 
 
-@pytest.mark.spec("diverse.rba")
 @pytest.mark.parametrize(("policy", "reached"), [("exp3", 0.67), ("ucb", 0.67), ("thompson", 0.77)])
 def test_ranked_bandits_reach_the_guarantee(policy, reached):
     """Random lists have .53, the guarantee is .53, the best list .83."""
@@ -72,7 +69,6 @@ def test_ranked_bandits_reach_the_guarantee(policy, reached):
     assert best_rate(2) > np.mean(hits[n // 2 :]) > reached > (1 - 1 / np.e) * best_rate(2)
 
 
-@pytest.mark.spec("diverse.rba")
 def test_replaced_proposals_get_nothing():
     learner = RankedBandits(3, k=3, policy="thompson", random_state=0)
     replaced = 0
@@ -92,7 +88,6 @@ def cascade(order, attraction, rng):
     return hits & (np.cumsum(hits) == 1)
 
 
-@pytest.mark.spec("online.rerank")
 @pytest.mark.parametrize("policy", ["ucb", "thompson"])
 @pytest.mark.parametrize("look", [None, 1 / np.arange(1, 6)])
 def test_regret_of_the_top_k_bandit_is_sublinear(policy, look):
@@ -111,7 +106,6 @@ def test_regret_of_the_top_k_bandit_is_sublinear(policy, look):
     assert thirds[0] > 0 and thirds[1] <= 0.2 * thirds[0] and thirds[2] <= 0.1 * thirds[0]
 
 
-@pytest.mark.spec("online.rerank")
 def test_documents_stay_near_their_place():
     learner = TopKBandit(8, distance=2, policy="thompson", random_state=0)
     rng = np.random.default_rng(0)
@@ -123,7 +117,6 @@ def test_documents_stay_near_their_place():
     assert TopKBandit(8, distance=0).learn(page, np.ones(10)).show(8).order.tolist() == list(range(8))
 
 
-@pytest.mark.spec("online.rerank")
 @pytest.mark.parametrize("policy", ["ucb", "thompson"])
 @pytest.mark.parametrize("look", [None, np.array([1.0, 0.5, 0.3])])
 def test_regret_of_linear_bandits_is_sublinear(policy, look):
@@ -142,7 +135,6 @@ def test_regret_of_linear_bandits_is_sublinear(policy, look):
     np.testing.assert_allclose(learner.weights, truth, atol=0.07)
 
 
-@pytest.mark.spec("online.rerank")
 def test_linear_bandit_solves_least_squares():
     rng = np.random.default_rng(0)
     look = np.array([1.0, 0.5])
@@ -158,7 +150,6 @@ def test_linear_bandit_solves_least_squares():
     np.testing.assert_allclose(learner.weights, np.linalg.solve(A, b), atol=1e-9)
 
 
-@pytest.mark.spec("online.recency")
 def test_buzz_is_calibrated_on_a_steady_stream_and_finds_a_spike():
     rng = np.random.default_rng(0)
     queries, documents = [], []
@@ -179,7 +170,6 @@ def test_buzz_is_calibrated_on_a_steady_stream_and_finds_a_spike():
     assert ranker.sensitivity(101.0, "other") < 0.05
 
 
-@pytest.mark.spec("online.recency")
 def test_late_pages_count_with_their_age():
     events = [(1.0, True), (2.0, False), (3.5, True), (4.0, True)]
     ordered, late = RecencyRanker(), RecencyRanker()
@@ -190,7 +180,6 @@ def test_late_pages_count_with_their_age():
     assert late.document_buzz(6.0, "q", "d") == pytest.approx(ordered.document_buzz(6.0, "q", "d"))
 
 
-@pytest.mark.spec("online.stability")
 def test_updates_stay_within_their_bound():
     rng = np.random.default_rng(0)
     X, offsets = rng.normal(size=(60, 4)), np.arange(0, 61, 10)
@@ -210,7 +199,6 @@ def dcg(order, gains):
 
 
 @pytest.mark.parametrize("policy", ["ucb", "thompson"])
-@pytest.mark.spec("online.rerank")
 def test_no_page_of_the_top_k_bandit_is_worse_than_the_limit(policy):
     worst = {}
     for least in (0.0, 0.95):
@@ -224,8 +212,6 @@ def test_no_page_of_the_top_k_bandit_is_worse_than_the_limit(policy):
 
 
 @pytest.mark.parametrize("kind", ["exp3", "ucb", "thompson", "commit"])
-@pytest.mark.spec("diverse.rba")
-@pytest.mark.spec("diverse.rec")
 def test_no_page_of_a_ranked_bandit_is_worse_than_the_limit(kind):
     relevance = np.array([3.0, 0.0, 2.0, 1.0, 0.5, 0.0])
     worst = {}
@@ -255,7 +241,6 @@ BANDITS = {
 
 
 @pytest.mark.parametrize("name", BANDITS)
-@pytest.mark.spec("online.stability")
 def test_bandits_live_in_a_journal(name, tmp_path):
     rng, straight = np.random.default_rng(0), BANDITS[name]()
     X = rng.random((6, 2))

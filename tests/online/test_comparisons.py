@@ -15,7 +15,6 @@ from plackett.online.interleaving.interleave import METHODS
 from plackett.online.interleaving.optimised import Optimised
 from plackett.online.users import user_model
 
-pytestmark = pytest.mark.spec("online.interleave")
 K = 5
 
 

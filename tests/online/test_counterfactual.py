@@ -8,8 +8,6 @@ import pytest
 from plackett._base.errors import DataError
 from plackett.online.counterfactual import CounterfactualComparison, logging_policy, second_moment
 
-pytestmark = pytest.mark.spec("online.interleave")
-
 LOOK = np.array([1.0, 0.6, 0.4, 0.3])
 
 

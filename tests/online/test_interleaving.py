@@ -15,8 +15,6 @@ from plackett.online.interleaving.optimised import Optimised
 from plackett.online.interleaving.probabilistic import Probabilistic
 from plackett.online.interleaving.team_draft import TeamDraft
 
-pytestmark = pytest.mark.spec("online.interleave")
-
 
 class Script(Random):
     """Random decisions that are read from a script; decisions beyond its end are 0 and are recorded."""

@@ -22,8 +22,6 @@ from plackett.online.learners.dbgd import DBGD
 from plackett.online.learners.pdgd import PDGD
 from plackett.online.learners.perceptron import ClickPerceptron
 
-pytestmark = pytest.mark.spec("online.stability")
-
 
 class Sums:
     """A learner that can be checked at a glance."""

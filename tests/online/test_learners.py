@@ -46,7 +46,6 @@ def pair_step(order, clicks, scores):
     return pull
 
 
-@pytest.mark.spec("online.pdgd")
 @pytest.mark.parametrize("k", [3, 5])
 def test_gradient_is_that_of_the_definition(k):
     rng = np.random.default_rng(k)
@@ -61,7 +60,6 @@ def test_gradient_is_that_of_the_definition(k):
         np.testing.assert_allclose(learner.weights - before, pair_step(order, clicks, X @ before) @ X, atol=1e-12)
 
 
-@pytest.mark.spec("online.pdgd")
 def test_expected_step_of_random_clicks_is_nothing():
     """Over all lists: what a pair gains in R it loses in R*, if clicks depend on the rank alone."""
     rng = np.random.default_rng(0)
@@ -76,7 +74,6 @@ def test_expected_step_of_random_clicks_is_nothing():
     np.testing.assert_allclose(total, 0, atol=1e-12)
 
 
-@pytest.mark.spec("online.pdgd")
 def test_lists_are_drawn_from_plackett_luce():
     learner = PDGD(3, k=2)
     learner.weights = np.array([1.0, 0.0, -0.5])
@@ -89,7 +86,6 @@ def test_lists_are_drawn_from_plackett_luce():
         assert n / 4000 == pytest.approx(chance(order, learner.weights), abs=0.025)
 
 
-@pytest.mark.spec("online.pdgd")
 def test_exploration_stays_within_its_bound():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 3))
@@ -104,7 +100,6 @@ def test_exploration_stays_within_its_bound():
     assert min(gain[learner.show(X).order] @ discount for _ in range(50)) < 0.9 * (np.sort(gain)[::-1][:5] @ discount)
 
 
-@pytest.mark.spec("online.pdgd")
 @pytest.mark.parametrize("kind", [PDGD, NetworkPDGD])
 def test_nothing_is_learned_from_a_page_that_was_not_drawn(kind):
     X = np.random.default_rng(0).random((30, 4))
@@ -128,7 +123,6 @@ def test_nothing_is_learned_from_a_page_that_was_not_drawn(kind):
         learner.check(event | {"detail": {"drawn": 3}})
 
 
-@pytest.mark.spec("online.pdgd")
 def test_a_bound_gives_no_preference_to_what_is_on_top():
     """Clicks at random teach nothing on average, pages that were not drawn included."""
     X, start, steps = np.eye(8), np.linspace(1, 0, 8), []
@@ -149,7 +143,6 @@ def test_scores_far_apart_do_no_harm():
     assert np.isfinite(learner.weights).all()
 
 
-@pytest.mark.spec("online.dbgd")
 @pytest.mark.parametrize("options", [{}, {"n_candidates": 4}, {"null_space": 2}, {"project": True}])
 def test_dueling_learns_the_direction(options):
     rng = np.random.default_rng(0)
@@ -163,7 +156,6 @@ def test_dueling_learns_the_direction(options):
     assert w @ truth / np.linalg.norm(w) / np.linalg.norm(truth) > 0.97
 
 
-@pytest.mark.spec("online.dbgd")
 def test_steps_of_dueling():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(6, 8))
@@ -186,7 +178,6 @@ def test_steps_of_dueling():
         np.testing.assert_allclose(step, 0.5 * np.linalg.pinv(seen) @ (seen @ direction), atol=1e-9)
 
 
-@pytest.mark.spec("online.dbgd")
 def test_directions_leave_the_space_of_those_that_lost():
     X = np.random.default_rng(2).normal(size=(6, 5))
     learner = DBGD(5, k=2, null_space=2)
@@ -207,8 +198,6 @@ def data():
 
 
 @pytest.mark.parametrize("learner", [PDGD(5, k=4, learning_rate=0.05), DBGD(5, k=4, learning_rate=0.05)])
-@pytest.mark.spec("online.dbgd")
-@pytest.mark.spec("online.pdgd")
 def test_simulated_learners_learn_and_repeat(data, learner):
     settings = {"users": "navigational", "n_interactions": 1500, "marks": 3}
     three = simulate_online(learner, data, runs=3, n_jobs=2, **settings)
@@ -224,7 +213,6 @@ def test_simulated_learners_learn_and_repeat(data, learner):
     assert three.regret[0, -1] == pytest.approx((1 - three.area()[0]) * 1500)
 
 
-@pytest.mark.spec("online.pdgd")
 def test_drift_and_new_documents(data):
     learner = PDGD(5, k=4, learning_rate=0.1)
     other = data.labels.max() - data.labels
@@ -240,7 +228,6 @@ def test_drift_and_new_documents(data):
 
 
 @pytest.mark.parametrize("users", USERS)
-@pytest.mark.spec("clicks.simulate")
 def test_users_click_as_their_tables_say(data, users):
     model = user_model(users, data, k=1)
     learner = PDGD(5, k=1, learning_rate=1e-12)
@@ -250,7 +237,6 @@ def test_users_click_as_their_tables_say(data, users):
     assert curves.clicks[0] / 4000 == pytest.approx(expected, abs=0.025)
 
 
-@pytest.mark.spec("clicks.simulate")
 def test_users_of_a_fitted_model(data):
     log = simulate_log(data, n_pages=3000, k=4, random_state=0)
     model = user_model(PBM(max_iter=5).fit(log), data, k=6)
@@ -258,7 +244,6 @@ def test_users_of_a_fitted_model(data):
     assert np.corrcoef(model.attraction, data.labels)[0, 1] > 0.5
 
 
-@pytest.mark.spec("apps.ads.online")
 def test_click_perceptron_takes_the_steps_of_the_definition(data):
     rng = np.random.default_rng(0)
     learner, w = ClickPerceptron(3, learning_rate=0.5, k=5, margin=0.3), np.zeros(3)
@@ -288,7 +273,6 @@ def test_wrong_input_is_named(data):
         DBGD(3, delta=0)
 
 
-@pytest.mark.spec("online.pdgd")
 def test_expected_step_of_a_network_is_the_gradient_of_its_weighted_pairs():
     """Over all lists and clicks: finite differences of Σ P(R) P(c | R) ρ σ(f_k − f_l), with P and ρ held fixed."""
     rng = np.random.default_rng(0)
@@ -325,7 +309,6 @@ def test_expected_step_of_a_network_is_the_gradient_of_its_weighted_pairs():
     assert np.abs(expected).max() > 0.01
 
 
-@pytest.mark.spec("online.pdgd")
 def test_a_network_learns_what_a_linear_model_cannot():
     rng = np.random.default_rng(0)
     X = rng.random((400, 1)).astype(np.float32)
@@ -338,7 +321,6 @@ def test_a_network_learns_what_a_linear_model_cannot():
 
 
 @pytest.mark.parametrize("learner", [PDGD, NetworkPDGD, DBGD])
-@pytest.mark.spec("online.stability")
 def test_a_state_carries_on_as_if_nothing_had_happened(learner):
     rng = np.random.default_rng(0)
     pages = [(rng.random((6, 3)), rng.random(4) < 0.5) for _ in range(20)]
@@ -372,7 +354,6 @@ def page_worth(learner, X, order):
 
 
 @pytest.mark.parametrize("name", LIMITED)
-@pytest.mark.spec("online.rerank")
 def test_no_page_of_any_learner_is_worse_than_the_limit(name):
     worst, changed = {}, 0
     for least in (0.0, 0.97, 1.0):
@@ -389,7 +370,6 @@ def test_no_page_of_any_learner_is_worse_than_the_limit(name):
     assert changed  # and within the limit there still is exploration
 
 
-@pytest.mark.spec("online.dbgd")
 def test_drafts_within_the_limit_are_fair_at_every_place():
     X = np.random.default_rng(3).random((8, 3))
     learner = DBGD(3, k=4, delta=2.0, least=0.9, n_candidates=2)

@@ -10,8 +10,6 @@ from plackett.online.ab_test import ab_test
 from plackett.online.power import power, sample_size
 from plackett.online.sequential import mean_sequence, sign_p, sign_sequence
 
-pytestmark = pytest.mark.spec("online.interleave")
-
 
 def walks(share, runs=2000, n=1500, seed=0):
     return np.cumsum(np.random.default_rng(seed).random((runs, n)) < share, axis=1)

@@ -19,7 +19,6 @@ def kendall(order, center):
     return sum(rank[a] > rank[b] for a, b in combinations(order, 2))
 
 
-@pytest.mark.spec("perm.mallows")
 @pytest.mark.parametrize("theta", [0.0, 1e-9, 0.3, 2.0, 30.0])
 def test_probabilities(theta):
     model = Mallows(CENTER, theta)
@@ -35,7 +34,6 @@ def test_probabilities(theta):
         np.testing.assert_allclose(np.exp(model.log_prob([top]))[0], first[same].sum(), rtol=1e-8)
 
 
-@pytest.mark.spec("perm.mallows")
 @pytest.mark.parametrize("theta", [0.0, 0.7])
 def test_sampling(theta):
     model = Mallows(CENTER, theta)
@@ -47,7 +45,6 @@ def test_sampling(theta):
     np.testing.assert_allclose(model.distance(top).mean(), model.mean_distance(2), atol=0.03)
 
 
-@pytest.mark.spec("perm.mallows")
 @pytest.mark.parametrize("k", [None, 2])
 def test_fit(k):
     """Centre by enumeration, θ by a general optimiser."""

@@ -17,7 +17,6 @@ from plackett.permutation_models.thurstone import Thurstone
 WINS = np.array([[0, 5, 2, 1], [3, 0, 4, 2], [1, 1, 0, 3], [0, 2, 2, 0]], float)
 
 
-@pytest.mark.spec("perm.pair_models")
 def test_probabilities():
     scores = np.array([0.3, -1.0, 2.0])
     bradley, thurstone = BradleyTerry(scores), Thurstone(scores, sigma=0.7)
@@ -32,7 +31,6 @@ def test_probabilities():
     assert thurstone.mode(2).tolist() == [2, 0]
 
 
-@pytest.mark.spec("perm.pair_models")
 @pytest.mark.parametrize(("cls", "chance"), [(BradleyTerry, expit), (Thurstone, lambda x: norm.cdf(x / np.sqrt(2)))])
 def test_fit_is_the_maximum(cls, chance):
     model = cls.fit_wins(WINS)

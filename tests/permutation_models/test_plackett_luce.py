@@ -23,7 +23,6 @@ def naive_log_prob(log_v, order, among):
     return total
 
 
-@pytest.mark.spec("perm.plackett_luce")
 @pytest.mark.parametrize("transform", ["exp", "linear", "sigmoid"])
 def test_probabilities(transform):
     rng = np.random.default_rng(0)
@@ -52,7 +51,6 @@ def test_probabilities(transform):
     np.testing.assert_allclose(listed, naive_log_prob(np.log(strength), [3, 1, 5], [1, 3, 5]))
 
 
-@pytest.mark.spec("perm.plackett_luce")
 def test_invariance():
     scores = np.array([0.5, 2.0, 1.0, 0.1])
     order = [[2, 0, 3, 1]]
@@ -63,7 +61,6 @@ def test_invariance():
     assert abs(PlackettLuce(scores + 3, transform="linear").log_prob(order) - linear.log_prob(order)) > 0.1
 
 
-@pytest.mark.spec("perm.plackett_luce")
 def test_sampling():
     model = PlackettLuce([1.0, 0.0, -0.5, 0.3])
     drawn = model.sample(40_000, random_state=1)
@@ -85,7 +82,6 @@ def objective(orders, among, weights, prior=(1.0, 0.0)):
     return f
 
 
-@pytest.mark.spec("perm.plackett_luce")
 @pytest.mark.parametrize("among", ["all", "listed"])
 def test_fit_is_the_maximum(among):
     rng = np.random.default_rng(3)
@@ -97,7 +93,6 @@ def test_fit_is_the_maximum(among):
     assert abs(found.scores.mean()) < 1e-12
 
 
-@pytest.mark.spec("listwise.listmle_gamma")
 def test_gamma_prior():
     """Maximum a posteriori, finite where an item never wins; each step of the algorithm is no worse than the last."""
     orders = [[0, 1, 2], [0, 2, 1], [0, 1, 2]]
@@ -145,7 +140,6 @@ def test_refusals(orders, message):
 # ------------------------------------------------------------------------------------------------------ Newton's method
 
 
-@pytest.mark.spec("perm.plackett_luce")
 @pytest.mark.parametrize("n", [200, 800])
 def test_a_long_chain_is_fitted_to_the_end(n):
     """Neighbours beat each other 3 to 2: every step of the chain is log 3/2, which small steps take ages to reach."""

@@ -8,8 +8,6 @@ import pytest
 import plackett as pk
 from plackett import DataError
 
-pytestmark = pytest.mark.spec("efficient.cascade")
-
 
 @pytest.fixture(scope="module")
 def parts():

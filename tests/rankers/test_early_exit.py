@@ -39,7 +39,6 @@ def test_scores_are_those_of_a_plain_cascade(fitted, tmp_path):
     assert found.ranker.card_["exit"]["trees"] == 4 and "exit" not in ranker.card_
 
 
-@pytest.mark.spec("efficient.earlyexit")
 def test_exact_exits_never_change_the_top(fitted):
     """For several exits and k, the best k documents and their order are those of all trees, with less work."""
     ranker, valid = fitted
@@ -65,7 +64,6 @@ def _leaves(ranker):
     return np.split(trees.leaf_value, trees.leaf_offsets[1:-1])
 
 
-@pytest.mark.spec("efficient.earlyexit")
 def test_rules_of_exits_against_a_plain_loop(fitted):
     ranker, valid = fitted
     X, offsets = valid.X, valid.offsets
@@ -88,7 +86,6 @@ def test_rules_of_exits_against_a_plain_loop(fitted):
     np.testing.assert_array_equal(scorer.work(X, offsets), passed)
 
 
-@pytest.mark.spec("efficient.earlyexit")
 def test_exits_that_keep_all_are_the_ensemble_and_larger_slack_is_more_work(fitted):
     ranker, valid = fitted
     full = ranker.predict(valid)
@@ -193,7 +190,6 @@ def test_what_is_wrong_is_named(fitted):
         pk.plot.exit_frontier(ranker)
 
 
-@pytest.mark.spec("efficient.earlyexit")
 def test_settled_lists_exit_as_a_whole(fitted):
     ranker, valid = fitted
     first = ranker.booster_.predict(valid.X, raw_score=True, num_iteration=9, num_threads=1)
@@ -216,7 +212,6 @@ def test_settled_lists_exit_as_a_whole(fitted):
         EarlyExitScorer.from_arrays(scorer.to_arrays() | {"settled": np.array([-1.0])})
 
 
-@pytest.mark.spec("efficient.earlyexit")
 @pytest.mark.parametrize("rule", ["capacity", "proximity", "exact", "query", "combined"])
 def test_the_bound_of_changed_tops_is_of_the_lists_that_change(fitted, rule):
     from scipy.stats import binom

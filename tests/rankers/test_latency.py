@@ -32,7 +32,6 @@ def trees(data):
     return pk.LambdaMART(n_estimators=8, num_leaves=4, n_jobs=1).fit(data)
 
 
-@pytest.mark.spec("efficient.budget")
 def test_the_cost_model_is_that_of_the_clock(data, trees):
     timed = Timed(trees, 8)
     found = latency(timed, data, clock=lambda: timed.now)
@@ -57,7 +56,6 @@ def test_the_text_has_no_powers_of_ten_and_no_trees_where_there_are_none():
     assert str(forest).endswith("1.5 ns per document and tree, 2 µs per document for features")
 
 
-@pytest.mark.spec("efficient.budget")
 def test_features_are_paid_once_per_document_if_they_are_used(data, trees):
     costs = 2.0 ** np.arange(6)
     used = np.unique(trees.scorer_.trees.feature)

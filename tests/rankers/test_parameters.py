@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import plackett as pk
+from plackett import cli
 from plackett._base.errors import DataError, LossError, MeasureError, MissingExtraError, PlackettWarning
 from plackett._base.parameters import _kinds, _range_problem, check_parameters, parameter_problem
-from plackett.cli import main
 
 NAN, INF = float("nan"), float("inf")
 #: What nobody means, whatever the parameter is.
@@ -184,7 +184,7 @@ def test_on_the_command_line(algorithm, assignment, said, tmp_path, monkeypatch,
     words = ["train", algorithm, "no such file", "--out", str(tmp_path / "m"), "-p", assignment]
     monkeypatch.setattr(sys, "argv", ["plackett", *words])
     with pytest.raises(SystemExit) as ended:
-        main()
+        cli.run()
     said_there = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert ended.value.code == 2 and said in said_there and "Traceback" not in said_there
 

@@ -38,7 +38,6 @@ def kept_trees(ranker, small):
     ]
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_pruned_ensemble_is_the_sum_of_its_trees(fitted, method):
     data = noisy(1)
@@ -61,7 +60,6 @@ def test_simple_choices(fitted):
     assert drawn[0] == drawn[1] and len(set(drawn)) > 1
 
 
-@pytest.mark.spec("peers.quickrank")
 def test_quality_loss_and_greedy_against_loops(fitted):
     data = noisy(1)
     trees = single_trees(fitted, data)
@@ -75,7 +73,6 @@ def test_quality_loss_and_greedy_against_loops(fitted):
     assert kept_trees(fitted, prune(fitted, data, 5, method="greedy", reweight=False)) == kept
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize("method", ["last", "low_weights", "quality_loss"])
 def test_new_weights_are_at_least_as_good(fitted, method, tmp_path):
     data = noisy(1)

@@ -12,8 +12,6 @@ from plackett import DataError
 from plackett.losses import Logistic
 from plackett.rankers.robust import SwitchPenalty
 
-pytestmark = pytest.mark.spec("robust.train")
-
 
 @pytest.fixture(scope="module")
 def pair():

@@ -260,47 +260,6 @@ def test_pipeline_of_others_is_refused(task, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# ------------------------------------------------------------------------------------------- queries that are cut
-
-
-def test_folds_that_cut_queries_warn(task, routing):
-    X, y, qid = task
-    search = GridSearchCV(pk.rankers.ListNet(max_iter=3), {"alpha": [0.1]}, cv=3, return_train_score=True)
-    with pytest.warns(PlackettWarning, match=r"30 of the 30 queries .*cv=plackett\.QueryKFold"):
-        search.fit(X, y, qid=qid)
-    order = np.argsort(qid, kind="stable")  # whole queries but those at the ends of the parts
-    with pytest.warns(PlackettWarning, match=r"cuts queries"):
-        cross_validate(
-            make_pipeline(pk.QueryNormalizer(), pk.rankers.ListNet(max_iter=3)),
-            X[order],
-            y[order],
-            params={"qid": qid[order]},
-            cv=4,
-            scoring=scorer("AP"),
-        )
-
-
-def test_halves_of_every_query_warn(routing):
-    """Both parts have the same queries with equally many documents, and are not the same part."""
-    rng = np.random.default_rng(0)
-    X, y, qid = rng.normal(size=(40, 2)), np.tile([0.0, 1.0], 20), np.tile(np.arange(10), 4)
-    with pytest.warns(PlackettWarning, match="10 of the 10 queries"):
-        cross_val_score(pk.rankers.ListNet(max_iter=3), X, y, params={"qid": qid}, cv=2)
-
-
-def test_whole_queries_do_not_warn(task, routing):
-    X, y, qid = task
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PlackettWarning)
-        cross_validate(
-            pk.rankers.ListNet(max_iter=3), X, y, params={"qid": qid}, cv=pk.QueryKFold(3), return_train_score=True
-        )
-        # outside cross-validation two tables may number their queries alike
-        ranker = pk.rankers.ListNet(max_iter=3).fit(X, y, qid=qid)
-        ranker.score(X[::2], y[::2], qid=qid[::2])
-    assert not hasattr(ranker, "_trained_part")
-
-
 # ---------------------------------------------------------------------------------------------- datasets in pipelines
 
 

@@ -40,27 +40,6 @@ def trees():
     return ranker.fit(X, y, qid=qid)
 
 
-def older(header):
-    """The description as it was before bags could be had with any boosting: n_bags was 10 and without meaning."""
-    parameters = header["parameters"]
-    for fields in (parameters, parameters.get("model", {}).get("fields", {})):
-        if fields.pop("refit", None) is not None:
-            fields["n_bags"] = 10
-    return header
-
-
-def test_older_files_are_not_bagged(trees, tmp_path):
-    X, y, qid = task()
-    made = GradientRanker(loss="Lambda", model=Trees(n_estimators=2, n_jobs=1)).fit(X, y, qid=qid)
-    bagged = pk.LambdaMART(n_estimators=6, boosting="bagged", n_bags=10, n_jobs=1).fit(X, y, qid=qid)
-    for ranker, bags in ((trees, None), (made, None), (bagged, 10)):
-        ranker.save(tmp_path / "m")
-        rewritten(tmp_path / "m", older)
-        again = storage.load(tmp_path / "m")
-        assert getattr(again, "model", again).n_bags == bags
-        np.testing.assert_array_equal(again.predict(X), ranker.predict(X))
-
-
 def test_auto_is_in_the_card(tmp_path):
     X, y, qid = task()
     ranker = pk.LambdaMART(n_estimators=2, num_leaves="auto", n_jobs=1).fit(X, y, qid=qid)

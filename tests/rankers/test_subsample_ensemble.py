@@ -6,8 +6,6 @@ import pytest
 import plackett as pk
 from plackett import DataError
 
-pytestmark = pytest.mark.spec("scale.ensemble")
-
 
 @pytest.fixture(scope="module")
 def data():

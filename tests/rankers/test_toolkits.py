@@ -26,7 +26,6 @@ def learns(ranker, **fit):
     return ranker.fit(task(), **fit).score(task(1)) > CHANCE + 0.15
 
 
-@pytest.mark.spec("peers.ranklib")
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
@@ -48,7 +47,6 @@ def test_ranklib_learners(name, parameters):
     assert learns(pk.rankers()[name](n_jobs=1, **{k: v for k, v in parameters.items() if k != "n_jobs"}))
 
 
-@pytest.mark.spec("peers.ranklib")
 def test_ranklib_protocol(tmp_path):
     """Normalisation by query, splits, folds with their models, files per query, randomisation test."""
     data = task()
@@ -80,7 +78,6 @@ def first_features(ranker):
     return {int(tree["split_feature"].split()[0]) for tree in split_trees(ranker.scorer_.text)[1]}
 
 
-@pytest.mark.spec("peers.pyltr")
 def test_pyltr_lambdamart():
     """Queries drawn for each tree, features for each split, validation with early stopping, going on, its measures."""
     half = pk.LambdaMART(measure="nDCG@10", subsample=0.5, colsample_bynode=0.34, max_depth=3, **TREES)
@@ -101,7 +98,6 @@ def test_pyltr_lambdamart():
     assert pk.kendall_tau([1, 2, 3], [1, 2, 3]) == pytest.approx(1.0)
 
 
-@pytest.mark.spec("peers.rankpy")
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -115,7 +111,6 @@ def test_rankpy_ensembles(parameters):
     assert learns(pk.LambdaMART(**TREES | parameters))
 
 
-@pytest.mark.spec("peers.rankpy")
 def test_a_lambda_random_forest_grows_every_tree_on_the_first_lambdas():
     """All its trees are Newton steps at zero scores on bootstraps: their mean of many is close to that of others."""
     settings = TREES | {"boosting": "forest", "n_estimators": 60}
@@ -123,7 +118,6 @@ def test_a_lambda_random_forest_grows_every_tree_on_the_first_lambdas():
     assert np.corrcoef(one, two)[0, 1] > 0.9 and not np.array_equal(one, two)
 
 
-@pytest.mark.spec("peers.jforests")
 def test_jforests_ensembles():
     for parameters in ({"subsample": 0.3}, {"boosting": "bagged", "n_bags": 2}, {"colsample_bytree": 0.5}):
         assert learns(pk.LambdaMART(**TREES | parameters))
@@ -131,7 +125,6 @@ def test_jforests_ensembles():
         assert learns(pk.rankers()["RiskSensitiveLambdaMART"](baseline=1, risk=risk, alpha=2.0, **TREES))
 
 
-@pytest.mark.spec("peers.quickrank")
 def test_quickrank_ensembles():
     """Oblivious trees, DART in its variants, line search; pruning has tests of its own."""
     for name in ("ObliviousMART", "ObliviousLambdaMART"):
@@ -141,7 +134,6 @@ def test_quickrank_ensembles():
     assert learns(pk.rankers()["CoordinateAscent"](line_search="exact", max_iter=3))
 
 
-@pytest.mark.spec("peers.xgboost")
 def test_xgboost_objectives_and_settings():
     for ranker in (
         pk.LambdaMART(measure="nDCG", truncation=8, **TREES),
@@ -162,7 +154,6 @@ def test_xgboost_objectives_and_settings():
     np.testing.assert_allclose(found.contributions.sum(axis=1) + found.base, found.scores, atol=1e-6)
 
 
-@pytest.mark.spec("peers.xgboost")
 @pytest.mark.parametrize(("objective", "measure"), [("rank:ndcg", "nDCG"), ("rank:map", "AP(rel=2)")])
 def test_as_good_as_xgboost(objective, measure):
     xgboost = pytest.importorskip("xgboost", reason="compares with XGBoost where it is installed")

@@ -7,8 +7,6 @@ import plackett as pk
 from plackett import DataError
 from plackett.models.linear import train_near
 
-pytestmark = pytest.mark.spec("robust.incremental")
-
 
 @pytest.fixture(scope="module")
 def parts():

@@ -19,7 +19,6 @@ def _cost(scores):
     return sum(abs(a - b) for a, b in itertools.combinations(scores, 2))
 
 
-@pytest.mark.spec("select.svm_sampling")
 @pytest.mark.parametrize("seed", range(30))
 def test_window_against_all_subsets(seed):
     rng = np.random.default_rng(seed)
@@ -29,7 +28,6 @@ def test_window_against_all_subsets(seed):
     assert _cost(scores[closest_window(scores, k)]) == pytest.approx(best, abs=1e-9)
 
 
-@pytest.mark.spec("select.svm_sampling")
 def test_windows_of_queries():
     rng = np.random.default_rng(0)
     qid = np.repeat([0, 1, 2], [9, 3, 8])
@@ -55,7 +53,6 @@ def _loss(w, x, known, yk, grade, kind):
     return total
 
 
-@pytest.mark.spec("select.loss_reduction")
 @pytest.mark.parametrize("kind", ["hinge", "exponential"])
 def test_gradient_by_finite_differences(kind):
     rng = np.random.default_rng(0)
@@ -70,7 +67,6 @@ def test_gradient_by_finite_differences(kind):
         assert found[i, g] == pytest.approx(np.linalg.norm(slope), abs=1e-5)
 
 
-@pytest.mark.spec("select.loss_reduction")
 def test_far_outside_the_margin_nothing_changes():
     known = np.array([[0.0], [1.0]])
     norms = change_norms(
@@ -96,13 +92,11 @@ def test_expected_change_chooses_and_refuses():
         expected_change(data, scores, budget=1, loss="log")
 
 
-@pytest.mark.spec("select.exploration")
 def test_expected_pair_loss_by_simulation():
     draws = np.random.default_rng(0).normal(-0.4, 1.3, 400_000)
     assert expected_pair_loss(-0.4, 1.3) == pytest.approx(np.mean(draws**2 * (draws > 0)), abs=0.01)
 
 
-@pytest.mark.spec("select.exploration", "select.passive")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_shown_lists(strategy):
     rng = np.random.default_rng(1)
@@ -115,7 +109,6 @@ def test_shown_lists(strategy):
         assert shown.tolist() == ranking.tolist()
 
 
-@pytest.mark.spec("select.exploration")
 def test_beliefs_after_a_choice():
     before = Beliefs.prior(3, variance=2.0)
     after = before.preferred(2, 0)
@@ -132,7 +125,6 @@ def _true_loss(beliefs, truth):
     return np.triu(np.exp(-np.arange(1, truth.size + 1) / 3.0)[:, None] * gap, 1).sum()
 
 
-@pytest.mark.spec("select.exploration")
 def test_exploring_beats_showing_the_same():
     def after(strategy, seed):
         rng = np.random.default_rng(seed)
@@ -148,7 +140,6 @@ def test_exploring_beats_showing_the_same():
     assert mean["largest-sum"] < mean["passive"]
 
 
-@pytest.mark.spec("select.queries")
 @pytest.mark.parametrize("seed", range(5))
 def test_k_center_is_within_twice_the_best(seed):
     Z = np.random.default_rng(seed).normal(size=(9, 2))
@@ -172,7 +163,6 @@ def test_k_center_budget():
         k_center(data, 4, labelled=[1, 4])
 
 
-@pytest.mark.spec("select.queries")
 @pytest.mark.parametrize("kind", ["hinge", "exponential"])
 @pytest.mark.parametrize("per_document", [False, True])
 def test_change_of_queries_by_finite_differences(kind, per_document):
@@ -210,7 +200,6 @@ def test_change_of_queries_by_finite_differences(kind, per_document):
         queries_by_change(data, f, 4)
 
 
-@pytest.mark.spec("select.svm_sampling")
 def test_a_single_document_is_one_of_the_closest_two():
     data = RankingDataset.from_arrays(None, [-1.0] * 6, [1] * 5 + [2], docids=list("abcdef"))
     scores = [0.0, 9.0, 5.0, 5.1, 2.0, 1.0]

@@ -8,9 +8,6 @@ import pytest
 import plackett as pk
 from plackett import DataError
 from plackett.selection import allocate, deep_sample, shallow_sample
-from plackett.studies.deep_or_shallow import deep_or_shallow
-
-pytestmark = pytest.mark.spec("select.budget")
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.37, 0.5, 1.0])
@@ -52,10 +49,3 @@ def test_refusals():
                   {"budget": 3, "n_queries": 3, "min_docs": 0}):  # fmt: skip
         with pytest.raises(DataError, match="whole number"):
             allocate(**words)
-
-
-def test_the_study_with_everything_is_full_training():
-    data = pk.datasets.make_ranking(20, 8, 3, random_state=0)
-    found = deep_or_shallow(data, ranker="LinearRegression(max_iter=5)", shares=(0.3, 1.0), n_repeats=2)
-    row = found.frame.row(1, named=True)
-    assert row["deep"] == row["shallow"] and f"{row['deep']:.4f}" in found.question

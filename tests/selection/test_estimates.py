@@ -29,7 +29,6 @@ def test_everything_judged_is_average_precision(pool):
     np.testing.assert_allclose(found.values["xinfAP"], exact, atol=1e-3)
 
 
-@pytest.mark.spec("select.pool.statap")
 @pytest.mark.parametrize("pool", [UniformPool(), APPriorPool()])
 def test_mean_over_samples(pool):
     exact = pk.evaluate_run(TRUTH, RUN, ["AP"]).mean["AP"]

@@ -15,7 +15,7 @@ from plackett.selection.judges.cohen import cohen_kappa
 from plackett.selection.judges.dawid_skene import dawid_skene
 from plackett.selection.judges.fleiss import fleiss_kappa
 from plackett.selection.judges.krippendorff import krippendorff_alpha
-from plackett.selection.judges.ratings import Ratings
+from plackett.selection.judges.ratings import JudgeRatings
 
 N = np.nan
 #: Krippendorff's example: four observers, twelve units.
@@ -106,7 +106,7 @@ def test_one_step_by_its_definition():
     """Expectation and maximisation as plain loops reach the same tables."""
     labels, _ = _planted(40)
     model = dawid_skene(labels, max_iter=500, tol=1e-13)
-    codes, k = Ratings.of(labels).codes, 4
+    codes, k = JudgeRatings.of(labels).codes, 4
     posterior = model.posterior
     for j in range(4):
         for t in range(k):
@@ -127,18 +127,18 @@ def test_tables(tmp_path):
     long = pl.DataFrame(
         {"query": list("aabb"), "docid": list("xxyy"), "rater": ["r1", "r2"] * 2, "rating": [1, 2, 0, 0]}
     )
-    found = Ratings.of(long)
+    found = JudgeRatings.of(long)
     assert found.judges == ("r1", "r2")
     assert found.labels.tolist() == [[1, 2], [0, 0]]
     wide = pl.DataFrame({"query": ["a", "b"], "judge_1": ["1", ""], "judge_2": ["2", "0"]})
     wide.write_csv(tmp_path / "x.csv")
-    np.testing.assert_array_equal(Ratings.of(tmp_path / "x.csv").labels, [[1, 2], [N, 0]])
+    np.testing.assert_array_equal(JudgeRatings.of(tmp_path / "x.csv").labels, [[1, 2], [N, 0]])
     with pytest.raises(DataError, match="judge 'r1' labels query 'a'"):
-        Ratings.of(pl.concat([long, long.head(1)]))
+        JudgeRatings.of(pl.concat([long, long.head(1)]))
     with pytest.raises(DataError, match="row 1: 'good' is not a number"):
-        Ratings.of(wide.with_columns(judge_1=pl.lit("good")))
+        JudgeRatings.of(wide.with_columns(judge_1=pl.lit("good")))
     with pytest.raises(DataError, match="no columns of judges"):
-        Ratings.of(wide.select("query"))
+        JudgeRatings.of(wide.select("query"))
 
 
 @pytest.mark.parametrize("source", [[1, 2], [[1], [2]], [[N, N]], [[1, np.inf]]])
@@ -179,7 +179,7 @@ def test_any_file_is_read_or_refused(tmp_path):
             content = content[:a] + pieces[rng.integers(len(pieces))] + content[b:]
         path.write_bytes(content)
         try:
-            found = Ratings.of(path)
+            found = JudgeRatings.of(path)
         except DataError as error:
             named += str(path) in str(error)
             refused += 1
@@ -187,14 +187,14 @@ def test_any_file_is_read_or_refused(tmp_path):
         fine += 1
         assert found.labels.shape[1] == len(found.judges) >= 2 and not np.isinf(found.labels).any()
         for rule in RULES:
-            aggregate_labels(Ratings(found.labels[~np.isnan(found.labels).all(axis=1)], found.judges), rule)
+            aggregate_labels(JudgeRatings(found.labels[~np.isnan(found.labels).all(axis=1)], found.judges), rule)
     assert fine > 20 and refused > 20 and named == refused
 
 
 def test_a_judge_called_like_a_column(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("query,document,judge,label\nq1,a,query,1\nq1,a,label,0\nq1,b,query,2\n")
-    found = Ratings.of(path)
+    found = JudgeRatings.of(path)
     assert found.judges == ("label", "query")
     np.testing.assert_array_equal(found.labels, [[0, 1], [np.nan, 2]])
     assert found.items.rows() == [("q1", "a"), ("q1", "b")]
@@ -204,11 +204,11 @@ def test_bad_labels_by_the_row_of_the_file(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("query,document,judge,label\nq1,a,x,1\nq1,a,y,1\nq1,b,x,good\n")
     with pytest.raises(DataError, match="column 'label', row 3: 'good'"):
-        Ratings.of(path)
+        JudgeRatings.of(path)
 
 
 def test_a_judge_named_twice():
     table = pl.DataFrame({"docid": [1, 2], "anna": [1, 0], "ben": [1, 1]})
-    assert Ratings.of(table, ["anna", "ben"]).judges == ("anna", "ben")
+    assert JudgeRatings.of(table, ["anna", "ben"]).judges == ("anna", "ben")
     with pytest.raises(DataError, match="'anna' is given as a judge more than once"):
-        Ratings.of(table, ["anna", "anna"])
+        JudgeRatings.of(table, ["anna", "anna"])

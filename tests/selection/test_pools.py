@@ -72,7 +72,6 @@ def test_no_runs():
         DepthPool().select({"q": {"d": 1}}, budget=1)
 
 
-@pytest.mark.spec("select.pool.depth")
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_depth_is_the_union_of_the_tops(depth):
     expected = pk.pool(RUNS, depth=depth)
@@ -80,7 +79,6 @@ def test_depth_is_the_union_of_the_tops(depth):
     assert set(found.select("qid", "docid").rows()) == set(expected.select("qid", "docid").rows())
 
 
-@pytest.mark.spec("select.pool.infap")
 def test_uniform_sample():
     found = Candidates.from_runs([{"q": {f"d{i}": -i for i in range(8)}}])
     counts = np.zeros(8)
@@ -97,14 +95,12 @@ def test_the_budget_is_spread_evenly():
     assert share(9, np.array([1, 100, 2])).tolist() == [1, 6, 2]
 
 
-@pytest.mark.spec("select.pool.statap")
 def test_prior_sums_to_one():
     runs = make_runs(keep=1.0)
     prior = ap_prior(Candidates.from_runs(runs))
     np.testing.assert_allclose(prior.reshape(3, 12).sum(axis=1), 1.0)
 
 
-@pytest.mark.spec("select.pool.statap")
 @pytest.mark.parametrize("n", range(1, 13))
 def test_strata(n):
     rng = np.random.default_rng(n)
@@ -119,7 +115,6 @@ def test_strata(n):
         assert ((size >= 2) | (whole == size)).all()  # every pair has a chance
 
 
-@pytest.mark.spec("select.pool.statap")
 def test_inclusion_frequencies_are_those_declared():
     found = Candidates.from_runs([{"q": {f"d{i:02}": -i for i in range(15)}}])
     counts = np.zeros(15)
@@ -132,7 +127,6 @@ def test_inclusion_frequencies_are_those_declared():
     assert declared[0] > declared[-1]
 
 
-@pytest.mark.spec("select.pool.hedge")
 def test_hedge_trusts_the_run_that_finds_relevant_documents():
     good = {"q": {f"d{i}": -i for i in range(6)}}
     bad = {"q": {f"d{i}": i for i in range(6)}}
@@ -147,7 +141,6 @@ def test_hedge_trusts_the_run_that_finds_relevant_documents():
         HedgePool(base=1.5)
 
 
-@pytest.mark.spec("select.pool.letor")
 def test_letor_is_the_top_of_one_run():
     chosen = LETORPool(run=1).select(RUNS, budget=6).frame
     for q, documents in RUNS[1].items():
@@ -162,7 +155,6 @@ def _c(ranks, i, j):
     return one - two
 
 
-@pytest.mark.spec("select.pool.mtc")
 def test_mtc_weights_by_their_definition():
     found = Candidates.from_runs(RUNS, SO_FAR)
     relevant = found.labels >= 1
@@ -177,7 +169,6 @@ def test_mtc_weights_by_their_definition():
     np.testing.assert_allclose(MTCPool().weights(found), expected, atol=1e-12)
 
 
-@pytest.mark.spec("select.pool.mtc")
 def test_mtc_bounds():
     two = RUNS[:2]
     final = ap_difference_bounds(two, TRUTH)
@@ -193,7 +184,6 @@ def test_mtc_bounds():
     assert np.all(some[:, 1] <= wide[:, 1])
 
 
-@pytest.mark.spec("select.pool.mtc")
 def test_equal_runs_cannot_be_told_apart():
     found = Candidates.from_runs([RUNS[0], RUNS[0]])
     assert np.all(np.abs(MTCPool().weights(found)) < 1e-12)
@@ -217,7 +207,6 @@ def test_hedge_names_a_run_that_has_the_document():
     assert reasons["z"].startswith("rank 2 in run 2") and reasons["b"].startswith("rank 2 in run 1")
 
 
-@pytest.mark.spec("select.pool.mtc")
 def test_mtc_refuses_a_single_run():
     with pytest.raises(DataError, match="two runs or more"):
         MTCPool().select([{"q": {"a": 2, "b": 1}}], budget=1)

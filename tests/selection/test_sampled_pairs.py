@@ -10,8 +10,6 @@ from plackett import DataError
 from plackett.losses import Logistic
 from plackett.selection import sample_pairs
 
-pytestmark = pytest.mark.spec("scale.approx")
-
 
 @pytest.fixture(scope="module")
 def case():

@@ -165,7 +165,6 @@ def test_selectors_of_features():
                 pk.GreedySelector(bad, n_jobs=1).fit(some)
 
 
-@pytest.mark.spec("features.gas")
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_features_that_rank_nothing_are_selected_last(value):
     rng = np.random.default_rng(0)

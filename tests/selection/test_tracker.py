@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.stats import ks_2samp
 
 from plackett.datasets import make_ranking
@@ -13,7 +12,6 @@ from plackett.selection.tracker import caution, feature_shift
 RUNS = [{q: {f"d{i}": -((i * k) % 7) for i in range(7)} for q in "ab"} for k in (1, 1, 3)]
 
 
-@pytest.mark.spec("select.tracker")
 def test_a_missing_top_document_is_noticed():
     judged = {q: {f"d{i}": i % 2 for i in range(1, 7)} for q in "ab"}
     found = caution(Candidates.from_runs(RUNS, judged), top=2)
@@ -22,7 +20,6 @@ def test_a_missing_top_document_is_noticed():
     assert caution(Candidates.from_runs(RUNS, whole), top=2).warnings == ()
 
 
-@pytest.mark.spec("select.tracker")
 def test_what_else_is_noticed():
     candidates = Candidates.from_runs(RUNS, {"a": {"d0": 1, "d1": 1}})
     words = " ".join(caution(candidates, top=2, gap=0.2).warnings)

@@ -35,7 +35,6 @@ def _pairs_of(data, q):
     return [(u, v) for u in rows for v in rows if y[u] > y[v] >= 0]
 
 
-@pytest.mark.spec("select.ppc.measure")
 @pytest.mark.parametrize("seed", range(4))
 def test_consistency_by_its_double_sum(seed):
     data = _data(seed)
@@ -49,14 +48,12 @@ def test_consistency_by_its_double_sum(seed):
     assert preference_consistency(data) == pytest.approx(total)
 
 
-@pytest.mark.spec("select.ppc.measure")
 def test_queries_without_pairs_and_flipped_labels():
     data = RankingDataset.from_arrays([[1.0], [2.0], [3.0], [4.0]], [1, 1, 0, 1], [0, 0, 1, 1])
     assert query_directions(data).tolist() == [[0.0], [1.0]]
     assert query_directions(data.replace(y=1.0 - data.labels)).tolist() == [[0.0], [-1.0]]
 
 
-@pytest.mark.spec("select.ppc.pairs")
 def test_pairs_against_all_subsets():
     rng = np.random.default_rng(1)
     data = RankingDataset.from_arrays(rng.normal(size=(7, 2)), [0, 1, 1, 0, 1, 1, 1], [0] * 3 + [1] * 4)
@@ -71,7 +68,6 @@ def test_pairs_against_all_subsets():
     assert consistent_pairs(data, reward=1e6).chosen.all()
 
 
-@pytest.mark.spec("select.ppc.pairs")
 def test_pairs_need_no_matrix_of_pairs_and_features():
     rng = np.random.default_rng(0)
     data = RankingDataset.from_arrays(rng.normal(size=(200, 60)), np.arange(200) % 5)
@@ -84,7 +80,6 @@ def test_pairs_need_no_matrix_of_pairs_and_features():
     assert peak < 0.5 * 8 * found.pairs.shape[0] * data.n_features
 
 
-@pytest.mark.spec("select.ppc.pairs", "select.ppc")
 def test_reversed_queries_are_dropped():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
@@ -101,7 +96,6 @@ def test_reversed_queries_are_dropped():
     assert weights[wrong].mean() < weights[~wrong].mean()
 
 
-@pytest.mark.spec("select.ppc.docs")
 def test_documents_by_eigenvectors():
     data = _data(3)
     found = consistent_pairs(data)
@@ -127,14 +121,12 @@ def test_refusals():
         consistent_queries(_data(), 4)
 
 
-@pytest.mark.spec("scale.saturation")
 @pytest.mark.parametrize(("a", "b", "c"), [(0.3, 1.0, 0.5), (0.1, 3.0, 1.0), (0.0, 1.0, 0.3)])
 def test_curves_are_recovered(a, b, c):
     n = np.array([10, 20, 40, 80, 160, 320], float)
     np.testing.assert_allclose(fit_power_law(n, a + b * n**-c), (a, b, c), rtol=0.02, atol=0.005)
 
 
-@pytest.mark.spec("scale.saturation")
 def test_it_stops_within_a_step_of_the_best():
     def error(n):
         return 0.2 + 2.0 * n**-0.7
@@ -148,7 +140,6 @@ def test_it_stops_within_a_step_of_the_best():
         saturation(error, 12, start=10)
 
 
-@pytest.mark.spec("scale.saturation")
 @pytest.mark.parametrize(("curve", "noise"), [((0.2, 2.0, 0.7), 0.003), ((0.3, 0.8, 0.4), 0.002)])
 def test_noise_does_not_stop_it_too_early(curve, noise):
     a, b, c = curve
@@ -166,7 +157,6 @@ def test_noise_does_not_stop_it_too_early(curve, noise):
     assert np.median(steps) <= 2 * oracle
 
 
-@pytest.mark.spec("scale.saturation")
 def test_two_equal_points_are_not_a_plateau():
     values = dict(zip((8, 16, 32, 64, 128, 256, 500), (0.383, 0.366, 0.362, 0.371, 0.36, 0.352, 0.355), strict=True))
     found = saturation(values.__getitem__, 500, start=8, tolerance=0.002)
@@ -174,7 +164,6 @@ def test_two_equal_points_are_not_a_plateau():
     assert found.gain_high > 0.002
 
 
-@pytest.mark.spec("scale.saturation")
 def test_the_interval_covers_the_gain():
     n = 8.0 * 2.0 ** np.arange(8)
     true = n[-1] ** -0.5 * (1 - 2**-0.5)
@@ -187,7 +176,6 @@ def test_the_interval_covers_the_gain():
     assert gain_interval(n[:3], 0.2 + n[:3] ** -0.5)[1:] == (0.0, np.inf)
 
 
-@pytest.mark.spec("scale.saturation")
 def test_saturation_refuses_what_cannot_be():
     for bad in ({"confidence": 0.4}, {"tolerance": 0.0}, {"patience": 0}, {"growth": 1.0}, {"start": 0}):
         with pytest.raises(DataError):
@@ -196,7 +184,6 @@ def test_saturation_refuses_what_cannot_be():
         saturation(lambda n: np.nan, 100)
 
 
-@pytest.mark.spec("bias.weights")
 @pytest.mark.parametrize("method", [selection_weights, kliep_weights, ulsif_weights])
 def test_density_ratios(method):
     rng = np.random.default_rng(0)

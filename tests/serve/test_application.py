@@ -22,14 +22,17 @@ from asgi_client import call, get, post
 from plackett._base.time_limit import check_time, time_limit
 from plackett._files import storage as _storage
 from plackett.scorers.model import digest
-from plackett.serve.application import Application, application
+from plackett.serve.application import ServiceApplication, application
 from plackett.serve.deadline import Deadline
 from plackett.serve.drift import Drift, stability_index
 from plackett.serve.encodings import decompressed
-from plackett.serve.http import RefusedError, Response, Route
+from plackett.serve.http import RefusedError, Response
 from plackett.serve.logs import JsonLines
-from plackett.serve.models import Models, sources
+from plackett.serve.model import ServedModel
+from plackett.serve.service import Route
 from plackett.serve.settings import Settings
+from plackett.serve.sources import sources
+from plackett.serve.store import ModelStore
 
 pytest.importorskip("orjson")
 RAW = "application/octet-stream"
@@ -137,7 +140,9 @@ def test_long_work_has_limits():
         time.sleep(0.3)
         return Response(b"{}")
 
-    app = Application(Models.of([]), Settings(score_timeout=0.05, max_waiting=1), [Route("POST", "/slow", slow, "")])
+    app = ServiceApplication(
+        ModelStore.of([]), Settings(score_timeout=0.05, max_waiting=1), [Route("POST", "/slow", slow, "")]
+    )
     body = b"x" * 2_000_000
 
     async def both():
@@ -162,7 +167,7 @@ def test_work_ends_with_its_time():
             ended.append(request.path)
 
     routes = [Route("POST", path, endless, "") for path in ("/a", "/b")]
-    app = Application(Models.of([]), Settings(score_timeout=0.05, threads=1), routes)
+    app = ServiceApplication(ModelStore.of([]), Settings(score_timeout=0.05, threads=1), routes)
     body = b"x" * 2_000_000
 
     async def one_after_another():
@@ -171,7 +176,7 @@ def test_work_ends_with_its_time():
 
     asyncio.run(one_after_another())
     assert ended[0] == "/a"
-    patient = Application(Models.of([]), Settings(threads=1), routes)
+    patient = ServiceApplication(ModelStore.of([]), Settings(threads=1), routes)
 
     async def cut_off():
         request = asyncio.create_task(call(patient, "POST", "/a", body))
@@ -187,8 +192,10 @@ def test_work_ends_with_its_time():
 def test_the_end_does_not_wait_for_work_that_goes_on(monkeypatch, caplog):
     monkeypatch.setattr(sys.modules["plackett.serve.application"], "_CLOSE", 0.05)
     release = threading.Event()
-    app = Application(
-        Models.of([]), Settings(), [Route("POST", "/deaf", lambda app, request: release.wait(60) and Response(b""), "")]
+    app = ServiceApplication(
+        ModelStore.of([]),
+        Settings(),
+        [Route("POST", "/deaf", lambda app, request: release.wait(60) and Response(b""), "")],
     )
 
     async def close():
@@ -243,7 +250,7 @@ def test_no_stack_trace_leaves_the_server(caplog):
     def broken(app, request):
         raise KeyError("/etc/secret")
 
-    app = Application(Models.of([]), routes=[Route("GET", "/broken", broken, "")])
+    app = ServiceApplication(ModelStore.of([]), routes=[Route("GET", "/broken", broken, "")])
     with caplog.at_level(logging.ERROR, "plackett.serve"):
         answer = get(app, "/broken", x_request_id="abc-1")
     assert answer.status == 500 and "secret" not in answer.json["error"] and "abc-1" in answer.json["error"]
@@ -336,7 +343,7 @@ def test_names_and_versions(tmp_path, trees, linear):
     write(trees, tmp_path / "news.plackett")
     found = [(s.name, s.version) for s in sources([str(tmp_path), f"x={tmp_path}/news.plackett"])]
     assert found == [("news", "1"), ("shop", "9"), ("shop", "10"), ("x", "1")]
-    models = Models([str(tmp_path)])
+    models = ModelStore([str(tmp_path)])
     models.refresh()
     assert models.get("shop").version == "10" and models.get("shop", "9").card["algorithm"] == "LambdaMART"
     assert models.versions("shop") == ["9", "10"]
@@ -452,37 +459,36 @@ def test_not_ready_without_any_model(tmp_path, trees):
 def test_what_may_pass_is_tried_again(tmp_path, trees, monkeypatch):
     """A file that cannot be read now is looked at again though it has not changed, and logged once."""
     write(trees, tmp_path / "m.plackett")
-    models = Models([str(tmp_path)])
+    models = ModelStore([str(tmp_path)])
     with monkeypatch.context() as patched:
-        patched.setattr(
-            "plackett.serve.models.load_to_score", lambda path: (_ for _ in ()).throw(PermissionError(13, "denied"))
-        )
+        denied = PermissionError(13, "denied")
+        patched.setattr("plackett.serve.store.load_to_score", lambda path: (_ for _ in ()).throw(denied))
         assert [change.what for change in models.refresh()] == ["failed"]
         assert models.refresh() == []
     assert [change.what for change in models.refresh()] == ["loaded"]
 
 
-def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, caplog):
+def test_a_fault_nobody_thought_of_is_that_of_one_model(tmp_path, trees, data, caplog, monkeypatch):
     """Neither loading, nor the metrics of all models, nor their descriptions fail with it."""
     for name in ("bad", "good", "half", "odd"):
         write(trees, tmp_path / f"{name}.plackett")
     rewritten(tmp_path / "bad.plackett", card={"rows": 2**64})
     rewritten(tmp_path / "half.plackett", scorer="\ud800")
     app = application([tmp_path])
-    prepare = app.models.prepare
+    warm_up = ServedModel.warm_up
 
-    def prepared(model):
-        prepare(model)
+    def fails(model):
+        warm_up(model)
         if model.name == "odd":
             raise ZeroDivisionError("odd")
 
-    app.models.prepare = prepared
+    monkeypatch.setattr(ServedModel, "warm_up", fails)
     app.refresh()
     assert [model.name for model in app.models.all()] == ["good"]
     assert "cannot be written as JSON" in get(app, "/v2/models/bad/ready").json["error"]
     assert "ZeroDivisionError" in get(app, "/v2/models/odd/ready").json["error"]
     assert "is not known to this version" in get(app, "/v2/models/half/ready").json["error"]
-    app.models.prepare = prepare
+    monkeypatch.undo()
     write(trees, tmp_path / "odd.plackett")
     app.refresh()
     for name in ("good", "odd"):
@@ -557,7 +563,7 @@ def test_a_process_that_only_serves_has_nothing_left_to_collect(tmp_path, trees)
 
 def test_datasets_are_no_models(tmp_path, data):
     pk.write(data, tmp_path / "d.plackett")
-    changes = Models([str(tmp_path / "d.plackett")]).refresh()
+    changes = ModelStore([str(tmp_path / "d.plackett")]).refresh()
     assert [c.what for c in changes] == ["failed"] and "holds a dataset, not a model" in changes[0].reason
 
 

@@ -446,11 +446,11 @@ def test_an_explanation_ends_with_its_time(data, trees):
     """Where the form is exact, and where a document takes hundreds of scores of the whole list."""
     for ranker, method in ((trees, "trees"), (trees.with_exit((2, 3)), "sampling")):
         model = application({"m": ranker}).models.get()
-        assert model.explain(data.X[:50], np.arange(1)).method == method
+        assert model.scoring.explain(data.X[:50], np.arange(1)).method == method
         late = Deadline(60)
         late.end()
         with time_limit(late.check), pytest.raises(RefusedError, match="within 60 seconds"):
-            model.explain(data.X[:50], np.arange(1))
+            model.scoring.explain(data.X[:50], np.arange(1))
 
 
 def test_long_lists_of_a_list_aware_model_are_scored_in_a_thread(data, monkeypatch):
@@ -655,7 +655,7 @@ def test_pipelines_of_ours_are_scored_without_their_checks(kind, data, monkeypat
             expected = pipeline.predict(X[:30], qid=np.zeros(30))
             app = application({"m": pipeline})
             served = app.models.get()
-            monkeypatch.setattr(served, "_score_lists", None)
+            monkeypatch.setattr(served.scoring, "model", None)
             assert np.array_equal(served.score(X[:30].copy()), expected)
     normaliser = make_pipeline(pk.QueryNormalizer(), pk.ListNet(n_jobs=1))
     with sklearn.config_context(enable_metadata_routing=True):

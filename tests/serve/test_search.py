@@ -13,9 +13,9 @@ import plackett as pk
 from asgi_client import get, post
 from plackett.explanations.hits import explain_hits
 from plackett.serve.application import application
-from plackett.serve.engine import Engine
-from plackett.serve.models import sources
-from plackett.serve.workers import Worker
+from plackett.serve.engine import ServedEngine
+from plackett.serve.sources import sources
+from plackett.serve.worker import Worker
 from plackett.text import RM3, Document, FeatureSet, Index, SearchPipeline
 
 pytest.importorskip("orjson")
@@ -122,7 +122,7 @@ def test_an_engine_without_a_ranker(index, tmp_path):
 )
 def test_errors_name_the_field(index, asked, named):
     app = application({})
-    app.models.engines = {"e": Engine(SearchPipeline(index), "e", "search")}
+    app.models.engines = {"e": ServedEngine(SearchPipeline(index), "e", "search")}
     answer = post(app, "/search", asked)
     assert answer.status == 400 and named in answer.json["error"]
     assert post(app, "/search/f", asked).status == 404

@@ -17,13 +17,14 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.serve import connection
 from plackett.serve.application import application
-from plackett.serve.http import Deferred, Response, Route
+from plackett.serve.http import Deferred, Response
 from plackett.serve.server import bound_socket, make_server, serve
+from plackett.serve.service import Route
 
-pytest.importorskip("uvicorn")
 pytest.importorskip("orjson")
+pytest.importorskip("uvicorn")
+connection = pytest.importorskip("plackett.serve.connection")
 RAW = {"content-type": "application/octet-stream"}
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from asgi_client import get, post
 from plackett.serve.application import application
-from plackett.serve.workers import Worker
+from plackett.serve.worker import Worker
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("orjson")

@@ -9,8 +9,6 @@ from sklearn.svm import LinearSVC
 
 from plackett.solvers.cutting_plane import _Bundle, minimise
 
-pytestmark = pytest.mark.spec("opt.cutting_plane")
-
 
 def hinge(X, y):
     def risk(w):

@@ -68,7 +68,6 @@ def test_intervals_far_away_have_finite_terms():
     np.testing.assert_allclose(terms.bend, 1.0, rtol=1e-2)
 
 
-@pytest.mark.spec("pointwise.gp_ordinal", "pointwise.gp_preference")
 @pytest.mark.parametrize("kind", ["grades", "pairs"])
 @pytest.mark.parametrize("n_points", [25, 7])
 @pytest.mark.parametrize("ard", [False, True])
@@ -80,7 +79,6 @@ def test_gradient_of_the_evidence(kind, n_points, ard):
     np.testing.assert_allclose(laplace.fit(parameters).gradient, expected, atol=1e-6 * np.abs(expected).max())
 
 
-@pytest.mark.spec("pointwise.gp_ordinal", "pointwise.gp_preference")
 @pytest.mark.parametrize("kind", ["grades", "pairs"])
 def test_mode_by_a_general_solver(kind):
     """The mode of the exact process in the latent values, where nothing of the points appears."""
@@ -106,7 +104,6 @@ def test_mode_by_a_general_solver(kind):
     assert np.abs(slope).max() < 1e-4  # gradient 0 at the mode, up to the jitter
 
 
-@pytest.mark.spec("pointwise.gp_ordinal")
 def test_one_document_by_integration():
     """With one document Laplace's evidence and posterior come near the integrals."""
     X = np.zeros((1, 1))

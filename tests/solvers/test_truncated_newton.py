@@ -60,7 +60,6 @@ class Logistic(Table):
         return lambda direction, out: np.multiply(p * (1 - p), direction, out=out)
 
 
-@pytest.mark.spec("M-07")
 def test_ridge_regression():
     rng = np.random.default_rng(0)
     A, target = rng.normal(size=(50, 6)), rng.normal(size=50)
@@ -69,7 +68,6 @@ def test_ridge_regression():
     assert found.n_products <= found.n_iter * 10
 
 
-@pytest.mark.spec("M-07")
 @pytest.mark.parametrize("loss", [SquaredHinges, Logistic])
 @pytest.mark.parametrize("seed", range(5))
 def test_generic_solver_and_gap(loss, seed):

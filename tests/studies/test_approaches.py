@@ -7,13 +7,12 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.studies.approach_comparison import approach_comparison
-from plackett.studies.isorank_and_qbrank import isorank_and_qbrank
-from plackett.studies.listnet_curve import listnet_curve
-from plackett.studies.position_weights import position_weights
+from studies.approach_comparison import approach_comparison
+from studies.isorank_and_qbrank import PRECISION_AT_PERCENT, SEARCH_ENGINE, isorank_and_qbrank
+from studies.listnet_curve import listnet_curve
+from studies.position_weights import position_weights
 
 
-@pytest.mark.spec("exp.listnet_curve")
 def test_the_divergence_falls_while_ndcg_rises():
     study = listnet_curve(n_epochs=60)
     frame = study.frame
@@ -24,7 +23,6 @@ def test_the_divergence_falls_while_ndcg_rises():
     assert 0.3 < tau <= 1
 
 
-@pytest.mark.spec("exp.listnet_curve")
 def test_the_divergence_is_that_of_the_top_one_probabilities():
     X = np.random.default_rng(0).standard_normal((30, 2))
     y, qid = np.tile([2.0, 1.0, 0.0], 10), np.repeat(np.arange(10), 3)
@@ -33,7 +31,6 @@ def test_the_divergence_is_that_of_the_top_one_probabilities():
     assert first == pytest.approx((p * np.log(p * 3)).sum())  # equal scores before the first step
 
 
-@pytest.mark.spec("exp.approach_comparison")
 def test_mean_ranks_and_winning_numbers_fit_the_values():
     data = pk.datasets.make_ranking(20, 8, 4, random_state=0)
     frame = approach_comparison({"one": data}, n_trials=1, n_jobs=1).frame
@@ -45,7 +42,6 @@ def test_mean_ranks_and_winning_numbers_fit_the_values():
     assert frame["mean rank"].to_list() == pytest.approx(ranks)
 
 
-@pytest.mark.spec("exercise.4.1–4.9")
 def test_position_weights_differ_and_all_learn():
     data = pk.datasets.make_ranking(20, 8, 4, random_state=0)
     frame = position_weights(data, n_trials=1, n_jobs=1).frame
@@ -93,3 +89,12 @@ def test_one_setting_for_all_folds_is_the_best_on_their_validation_parts_togethe
         by_predicate=(pl.col("figure") == "chosen for all folds") & (pl.col("method") == "IsoRank"), named=True
     )
     assert row["MAP"] == pytest.approx(values[max(values)])
+
+
+def test_figures_of_the_isorank_paper():
+    assert sum(SEARCH_ENGINE["grades"].values()) == SEARCH_ENGINE["documents"]
+    for row in PRECISION_AT_PERCENT.values():
+        assert list(row.values()) == sorted(row.values(), reverse=True)
+    for share in (20, 40, 60, 80, 100):
+        order = sorted(PRECISION_AT_PERCENT, key=lambda r: -PRECISION_AT_PERCENT[r][share])
+        assert order == ["IsoRank", "QBRank", "RankSVM"]

@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from plackett.studies.base import Study, find_study, studies
+from studies.base import Study, find_study, studies
 
 
 def test_result_is_drawn_in_every_format():

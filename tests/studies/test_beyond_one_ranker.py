@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.studies.few_labels import _hidden, few_labels
-from plackett.studies.query_dependent import query_dependent
-from plackett.studies.transfer import transfer
+from studies.few_labels import _hidden, few_labels
+from studies.query_dependent import query_dependent
+from studies.transfer import transfer
 
 
 def gains(frame, **where):

@@ -10,7 +10,7 @@ import pytest
 
 import plackett as pk
 from plackett import DataError
-from plackett.studies.case_studies import case_studies
+from studies.case_studies import case_studies
 
 #: Two linear rankers; the second has one round, and so one feature.
 RANKERS = {"ListNet": "ListNet(alpha=0.001)", "one": pk.AdaRank(n_estimators=1)}
@@ -31,7 +31,6 @@ def _split(seed=0, docids=False):
     return tuple(parts)
 
 
-@pytest.mark.spec("LR-17")
 def test_cases_are_the_largest_differences_and_the_pair_adds_up():
     split = _split(docids=True)
     study = case_studies(split, rankers=RANKERS, n_trials=1, n_jobs=1, random_state=0)
@@ -58,7 +57,6 @@ def test_cases_are_the_largest_differences_and_the_pair_adds_up():
     assert query.y[good] > query.y[bad] and pair.frame[pair.frame.columns[1]][0] is not None
 
 
-@pytest.mark.spec("LR-17")
 def test_feature_alone_is_what_evaluate_says():
     split = _split()
     study = case_studies(split, rankers=RANKERS, n_trials=1, n_jobs=1)

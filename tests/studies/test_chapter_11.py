@@ -9,13 +9,12 @@ import polars as pl
 import pytest
 
 import plackett as pk
-from plackett.studies.cutoffs import cutoffs
-from plackett.studies.linear_and_trees import linear_and_trees
-from plackett.studies.linear_weights import linear_weights
-from plackett.studies.training_time import training_time
+from studies.cutoffs import cutoffs
+from studies.linear_and_trees import linear_and_trees
+from studies.linear_weights import linear_weights
+from studies.training_time import training_time
 
 
-@pytest.mark.spec("LR-17")
 def test_a_column_that_is_constant_in_queries_has_weight_for_regression_only():
     frame = linear_weights().frame
     (row,) = frame.filter(pl.col("feature") == "query_0").iter_rows(named=True)
@@ -39,7 +38,6 @@ def _folds(relevance, seed=0):
     return tuple(parts)
 
 
-@pytest.mark.spec("LR-17")
 @pytest.mark.parametrize(
     ("relevance", "better"),
     [(lambda X: X[..., 0] * X[..., 1], "trees"), (lambda X: X[..., 0] + 2 * X[..., 1], "linear")],
@@ -51,7 +49,6 @@ def test_trees_win_on_a_product_and_lose_on_a_sum(relevance, better):
         assert max(("linear", "trees"), key=lambda model: test[loss, model]) == better
 
 
-@pytest.mark.spec("LR-17")
 def test_cutoffs_are_those_of_evaluate_and_end_with_the_agreement():
     split = _folds(lambda X: X[..., 0] + 0.4 * X[..., 1])
     rankers = {"good": pk.LinearRegression(), "bad": pk.AdaRank(n_estimators=1, descending=False)}
@@ -74,7 +71,6 @@ class _Sleeper:
         return self
 
 
-@pytest.mark.spec("LR-17")
 def test_exponent_is_the_power_of_the_length():
     frame = training_time({"linear": _Sleeper(1), "quadratic": _Sleeper(2)}, lengths=(10, 20, 40), n_repeats=2).frame
     exponent = dict(zip(frame["ranker"], frame["exponent"], strict=True))

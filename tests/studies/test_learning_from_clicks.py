@@ -9,11 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 import plackett as pk
-from plackett.cli.app import app
+from plackett import clicks
 from plackett.clicks.profile import rank_variation
 from plackett.clicks.rankers.exposure_softmax import ExposureSoftmax
-from plackett.clicks.simulate import simulate_log
-from plackett.studies.learning_from_clicks import METHODS, learning_from_clicks
+from plackett.clicks.simulate import PositionUsers, simulate_log
+from plackett.clicks.unbiased import learning
+from studies._click_learners import GUARDED, LABELS, Case, _labelled, _linear, learn
+from studies.learning_from_clicks import METHODS, learning_from_clicks
+from studies.run import app
 
 
 def test_rows_and_the_gap():
@@ -69,18 +72,18 @@ def test_every_method_learns_something(method):
 
 
 def test_the_command_takes_options(tmp_path):
-    words = ["study", "learning-from-clicks", "-p", "pages=200", "-p", "seeds=1", "-p", "methods=['naive']"]
+    words = ["learning-from-clicks", "-p", "pages=200", "-p", "seeds=1", "-p", "methods=['naive']"]
     result = CliRunner().invoke(app, [*words, "-p", "users='trust'", "--out", str(tmp_path / "s.svg")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "s.svg").read_text(encoding="utf-8").startswith("<svg")
-    result = CliRunner().invoke(app, ["study", "learning-from-clicks", "-p", "sise=whole"])
+    result = CliRunner().invoke(app, ["learning-from-clicks", "-p", "sise=whole"])
     assert result.exit_code == 2
     assert "size" in result.output
 
 
 def test_lists_vary_in_ranks_or_in_scores():
     """Ranks vary alike whatever the scale of the scores and, nearly, the length of the lists."""
-    module = importlib.import_module("plackett.studies._click_learners")
+    module = importlib.import_module("studies._click_learners")
     spread = {}
     for n_docs in (20, 100):
         data = pk.datasets.make_ranking(12, n_docs, 5, random_state=0)
@@ -93,7 +96,7 @@ def test_lists_vary_in_ranks_or_in_scores():
 
 
 def test_the_grades_of_what_was_shown():
-    module = importlib.import_module("plackett.studies._click_learners")
+    module = importlib.import_module("studies._click_learners")
     data = pk.datasets.make_ranking(20, 8, 4, random_state=0)
     rows = np.arange(0, data.n_rows, 2)
     y = data.labels.copy()
@@ -105,7 +108,7 @@ def test_the_grades_of_what_was_shown():
 
 
 def test_slow_methods_are_left_out_of_large_logs(monkeypatch):
-    module = importlib.import_module("plackett.studies.learning_from_clicks")
+    module = importlib.import_module("studies.learning_from_clicks")
     monkeypatch.setitem(module.SMALL_LOGS, "PBM labels", 100)
     data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
     study = learning_from_clicks(data, users="trust", pages=[100, 200], methods=["PBM labels"], seeds=1)
@@ -116,7 +119,7 @@ def test_slow_methods_are_left_out_of_large_logs(monkeypatch):
 
 def test_the_validation_part_is_tested_too():
     data = pk.datasets.make_ranking(20, 6, 4, random_state=0)
-    module = importlib.import_module("plackett.studies.learning_from_clicks")
+    module = importlib.import_module("studies.learning_from_clicks")
     parts = [data.select(range(a, b)) for a, b in ((0, 12), (12, 16), (16, 20))]
     (split,) = module._splits({1: pk.Fold(*parts)})
     assert split.test.qids.tolist() == data.qids[12:].tolist()
@@ -189,7 +192,7 @@ def test_logs_too_small_for_a_method_are_left_out(monkeypatch):
 
 
 def test_the_guard_makes_labels_once(monkeypatch):
-    module = importlib.import_module("plackett.studies._click_learners")
+    module = importlib.import_module("studies._click_learners")
     data = pk.datasets.make_ranking(40, 8, 5, random_state=0)
     made, fitted = [], []
     labels, weighted = module.LABELS["naive"]
@@ -220,3 +223,42 @@ def test_a_panel_for_each_kind_of_log():
     assert "stroke-opacity" not in chart  # one seed has no interval
     twice = learning_from_clicks(data, users="trust", **options | {"seeds": 2}).to_svg()
     assert twice.count("stroke-opacity") == 4  # all grades and grades shown, at two sizes
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pk.datasets.make_ranking(n_queries=25, docs_per_query=8, n_features=4, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def log(data):
+    users = PositionUsers(strength=1.0)
+    return clicks.simulate_log(data, data.X[:, 0], n_pages=1500, users=users, temperature=1.0, random_state=0)
+
+
+def test_one_call_with_enough_pages_takes_harvested_propensities(log, data, monkeypatch):
+    monkeypatch.setattr(learning, "ENOUGH_PAGES", 1500)
+    result = clicks.learn_from_clicks(log, data)
+    case = Case(log, data, PositionUsers(strength=1.0), None)
+    assert (result.name, result.weight) == ("harvested propensities", 1.0)
+    np.testing.assert_array_equal(result.ranker.predict(data), learn(case, result.name).predict(data))
+    collapsed = clicks.learn_from_clicks(log.collapse(), data)  # fewer pages are stored, as many count
+    np.testing.assert_allclose(collapsed.ranker.predict(data), result.ranker.predict(data), rtol=1e-6, atol=1e-9)
+
+
+def test_one_call_with_fewer_takes_the_strict_guard(log, data):
+    result = clicks.learn_from_clicks(log, data)
+    case = Case(log, data, PositionUsers(strength=1.0), None)
+
+    def learner(name):
+        def learn_part(part):
+            labelled = _labelled(case, name)
+            return _linear().fit(labelled.select(np.flatnonzero(np.isin(labelled.qids, part.qids))))
+
+        return learn_part
+
+    strict = clicks.guarded_choice(log, data, {name: learner(name) for name in GUARDED}, lean=-1.64)
+    assert set(GUARDED) <= set(LABELS)
+    assert (result.name, result.weight) == (strict.name, strict.weight)
+    assert result.table["gain"].to_list() == strict.table["gain"].to_list()
+    np.testing.assert_array_equal(result.ranker.predict(data), strict.ranker.predict(data))

@@ -6,10 +6,9 @@ import pytest
 
 from plackett._base.errors import DataError
 from plackett.online.interleaving.interleave import METHODS
-from plackett.studies.online import online
+from studies.online import online
 
 
-@pytest.mark.spec("online.interleave")
 def test_both_tables_are_there():
     study = online(
         users=["perfect"],

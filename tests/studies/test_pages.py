@@ -10,8 +10,8 @@ import pytest
 
 import plackett as pk
 from plackett._names.catalogue import items
-from plackett.studies.base import find_study, studies
-from plackett.studies.pages import refreshed, repeatable, rows_of
+from studies.base import find_study, studies
+from studies.pages import refreshed, repeatable, rows_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "studies"
 #: Less than a second of work each; the others are repeated in the long run of the tests.
@@ -34,7 +34,7 @@ def page_of(name):
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.full) for name in repeatable(DOCS)]
 )
 def test_a_page_has_the_tables_that_its_command_gives(name):
-    """If this fails: `python -m plackett.studies.pages NAME`, and read the words around the table again."""
+    """If this fails: `python -m studies.pages NAME`, and read the words around the table again."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tables = find_study(name)().to_markdown()
@@ -58,7 +58,7 @@ def test_every_loss_is_on_the_page_of_convex_losses():
 def test_pages_on_real_data_name_commands_and_rankers_that_exist(name):
     """They take too long to be repeated; that nothing in them has been renamed is cheap to see."""
     page = page_of(name)
-    commands = re.findall(r"^plackett study ([a-z-]+)(.*)$", page, re.MULTILINE)
+    commands = re.findall(r"^python studies/run.py ([a-z-]+)(.*)$", page, re.MULTILINE)
     assert commands and {command for command, _ in commands} == {name}
     known = {ranker.lower() for ranker in pk.rankers()}
     for _, options in commands:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plackett.studies.diversity import ambiguous_lists, diversity, web_track, web_track_years
-from plackett.studies.relational import clustered_lists, relational, site_lists
+from plackett.datasets import clustered_lists, site_lists
+from studies.diversity import ambiguous_lists, diversity, web_track, web_track_years
+from studies.relational import relational
 
 
 @pytest.mark.parametrize("informative", [True, False])

@@ -8,11 +8,11 @@ from typer.testing import CliRunner
 
 import plackett as pk
 from plackett.plot.chart import line_chart
-from plackett.studies.query_stability import planted_queries, query_stability
-from plackett.studies.surrogate_bounds import surrogate_bounds
-from plackett.studies.tendency import tendency
-from plackett.studies.top_k_interplay import top_k_interplay
-from plackett.theory.retraining.stability import Stability
+from plackett.theory.stability.measured import Stability
+from studies.query_stability import planted_queries, query_stability
+from studies.surrogate_bounds import surrogate_bounds
+from studies.tendency import tendency
+from studies.top_k_interplay import top_k_interplay
 
 #: Table 1 of the paper: Ranking SVM and IR-SVM, 30 queries left out.
 PUBLISHED = (
@@ -23,7 +23,6 @@ PUBLISHED = (
 )  # fmt: skip
 
 
-@pytest.mark.spec("S-18")
 def test_figures_are_computed_as_in_the_paper():
     for values, (mean, largest, variance) in zip(PUBLISHED, ((1.221, 4.53, 0.721), (0.118, 0.27, 0.0034)), strict=True):
         found = Stability("query", "remove", np.array(values), None, np.empty(0), np.empty(0))
@@ -31,7 +30,6 @@ def test_figures_are_computed_as_in_the_paper():
         assert found.variance == pytest.approx(variance, rel=0.01)
 
 
-@pytest.mark.spec("S-18", "S-19")
 def test_one_long_query_moves_ranking_svm_more_than_ir_svm():
     study = query_stability(n=31, n_jobs=1)
     rank, ir, weak = study.frame.to_dicts()
@@ -45,7 +43,6 @@ def test_one_long_query_moves_ranking_svm_more_than_ir_svm():
     assert study.to_svg().startswith("<svg") and "IRSVM" in study.picture
 
 
-@pytest.mark.spec("S-18")
 def test_planted_queries_disagree_with_the_long_one():
     data = planted_queries()
     assert data.group.tolist() == [5] * 30 + [40]
@@ -55,7 +52,6 @@ def test_planted_queries_disagree_with_the_long_one():
     assert np.mean(slope[:30]) > 0.5 and slope[30] < -0.5
 
 
-@pytest.mark.spec("S-18", "S-19")
 def test_a_dataset_of_ones_own_is_split_and_scaled():
     data = pk.datasets.make_ranking(40, (4, 12), 6, random_state=0)
     data = data.replace(X=np.nan_to_num(data.X))
@@ -64,7 +60,6 @@ def test_a_dataset_of_ones_own_is_split_and_scaled():
 
 
 @pytest.mark.full
-@pytest.mark.spec("S-18", "S-19")
 def test_ohsumed(data_dir):
     fold = pk.datasets.load("ohsumed", fold=1, root=data_dir)
     data = pk.concat([fold.train, fold.valid, fold.test])
@@ -72,7 +67,6 @@ def test_ohsumed(data_dir):
     assert (frame["max Δ"] <= frame["τ"]).all()
 
 
-@pytest.mark.spec("summary.bounds")
 def test_no_bound_is_violated_and_some_say_something():
     study = surrogate_bounds(n_lists=400)
     assert (study.frame["violations"] == 0).all() and (study.frame["least ratio"] >= 1 - 1e-9).all()
@@ -80,7 +74,6 @@ def test_no_bound_is_violated_and_some_say_something():
     assert "Logistic" in study.picture
 
 
-@pytest.mark.spec("theory.tendency_correlation")
 def test_smooth_measures_come_close_and_others_do_not():
     study = tendency(n_models=60, strengths=(0.3, 10.0, 100.0))
     for name in ("ApproxNDCG", "SoftNDCG"):
@@ -90,7 +83,6 @@ def test_smooth_measures_come_close_and_others_do_not():
     assert svm > 0.99
 
 
-@pytest.mark.spec("E-10")
 def test_losses_of_no_more_positions_than_count_never_miss():
     frame = top_k_interplay(n_spaces=25).frame
     table = frame.drop("true loss").to_numpy()
@@ -110,10 +102,10 @@ def test_charts_are_svg_whatever_the_numbers(tmp_path):
 
     assert tree.fromstring(text).tag.endswith("svg")
     assert "a &amp; b" in text and "&lt;t&gt;" in text
-    from plackett.cli.app import app
+    from studies.run import app
 
     out = tmp_path / "chart.svg"
-    result = CliRunner().invoke(app, ["study", "query-stability", "--out", str(out), "--jobs", "1"])
+    result = CliRunner().invoke(app, ["query-stability", "--out", str(out), "--jobs", "1"])
     assert result.exit_code == 0 and out.read_text("utf-8").startswith("<svg")
-    refused = CliRunner().invoke(app, ["study", "top-k-loss", "--out", str(tmp_path / "x.svg")])
+    refused = CliRunner().invoke(app, ["top-k-loss", "--out", str(tmp_path / "x.svg")])
     assert refused.exit_code == 2 and "no chart" in refused.output

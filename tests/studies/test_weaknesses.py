@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-import pytest
 
-from plackett.studies.bottom_documents import bottom_documents
-from plackett.studies.pairwise_problems import changed_pairs, pairwise_problems
-from plackett.studies.pointwise_problems import pointwise_problems
+from studies.bottom_documents import bottom_documents
+from studies.pairwise_problems import changed_pairs, pairwise_problems
+from studies.pointwise_problems import pointwise_problems
 
 
-@pytest.mark.spec("exp.pointwise_problems")
 def test_a_long_query_moves_regression_and_not_rankcosine():
     frame = pointwise_problems(factors=(1, 100)).frame.filter(pl.col("documents repeated") == 100)
     cosine = dict(zip(frame["method"], frame["cosine to the first weights"], strict=True))
@@ -21,7 +19,6 @@ def test_a_long_query_moves_regression_and_not_rankcosine():
     assert quality["LinearRegression"] < quality["RankCosine"] - 0.1
 
 
-@pytest.mark.spec("exp.pointwise_problems")
 def test_documents_at_the_bottom_cost_regression_more_than_losses_that_know_positions():
     frame = bottom_documents(n_bottom=(0, 30)).frame
     value = {(row["method"], row["documents of grade 0"]): row for row in frame.iter_rows(named=True)}
@@ -33,7 +30,6 @@ def test_documents_at_the_bottom_cost_regression_more_than_losses_that_know_posi
         )
 
 
-@pytest.mark.spec("exp.pairwise_problems")
 def test_remedies_win_when_the_knob_is_on_and_tie_when_it_is_off():
     frame = pairwise_problems().frame
     rows = {(row["weakness"], row["method"]): row for row in frame.iter_rows(named=True)}
@@ -51,7 +47,6 @@ def test_remedies_win_when_the_knob_is_on_and_tie_when_it_is_off():
             assert rows[weakness, method]["on"] > plain["on"] + 0.02
 
 
-@pytest.mark.spec("exp.pairwise_problems")
 def test_changed_pairs_by_a_double_loop():
     rng = np.random.default_rng(0)
     for _ in range(50):

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
-from plackett.studies.which_features import which_features
+from studies.which_features import which_features
 
 
-@pytest.mark.spec("features.gas")
 def test_avoiding_redundancy_beats_copies_of_the_strongest_signal():
     frame = which_features(sizes=(4,), n_seeds=3, n_queries=20).frame
     value = dict(frame.select("selection", "nDCG@10").rows())

@@ -58,7 +58,6 @@ def by_table(analyzer, texts, batch=3):
     return found
 
 
-@pytest.mark.spec("infra.search_engine")
 @pytest.mark.parametrize("analyzer", ANALYZERS, ids=str)
 def test_many_texts_at_once_equal_one_by_one(analyzer):
     assert by_table(analyzer, TEXTS) == [analyzer.sequence(text) for text in TEXTS]
@@ -83,7 +82,6 @@ def reference(text, language="english", stop=STOP_WORDS["english"]):
     return Stemmer.Stemmer(language).stemWords([word for word in words if word not in stop])
 
 
-@pytest.mark.spec("infra.search_engine")
 def test_tokens_are_those_of_re_and_pystemmer():
     for text in TEXTS:
         assert Analyzer(cjk=False).tokens(text) == reference(text)

@@ -17,14 +17,12 @@ TOPIC = [
 ]
 
 
-@pytest.mark.spec("qdep.classify")
 def test_equal_collections_say_nothing():
     intent = QueryIntent(weights=(1, 1, 0, 0, 0)).fit(HOME, HOME)
     np.testing.assert_allclose(intent.features([*TOPIC, "words never seen", ""])[:, :2], 0.0, atol=1e-12)
     assert np.isfinite(intent.predict_proba(["words never seen"])).all()
 
 
-@pytest.mark.spec("qdep.classify")
 def test_planted_collections():
     intent = QueryIntent().fit(HOME, TOPIC)
     assert intent.predict(["leeds homepage", "city homepage", "how to treat warming", "history of sugar"]) == [
@@ -36,7 +34,6 @@ def test_planted_collections():
     assert signs[:, 3].tolist() == [0.0, 1.0]
 
 
-@pytest.mark.spec("qdep.classify")
 def test_signals_by_hand():
     intent = QueryIntent(smoothing=1.0, weights=(1, 0, 0, 0, 0)).fit(
         ["a b"], ["a c"], emphasised=["a"], plain=["a a c"]

@@ -30,7 +30,6 @@ def make(n=60, seed=0):
     ]
 
 
-@pytest.mark.spec("qdep.classify")
 def test_signals_equal_the_formulas():
     documents = make()
     index = Index.build(documents, analyzer=PLAIN, kinds={"url": "keyword"})
@@ -61,7 +60,6 @@ def test_signals_equal_the_formulas():
     assert np.isfinite(found).all()
 
 
-@pytest.mark.spec("qdep.classify")
 def test_equal_collections_say_nothing():
     documents = [Document(f"{d.id} {side}", {"body": d.fields["body"]}) for d in make(30) for side in "ab"]
     index = Index.build(documents, analyzer=PLAIN)
@@ -69,7 +67,6 @@ def test_equal_collections_say_nothing():
     np.testing.assert_allclose(found[:, :2], 0, atol=1e-12)
 
 
-@pytest.mark.spec("qdep.classify")
 def test_names_and_questions():
     pages = [
         ("http://hollins.edu/", "Hollins University"),
@@ -93,7 +90,6 @@ def test_names_and_questions():
     assert QueryTypeClassifier().predict([home, topic]).tolist() == ["home", "topic"]
 
 
-@pytest.mark.spec("qdep.classify")
 def test_weights_are_recovered():
     rng = np.random.default_rng(0)
     signals = rng.standard_normal((4000, 4)) * [0.5, 2.0, 0.2, 1.0]

@@ -61,7 +61,7 @@ def test_eight_clients_lose_nothing(index, tmp_path):
 @pytest.mark.full
 def test_ten_thousand_requests_while_training_lose_nothing(index, tmp_path, bench):
     full = index_bench(index, Store(tmp_path / "store.sqlite"), labels=bench.given)
-    full.jobs.start("given", ["ListNet", "LambdaMART"], [], "nDCG@10", 3, 2)
+    full.train("given", ["ListNet", "LambdaMART"], [], "nDCG@10", 3, 2)
     clients(full, 10_000)
     full.jobs.close()
 

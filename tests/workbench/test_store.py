@@ -9,15 +9,13 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import plackett as pk
-from plackett.workbench.sources.runs import RunsSource
 from plackett.workbench.store import Store
-from plackett.workbench.store_file import OLD, adopt, default_store
+from plackett.workbench.store_file import default_store
 
 
 def test_undo_goes_back_step_by_step():
@@ -212,31 +210,7 @@ def test_import_of_several_raters_is_one_change_of_the_one_who_imports():
     assert store.undo_change("eve") == []
 
 
-def test_file_of_the_first_format_is_brought_up_to_date(tmp_path):
-    path = tmp_path / "old.sqlite"
-    with closing(sqlite3.connect(path)) as old:
-        old.executescript(
-            """
-            CREATE TABLE judgements (
-                number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, rater TEXT NOT NULL, qid TEXT NOT NULL,
-                docid TEXT NOT NULL, grade REAL, note TEXT NOT NULL DEFAULT '',
-                undone INTEGER NOT NULL DEFAULT 0) STRICT;
-            CREATE INDEX judgements_by_rater ON judgements (rater, number);
-            INSERT INTO judgements (time, rater, qid, docid, grade)
-                VALUES (1, 'ann', 'q', 'a', 2), (2, 'ann', 'q', 'b', 1);
-            PRAGMA user_version = 1;
-            """
-        )
-    for _ in range(2):
-        with closing(Store(path)) as store:
-            assert store.labels()["q"]["a"] == 2.0
-    with closing(Store(path)) as store:
-        assert store.undo("ann").docid == "b"
-        store.judge("bob", "q", "b", 3.0)
-        assert store.labels() == {"q": {"a": 2.0, "b": 3.0}}
-
-
-def test_each_source_has_a_file_and_takes_its_judgements_along(tmp_path, monkeypatch):
+def test_each_source_has_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = [str(default_store(paths)) for paths in (["a/docs.v1"], ["train.txt"], ["x y.run", "b.run"], ["."], [])]
     assert names == [
@@ -245,19 +219,3 @@ def test_each_source_has_a_file_and_takes_its_judgements_along(tmp_path, monkeyp
     ]  # fmt: skip
     (tmp_path / "docs.v1").mkdir()
     assert str(default_store(["docs.v1"])) == "workbench-docs.v1.sqlite"
-    old, mine, other = Path(OLD), Path("mine.sqlite"), Path("other.sqlite")
-    source = RunsSource()
-    Path("a.run").write_text("q Q0 a 1 2.0 x\n")
-    source.add("a.run")
-    assert not adopt(mine, old, source) and not mine.exists()
-    with closing(Store(old)) as store:
-        store.judge("ann", "q", "a", 2.0)
-        store.judge("ann", "q", "b", 1.0)
-        store.undo("ann")
-    assert adopt(mine, old, source) and not adopt(mine, old, source)
-    with closing(Store(mine)) as store, closing(Store(old)) as before:
-        assert store.labels() == before.labels() == {"q": {"a": 2.0}}
-    Path("c.run").write_text("q Q0 c 1 2.0 x\n")
-    stranger = RunsSource()
-    stranger.add("c.run")
-    assert not adopt(other, old, stranger) and not other.exists()

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+__all__ = ["Integer", "Real"]
+
 __home__ = "models"
-__public__ = ["Integer", "Real"]
 
 
 @dataclass(frozen=True)

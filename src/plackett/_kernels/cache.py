@@ -13,83 +13,57 @@ import os
 import pickle
 import secrets
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
-
-from plackett._kernels.compiler import FORM, pack_inner, unpack_inner
+from numba.core.serialize import dumps
 
 _DIGEST = 20
 
 
-class KernelCache(FunctionCache):
-    """Numba's cache of one kernel, with files of our own and without the preparations for compiling.
+class KernelCache:
+    """Machine code of one kernel; a dispatcher of Numba asks it for the code of each signature.
 
-    Before Numba looks into its cache, it loads all that it can compile, which takes 0.3 s, SciPy's linear algebra among
-    it. To run compiled code it is enough that memory can be allocated; if the code is not there and must be compiled,
-    Numba loads the rest then.
+    Numba's own cache first loads all that Numba can compile, which takes 0.3 s, SciPy's linear algebra among it. To run
+    compiled code it is enough that memory can be allocated; if the code is not there and must be compiled, Numba loads
+    the rest then.
     """
 
-    def __init__(self, function: Any, folder: Path, name: str) -> None:
-        super().__init__(function)
-        self._cache_file = OverloadFiles(folder, name)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled code for these types of arguments; None if it is not there."""
-        rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
-
-
-class InnerCache(KernelCache):
-    """Numba's cache of a kernel that other kernels call: not yet machine code."""
-
-    class _impl_class(CompileResultCacheImpl):
-        def reduce(self, cres: Any) -> Any:
-            return pack_inner(cres)
-
-        def rebuild(self, target_context: Any, payload: Any) -> Any:
-            return unpack_inner(target_context, payload)
-
-    def __init__(self, function: Any, folder: Path, name: str) -> None:
-        super().__init__(function, folder, f"{name}-inner")
-
-
-class OverloadFiles:
-    """Machine code of one kernel, a file for each signature; replaces Numba's index and data files."""
-
     def __init__(self, folder: Path, name: str) -> None:
-        self.folder = folder
+        self.cache_path = folder
         self.name = name
 
-    def load(self, key: Any) -> Any:
-        """The data saved under the key; None if there is none, or if it is damaged."""
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
+        """The compiled code for these types of arguments; None if it is not there, or damaged."""
+        rtsys.initialize(target_context)
+        key = self._key(sig, target_context.codegen())
         path = self._path(key)
         try:
             content = path.read_bytes()
         except OSError:
             return None
         if _digest(content[_DIGEST:]) == content[:_DIGEST]:
-            saved_key, data = pickle.loads(content[_DIGEST:])
+            saved_key, parts = pickle.loads(content[_DIGEST:])
             if saved_key == key:
-                return data
+                return CompileResult._rebuild(target_context, *parts)  # private: Numba has no other way back
         with contextlib.suppress(OSError):
             path.unlink()
         return None
 
-    def save(self, key: Any, data: Any) -> None:
-        """Save ``data``. If the disk is full or read-only, the next process compiles it again."""
-        from numba.core.serialize import dumps
-
-        content = dumps((key, data))
+    def save_overload(self, sig: Any, compiled: CompileResult) -> None:
+        """Save compiled code. If the disk is full or read-only, the next process compiles it again."""
+        if compiled.library.has_dynamic_globals:  # it has an address of this process in it
+            return
+        key = self._key(sig, compiled.codegen)
+        content = dumps((key, compiled._reduce()))
         path = self._path(key)
         temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.cache_path.mkdir(parents=True, exist_ok=True)
             temporary.write_bytes(_digest(content) + content)
             os.replace(temporary, path)
         except OSError:
@@ -98,18 +72,19 @@ class OverloadFiles:
 
     def flush(self) -> None:
         """Forget everything."""
-        for path in self._files():
+        for path in self.cache_path.glob(f"{self.name}.*.code*"):
             with contextlib.suppress(OSError):
                 path.unlink()
 
-    def _files(self) -> Iterator[Path]:
-        return self.folder.glob(f"{self.name}.*.code*")
-
-    def _path(self, key: Any) -> Path:
+    def _key(self, sig: Any, codegen: Any) -> str:
+        """What decides the machine code: kernel, sources, types of arguments, processor, versions."""
         # the name of a named tuple's type leaves out its fields, whose order decides what a kernel reads
-        fields = [getattr(argument, "fields", ()) for argument in key[0]]
-        version = f"{FORM} {numba.__version__} {sys.version_info[:2]} {key!r} {fields}"
-        return self.folder / f"{self.name}.{_digest(version.encode()).hex()}.code"
+        fields = [getattr(argument, "fields", ()) for argument in sig]
+        versions = numba.__version__, llvmlite.__version__, sys.version_info[:2]
+        return f"{self.cache_path.name} {self.name} {versions} {codegen.magic_tuple()} {sig!r} {fields}"
+
+    def _path(self, key: str) -> Path:
+        return self.cache_path / f"{self.name}.{_digest(key.encode()).hex()}.code"
 
 
 def _digest(content: bytes) -> bytes:

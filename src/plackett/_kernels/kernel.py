@@ -32,10 +32,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 REASSOC = frozenset({"reassoc", "contract", "nsz"})
 
 #: Below this many rows one thread is faster than several; kernels over pairs of rows are worth it sooner.
-_ROWS_PER_THREAD = 20_000
+ROWS_PER_THREAD = 20_000
 PAIR_ROWS_PER_THREAD = 2_000
 
-#: Held while a kernel is prepared: Numba reads the folder of its cache from global settings.
+#: Held while a kernel is prepared, so that threads that call it at once share what one of them compiles.
 _lock = threading.Lock()
 
 
@@ -50,7 +50,7 @@ def kernel(function: F | None = None, *, fastmath: bool | frozenset[str] = False
     """
     if function is None:
         return lambda f: kernel(f, fastmath=fastmath, inline=inline)
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     options["fastmath"] = set(fastmath) if isinstance(fastmath, frozenset) else fastmath
     if inline:
         options["forceinline"] = True
@@ -76,7 +76,7 @@ class Kernel:
         if self.compiled is None:
             with _lock:
                 if self.compiled is None:
-                    self.compiled = self._prepare(inner=False)
+                    self.compiled = self._prepare(self.options)
         return self.compiled
 
     @property
@@ -85,17 +85,32 @@ class Kernel:
         if self._inner is None:
             with _lock:
                 if self._inner is None:
-                    self._inner = self._prepare(inner=True)
+                    self._inner = self._prepare(self.options | self._called())
         return self._inner
 
-    def _prepare(self, inner: bool) -> Any:
+    def _called(self) -> dict[str, bool]:
+        """Further options where another kernel calls this one.
+
+        Only the process that compiles has machine code of the called kernel alone, and runs it in place of the copy
+        that the caller contains. The two round differently where sums may be reordered. Such a kernel is inlined: then
+        no call is left, and the first process computes the same bits as later ones.
+        """
+        return {"no_cpython_wrapper": True} | ({"forceinline": True} if self.reorders_sums else {})
+
+    def _prepare(self, options: dict[str, Any]) -> Any:
         folder = cache_folder(self.function.__module__, self.plackett_stamp)
-        return _compile(self.function, self.options, folder, inner)
+        return _compile(self.function, options, folder)
 
     @cached_property
     def plackett_stamp(self) -> str:
         """Hash of the sources that decide the machine code."""
         return _stamp(self.function)
+
+    @cached_property
+    def reorders_sums(self) -> bool:
+        """Whether sums may be reordered in it or in a kernel that it calls."""
+        called = (value for _, value in _globals(self.function) if isinstance(value, Kernel))
+        return bool(self.options["fastmath"]) or any(each.reorders_sums for each in called)
 
     @property
     def _numba_type_(self) -> Any:
@@ -108,6 +123,11 @@ class Kernel:
     def stats(self) -> Any:
         """Hits and misses of the cache."""
         return self.dispatcher.stats
+
+
+def template(function: F) -> F:
+    """Mark text that becomes part of kernels: a loop for `kernel_from`, or what stands in it for a formula."""
+    return function
 
 
 def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers: Any) -> Any:
@@ -129,25 +149,17 @@ def kernel_from(template: Callable[..., Any], *, inline: bool = False, **helpers
     return kernel(function, inline=inline)
 
 
-def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None, inner: bool) -> Any:
+def _compile(function: Callable[..., Any], options: dict[str, Any], folder: Path | None) -> Any:
     import numba
 
-    from plackett._kernels.cache import InnerCache, KernelCache
-    from plackett._kernels.compiler import INNER, OUTER, plain_integers
+    from plackett._kernels.cache import KernelCache
+    from plackett._kernels.quiet_compiler import QuietCompiler
 
-    compiled = numba.njit(**options, **(INNER if inner else OUTER))(function)
-    if inner:
-        compiled = plain_integers(compiled)
-    if folder is None:
-        return compiled
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)  # read by the cache while it is made, and only then
-    try:
-        compiled._cache = (InnerCache if inner else KernelCache)(function, folder, _file_name(function))
-    except RuntimeError:  # "no locator available": the disk became read-only after the folder was made
-        return compiled
-    finally:
-        numba.config.CACHE_DIR = before
+    compiled = numba.njit(**options, pipeline_class=QuietCompiler)(function)
+    if folder is not None:
+        name = _file_name(function)
+        # private, because Numba's own cache cannot be told where to keep its files
+        compiled._cache = KernelCache(folder, f"{name}-inner" if "no_cpython_wrapper" in options else name)
     return compiled
 
 
@@ -160,8 +172,8 @@ def _stamp(function: Any) -> str:
     """Hash of everything that decides the machine code of a kernel, as far as sources go."""
     digest = hashlib.blake2b(digest_size=10)
     digest.update(_file_digest(function.__code__.co_filename))
-    for name in sorted(_names(function.__code__)):
-        value = function.__globals__.get(name)
+    digest.update(function.__code__.co_code)  # of a function typed at a prompt there is no file
+    for name, value in _globals(function):
         if hasattr(value, "plackett_stamp"):
             digest.update(value.plackett_stamp.encode())
         elif isinstance(value, ModuleType) and value.__name__.startswith("plackett"):
@@ -171,6 +183,12 @@ def _stamp(function: Any) -> str:
         elif isinstance(value, np.ndarray):
             digest.update(name.encode() + value.tobytes())
     return digest.hexdigest()
+
+
+def _globals(function: Any) -> Iterator[tuple[str, Any]]:
+    """What a function reads of its module: names and values."""
+    for name in sorted(_names(function.__code__)):
+        yield name, function.__globals__.get(name)
 
 
 def _names(code: Any) -> set[str]:
@@ -185,7 +203,7 @@ def _names(code: Any) -> set[str]:
 def _file_digest(path: str) -> bytes:
     try:
         return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).digest()
-    except OSError:  # a function typed at a prompt has no file; its bytecode changes its name then
+    except OSError:
         return path.encode()
 
 
@@ -227,7 +245,7 @@ def over_queries(
     offsets: np.ndarray,
     *args: Any,
     n_jobs: int | None = None,
-    rows_per_thread: int = _ROWS_PER_THREAD,
+    rows_per_thread: int = ROWS_PER_THREAD,
 ) -> None:
     """Run ``kernel(lo, hi, offsets, *args)`` over all queries, split by rows over threads.
 

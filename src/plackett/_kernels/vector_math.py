@@ -27,8 +27,6 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 
-__all__ = ["exp", "exp32", "log", "log1p", "sigmoid", "sigmoid32", "softplus"]
-
 #: Products and sums may be fused: more exact, and twice as fast.
 _FUSED = frozenset({"contract"})
 

@@ -8,11 +8,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from plackett._names.lazy import open_package
 
-if TYPE_CHECKING:
-    from plackett.aggregation.base import Aggregation as Aggregation
-
-open_package(__name__, "aggregation", named={"Aggregation": "base"})
+open_package(__name__, "aggregation")

@@ -15,6 +15,8 @@ from plackett.aggregation.lists import RankLists
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["Aggregation"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregation:
@@ -31,8 +33,6 @@ class Aggregation:
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether weights below 0 have a meaning.
     signed: ClassVar[bool] = False
 
@@ -80,8 +80,15 @@ class Aggregation:
         """
         from plackett.aggregation.judged import judge
         from plackett.aggregation.tuning import best_weights
+        from plackett.measures.language import parse
 
-        return dataclasses.replace(self, weights=best_weights(self, lists, judge(lists, judgements), measure, n_jobs))
+        judged, goal = judge(lists, judgements), parse(measure)
+
+        def value(weights: np.ndarray) -> float:
+            method = dataclasses.replace(self, weights=tuple(weights))
+            return judged.value(method.scores(lists, n_jobs=n_jobs), goal, n_jobs)
+
+        return dataclasses.replace(self, weights=best_weights(self.list_weights(lists), value))
 
     def list_weights(self, lists: RankLists) -> np.ndarray:
         """The weight of each list, checked."""

@@ -10,6 +10,8 @@ import numpy as np
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["Borda"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Borda(Aggregation):
@@ -34,13 +36,12 @@ class Borda(Aggregation):
 
     References
     ----------
-    Borda: Mémoire sur les élections au scrutin. 1781. Aslam, Montague: Models for metasearch. SIGIR 2001.
+    Aslam, Montague: Models for metasearch. SIGIR 2001.
+    Borda: Mémoire sur les élections au scrutin. 1781.
     """
 
     name: ClassVar[str] = "Borda"
     aliases: ClassVar[tuple[str, ...]] = ("BordaCount", "BordaFuse", "WeightedBordaFuse")
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.borda",)
-    paper: ClassVar[str] = "Aslam, Montague 2001"
 
     unranked: str = "below"
 

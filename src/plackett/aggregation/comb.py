@@ -12,6 +12,8 @@ from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.aggregation.normalising import normalize
 
+__all__ = ["CombANZ", "CombMAX", "CombMED", "CombMIN", "CombMNZ", "CombSUM"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class CombBySum(Aggregation):
@@ -109,8 +111,6 @@ class CombSUM(CombBySum):
 
     name: ClassVar[str] = "CombSUM"
     aliases: ClassVar[tuple[str, ...]] = ("wsum", "WeightedSum")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Fox, Shaw 1993"
 
     def _combine(self, total: np.ndarray, count: np.ndarray) -> np.ndarray:
         return total
@@ -144,8 +144,6 @@ class CombMNZ(CombBySum):
 
     name: ClassVar[str] = "CombMNZ"
     aliases: ClassVar[tuple[str, ...]] = ("wmnz",)
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Fox, Shaw 1993"
 
     def _combine(self, total: np.ndarray, count: np.ndarray) -> np.ndarray:
         return total * count
@@ -178,8 +176,6 @@ class CombANZ(CombBySum):
     """
 
     name: ClassVar[str] = "CombANZ"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Fox, Shaw 1993"
 
     def _combine(self, total: np.ndarray, count: np.ndarray) -> np.ndarray:
         return total / np.maximum(count, 1.0)
@@ -212,8 +208,6 @@ class CombMAX(CombByOrder):
     """
 
     name: ClassVar[str] = "CombMAX"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Fox, Shaw 1993"
     quantile: ClassVar[float] = 1.0
 
 
@@ -244,8 +238,6 @@ class CombMED(CombByOrder):
     """
 
     name: ClassVar[str] = "CombMED"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Fox, Shaw 1993"
     quantile: ClassVar[float] = 0.5
 
 
@@ -276,6 +268,4 @@ class CombMIN(CombByOrder):
     """
 
     name: ClassVar[str] = "CombMIN"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Fox, Shaw 1993"
     quantile: ClassVar[float] = 0.0

@@ -14,6 +14,8 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["Condorcet"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Condorcet(Aggregation):
@@ -49,8 +51,6 @@ class Condorcet(Aggregation):
 
     name: ClassVar[str] = "Condorcet"
     aliases: ClassVar[tuple[str, ...]] = ("CondorcetFuse", "WeightedCondorcet")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Montague, Aslam 2002"
 
     unranked: str = "below"
 

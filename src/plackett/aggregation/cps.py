@@ -16,6 +16,8 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["CPS"]
+
 #: Costs that differ by less than this are equal.
 _TIE = 1e-12
 
@@ -60,8 +62,6 @@ class CPS(Aggregation):
     """
 
     name: ClassVar[str] = "CPS"
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.cps",)
-    paper: ClassVar[str] = "Qin, Geng, Liu 2010"
     signed: ClassVar[bool] = True
 
     alpha: float = 1e-3

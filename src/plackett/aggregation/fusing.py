@@ -18,7 +18,7 @@ from plackett.data.dataset import RankingDataset
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["aggregate", "fuse"]
+__all__ = ["aggregate", "fuse"]
 
 
 def find_method(method: str | Aggregation | type[Aggregation], **parameters: Any) -> Aggregation:

@@ -15,6 +15,8 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["Fuzzy"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fuzzy(Aggregation):
@@ -43,14 +45,12 @@ class Fuzzy(Aggregation):
 
     References
     ----------
-    Shimura: Fuzzy sets concept in rank-ordering objects. Journal of Mathematical Analysis and Applications 1973. Ahmad,
-    Beg: Fuzzy logic based rank aggregation methods for the World Wide Web. 2002.
+    Ahmad, Beg: Fuzzy logic based rank aggregation methods for the World Wide Web. 2002.
+    Shimura: Fuzzy sets concept in rank-ordering objects. Journal of Mathematical Analysis and Applications 1973.
     """
 
     name: ClassVar[str] = "Fuzzy"
     aliases: ClassVar[tuple[str, ...]] = ("Shimura",)
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.fuzzy",)
-    paper: ClassVar[str] = "Ahmad, Beg 2002"
 
     alpha: float = 2.0
     unranked: str = "below"

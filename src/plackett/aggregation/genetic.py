@@ -16,6 +16,8 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["Genetic"]
+
 #: Distances between orders; the cost of an order is the sum of its distances to the lists.
 DISTANCES = ("footrule", "kendall")
 
@@ -55,8 +57,6 @@ class Genetic(Aggregation):
     """
 
     name: ClassVar[str] = "Genetic"
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.genetic",)
-    paper: ClassVar[str] = "Beg, Ahmad 2003"
 
     distance: str = "footrule"
     population: int = 60

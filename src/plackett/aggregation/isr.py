@@ -11,6 +11,8 @@ from plackett.aggregation._reciprocal import reciprocal_sums
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["ISR"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ISR(Aggregation):
@@ -31,8 +33,6 @@ class ISR(Aggregation):
 
     name: ClassVar[str] = "ISR"
     aliases: ClassVar[tuple[str, ...]] = ("InverseSquareRank",)
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Mourão, Martins, Magalhães 2015"
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         total, count = reciprocal_sums(lists, weights, 0.0, 2, n_jobs)

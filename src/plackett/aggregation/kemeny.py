@@ -16,6 +16,8 @@ from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 from plackett.permutation_models._moves import MOST_PASSES, improve
 
+__all__ = ["Kemeny"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kemeny(Aggregation):
@@ -54,8 +56,6 @@ class Kemeny(Aggregation):
 
     name: ClassVar[str] = "Kemeny"
     aliases: ClassVar[tuple[str, ...]] = ("KemenyYoung",)
-    _ids: ClassVar[tuple[str, ...]] = ("M-45",)
-    paper: ClassVar[str] = "Kemeny 1959"
 
     exact: int = 12
     unranked: str = "below"

@@ -20,7 +20,7 @@ from plackett.data.grouping import ids_array
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["RankLists"]
+__all__ = ["RankLists"]
 
 #: How to treat a document that a list lacks but others have.
 UNRANKED = {

@@ -12,6 +12,8 @@ from plackett.aggregation._reciprocal import reciprocal_sums
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["LogISR"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class LogISR(Aggregation):
@@ -38,8 +40,6 @@ class LogISR(Aggregation):
 
     name: ClassVar[str] = "LogISR"
     aliases: ClassVar[tuple[str, ...]] = ("LogNISR",)
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Mourão, Martins, Magalhães 2015"
 
     sigma: float = 0.01
 

@@ -16,6 +16,8 @@ from plackett.aggregation.kemeny import consensus
 from plackett.aggregation.lists import RankLists
 from plackett.permutation_models._kendall import fit_theta
 
+__all__ = ["MallowsConsensus"]
+
 #: The iteration stops when no θ changes by more than this share of the largest.
 _SETTLED = 1e-6
 
@@ -64,8 +66,6 @@ class MallowsConsensus(Aggregation):
 
     name: ClassVar[str] = "MallowsConsensus"
     aliases: ClassVar[tuple[str, ...]] = ("Mallows",)
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.mallows",)
-    paper: ClassVar[str] = "Klementiev, Roth, Small 2008"
 
     max_iter: int = 20
     prior: float = 1.0

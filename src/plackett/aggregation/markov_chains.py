@@ -14,6 +14,8 @@ from plackett.aggregation._pairs import count_pairs
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import Places, RankLists
 
+__all__ = ["MC1", "MC2", "MC3", "MC4"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MarkovChain(Aggregation):
@@ -123,8 +125,6 @@ class MC1(MarkovChain):
     """
 
     name: ClassVar[str] = "MC1"
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.markov_chain",)
-    paper: ClassVar[str] = "Dwork, Kumar, Naor, Sivakumar 2001"
 
     def _steps(self, places: Places, weights: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         everything = (weights * np.maximum(places.upto, 0)).sum(axis=1, keepdims=True)
@@ -159,8 +159,6 @@ class MC2(MarkovChain):
     """
 
     name: ClassVar[str] = "MC2"
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.markov_chain",)
-    paper: ClassVar[str] = "Dwork, Kumar, Naor, Sivakumar 2001"
 
     def _steps(self, places: Places, weights: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         total = weights.sum(axis=1, keepdims=True)
@@ -195,8 +193,6 @@ class MC3(MarkovChain):
     """
 
     name: ClassVar[str] = "MC3"
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.markov_chain",)
-    paper: ClassVar[str] = "Dwork, Kumar, Naor, Sivakumar 2001"
 
     def _steps(self, places: Places, weights: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         total = weights.sum(axis=1, keepdims=True)
@@ -235,8 +231,6 @@ class MC4(MarkovChain):
     """
 
     name: ClassVar[str] = "MC4"
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.markov_chain",)
-    paper: ClassVar[str] = "Dwork, Kumar, Naor, Sivakumar 2001"
 
     def _scores(self, lists: RankLists, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
         out = np.empty(lists.n_rows)

@@ -11,6 +11,8 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["MedianRank"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MedianRank(Aggregation):
@@ -39,8 +41,6 @@ class MedianRank(Aggregation):
 
     name: ClassVar[str] = "MedianRank"
     aliases: ClassVar[tuple[str, ...]] = ("median",)
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.median",)
-    paper: ClassVar[str] = "Fagin, Kumar, Sivakumar 2003"
 
     unranked: str = "below"
 

@@ -13,6 +13,8 @@ from plackett._kernels.scratch import longest
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["BayesianPlackettLuce"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class BayesianPlackettLuce(Aggregation):
@@ -53,8 +55,6 @@ class BayesianPlackettLuce(Aggregation):
 
     name: ClassVar[str] = "BayesianPlackettLuce"
     aliases: ClassVar[tuple[str, ...]] = ("PlackettLuce", "Luce")
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.plackett_luce",)
-    paper: ClassVar[str] = "Guiver, Snelson 2009"
 
     prior: tuple[float, float] = (2.0, 1.0)
     samples: int = 0

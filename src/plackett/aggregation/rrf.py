@@ -12,6 +12,8 @@ from plackett.aggregation._reciprocal import reciprocal_sums
 from plackett.aggregation.base import Aggregation
 from plackett.aggregation.lists import RankLists
 
+__all__ = ["RRF"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class RRF(Aggregation):
@@ -40,8 +42,6 @@ class RRF(Aggregation):
 
     name: ClassVar[str] = "RRF"
     aliases: ClassVar[tuple[str, ...]] = ("ReciprocalRankFusion",)
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Cormack, Clarke, Büttcher 2009"
 
     k: float = 60
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
@@ -20,6 +19,8 @@ from plackett.losses.pairwise.logistic import Logistic
 from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.text.analysis import Analyzer
+
+__all__ = ["Ad", "AdFeatures", "rank_logistic"]
 
 _MATCHES = ("exact", "phrase", "broad")
 #: Owners of clicks, from the most particular to the most general.
@@ -109,8 +110,6 @@ class AdFeatures(Features):
     Zhu, Wang, Yang, Wang, Yan, Hu, Chen: Optimizing search engine revenue in sponsored search. SIGIR 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.ads.features",)
-    paper: ClassVar[str] = "Zhu, Wang, Yang, Wang, Yan, Hu, Chen 2009"
     names: ClassVar[tuple[str, ...]] = (
         *("tf", "tf-idf", "edit distance", "bm25 title", "bm25 description", "lm title", "lm description"),
         *("ctr ad", "ctr campaign", "ctr account", "bid", "exact", "phrase"),
@@ -230,10 +229,6 @@ class AdFeatures(Features):
             "history": self._history,
         }
 
-    def item(self, plain: Any) -> Ad:
-        """An ad from the list that JSON makes of it."""
-        return Ad(*plain)
-
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:
         """Trained features from their state."""
@@ -281,7 +276,6 @@ def _numbers(counts: Mapping[str, Any]) -> dict[str, int]:
     return {str(word): int(n) for word, n in counts.items()}
 
 
-@fulfils("apps.ads.ranklogistic", paper="Zhu, Wang, Yang, Wang, Yan, Hu, Chen 2009")
 def rank_logistic(alpha: float = 1e-3, **options: Any) -> GradientRanker:
     r"""RankLogistic: the pair loss of RankNet on a linear model, with a penalty.
 
@@ -295,6 +289,10 @@ def rank_logistic(alpha: float = 1e-3, **options: Any) -> GradientRanker:
         Strength of the penalty, on the weights of standardised features.
     options
         Other parameters of `plackett.Linear`.
+
+    References
+    ----------
+    Zhu, Wang, Yang, Wang, Yan, Hu, Chen: Optimizing search engine revenue in sponsored search. SIGIR 2009.
 
     Examples
     --------

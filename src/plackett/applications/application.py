@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from plackett._files.checks import open_regular
 from plackett.applications.features import Features
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
+from plackett.data.files import read, write
 from plackett.evaluation.compare import compare
 from plackett.evaluation.comparison import Comparison
 from plackett.explanations.explain import explain
@@ -29,8 +30,11 @@ from plackett.explanations.explanation import Explanation
 from plackett.rankers.storage import load as load_ranker
 from plackett.rankers.storage import save as save_ranker
 
+__all__ = ["Application", "RankedItem"]
+
 #: Files of a saved application.
 FILE, _RANKER, _ARRAYS, _EXAMPLES = "application.json", "ranker.plackett", "features.arrays", "examples.json"
+_ROWS = "examples.plackett"
 _KIND, _VERSION = "plackett application", 1
 #: A larger description is refused.
 _LARGEST = 1 << 28
@@ -79,8 +83,6 @@ class Application:
     >>> application.explain("", ["rhythm", "idea"]).pair(1, 0)["feature"][0]
     'vowels'
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("apps.pipeline",)
 
     features: Features
     ranker: Any
@@ -177,6 +179,7 @@ class Application:
         ----------
         examples
             Lists of texts, or of other values that JSON has, that ``plackett workbench`` shows with the application.
+            Their features are stored beside them, so that they can be shown where the code of the features is missing.
         """
         folder = Path(path)
         if folder.exists() and not folder.is_dir():
@@ -198,6 +201,8 @@ class Application:
             texts = {_EXAMPLES: _text(_EXAMPLES, _plain(examples))} | texts
         folder.mkdir(parents=True, exist_ok=True)
         save_ranker(self.ranker, folder / _RANKER)  # first: it fails if the ranker is not trained
+        if examples is not None:
+            write(self.features.transform(examples), folder / _ROWS)
         storage.write(folder / _ARRAYS, arrays, {"kind": "features"})
         for name, text in texts.items():
             with replacing(folder / name) as file:
@@ -214,19 +219,14 @@ class Application:
             returned when the application was saved, or an object that needs nothing from the folder.
         """
         folder = Path(path)
-        description = _read(folder / FILE)
-        if description.get("kind") != _KIND:
-            raise DataError(f"{folder / FILE}: not an application")
-        if description.get("format_version") != _VERSION:
-            version = description.get("format_version")
-            raise DataError(f"{folder / FILE}: format {version!r:.20}; this plackett reads {_VERSION}")
+        description = _description(folder)
         with reading(folder / FILE, "the application"):
             if features is None:
                 features = _class(description["features"])
             if isinstance(features, type):
                 arrays, _ = storage.read(folder / _ARRAYS, kind="features", mmap=False)
                 features = features.restore({**description["state"], **arrays})
-            baselines, measures = (tuple(map(str, description[name])) for name in ("baselines", "measures"))
+            baselines, measures = _names(description, "baselines"), _names(description, "measures")
             made = cls(features=features, ranker=None, baselines=baselines, measures=measures)
         made.ranker = load_ranker(folder / _RANKER)
         return made
@@ -242,6 +242,52 @@ class Application:
             columns = [saved[name] for name in ("queries", "items", "labels") if name != "labels" or name in saved]
             lists = list(zip(*columns, strict=True))
             return CandidateLists.of(lists, qids=saved["qids"])
+
+
+class SavedExamples(NamedTuple):
+    """What a saved application shows without the code of its features."""
+
+    data: RankingDataset
+    #: Texts of the queries, and of the items in the order of the rows.
+    queries: list[str]
+    items: list[str]
+    ranker: Any
+    baselines: tuple[str, ...]
+
+
+def saved_examples(path: str | os.PathLike[str]) -> SavedExamples:
+    """The examples of a saved application with their features, its ranker and its baselines."""
+    folder = Path(path)
+    description = _description(folder)
+    with reading(folder / FILE, "the application"):
+        baselines = _names(description, "baselines")
+    if not (folder / _EXAMPLES).exists():
+        raise DataError(f"{path}: the application was saved without examples; see save(…, examples=…)")
+    saved, data = _read(folder / _EXAMPLES), read(folder / _ROWS)
+    with reading(folder / _EXAMPLES, "the list of examples"):
+        items = [str(text) for texts in saved["texts"] for text in texts]
+        queries = [str(query) for query in saved["queries"]]
+        if len(queries) != data.n_queries or [len(texts) for texts in saved["texts"]] != data.group.tolist():
+            raise ValueError(f"it does not fit {_ROWS}")
+    unknown = [name for name in baselines if name not in (data.feature_names or ())]
+    if unknown:
+        raise DataError(f"{folder / FILE}: baseline {unknown[0]!r:.60} is not a feature of {_ROWS}")
+    return SavedExamples(data, queries, items, load_ranker(folder / _RANKER), baselines)
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    """What the folder of an application says about itself."""
+    description = _read(folder / FILE)
+    if description.get("kind") != _KIND:
+        raise DataError(f"{folder / FILE}: not an application")
+    if description.get("format_version") != _VERSION:
+        version = description.get("format_version")
+        raise DataError(f"{folder / FILE}: format {version!r:.20}; this plackett reads {_VERSION}")
+    return description
+
+
+def _names(description: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(map(str, description[key]))
 
 
 def _judged(lists: CandidateLists) -> CandidateLists:
@@ -268,7 +314,8 @@ def _plain(lists: CandidateLists) -> dict[str, Any]:
     def parts(values: Any) -> list[Any]:
         return [list(values[a:b]) for a, b in pairwise(lists.offsets.tolist())]
 
-    plain = {"queries": lists.queries, "items": parts(lists.items), "qids": lists.qids.tolist()}
+    plain = {"queries": lists.queries, "items": parts(lists.items)}
+    plain |= {"texts": parts([str(item) for item in lists.items]), "qids": lists.qids.tolist()}
     return plain if lists.labels is None else plain | {"labels": parts(lists.labels.tolist())}
 
 

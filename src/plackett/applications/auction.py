@@ -8,8 +8,9 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
+
+__all__ = ["Auction", "best_reserve", "second_price"]
 
 
 class Auction(NamedTuple):
@@ -52,7 +53,6 @@ def _auction(offsets, order, bid, quality, reserve, examination, slot, price, pa
                 payment[ad] = examination[slot[ad] - 1] * quality[ad] * price[ad]
 
 
-@fulfils("apps.ads.revenue", paper="Edelman, Ostrovsky, Schwarz 2007, Internet advertising and the GSP auction")
 def second_price(
     data: RankingDataset, bids: Any, quality: Any, *, reserve: float = 0.0, examination: Any = (1.0,)
 ) -> Auction:
@@ -78,6 +78,11 @@ def second_price(
     examination
         Probability that each slot is examined, from the top; there are as many slots as entries.
 
+    References
+    ----------
+    Edelman, Ostrovsky, Schwarz: Internet advertising and the generalized second-price auction. American Economic Review
+    2007.
+
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [0, 0, 0], ["shoes"] * 3)
@@ -94,13 +99,16 @@ def second_price(
     return out
 
 
-@fulfils("apps.ads.revenue", paper="Ostrovsky, Schwarz 2011, Reserve prices in internet advertising auctions")
 def best_reserve(data: RankingDataset, bids: Any, quality: Any, *, examination: Any = (1.0,)) -> tuple[float, float]:
     """The reserve price with the largest expected revenue, and that revenue.
 
     Between two bids the ads that are shown stay the same and prices can only rise with the reserve, so that the best
     reserve is one of the bids, or 0. All are tried. Bids are taken as they are, although advertisers who notice a
     reserve may change theirs.
+
+    References
+    ----------
+    Ostrovsky, Schwarz: Reserve prices in internet advertising auctions. EC 2011.
 
     Examples
     --------

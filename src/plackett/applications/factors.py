@@ -17,6 +17,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise.square import Square
 
+__all__ = ["FactorRecommender"]
+
 #: How often an unrated item is drawn before the entry stays empty, because the user has rated nearly everything.
 _TRIES = 30
 #: Decay of the means of Adam, and what keeps its steps finite.
@@ -110,8 +112,6 @@ class FactorRecommender(Recommender):
     Kula: Metadata embeddings for user and item cold-start recommendations. CBRecSys 2015.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.cf",)
-    paper: ClassVar[str] = "Rendle, Freudenthaler, Gantner, Schmidt-Thieme 2009"
     _more: ClassVar[tuple[str, ...]] = ("_user_map", "_item_map", "_bias_map")
 
     loss: Loss = field(default_factory=Square)

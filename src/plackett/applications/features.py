@@ -13,6 +13,8 @@ from plackett._base.errors import DataError
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["Features"]
+
 
 class Features(ABC):
     """Base class: a subclass has ``names`` and `matrix`, which computes a row of numbers for each candidate.
@@ -64,10 +66,6 @@ class Features(ABC):
     def state(self) -> dict[str, Any]:
         """Parameters and what was learned, by name: arrays of numbers, and values that JSON has."""
         return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
-
-    def item(self, plain: Any) -> Any:
-        """An item from its JSON form; items that JSON stores unchanged need nothing."""
-        return plain
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Self:

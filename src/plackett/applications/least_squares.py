@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from plackett._kernels.kernel import REASSOC, kernel, over_queries
 from plackett.applications.ratings import Ratings
 from plackett.applications.recommender import Recommender
 from plackett.data.grouping import ids_array
+
+__all__ = ["AlternatingLeastSquares"]
 
 #: Ratings that justify one more thread: each costs some passes over its factors.
 _ROWS_PER_THREAD = 2_000
@@ -138,9 +140,6 @@ class AlternatingLeastSquares(Recommender):
     RecSys 2011.
     Rendle, Krichene, Zhang, Koren: Revisiting the performance of iALS on item recommendation benchmarks. RecSys 2022.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("apps.cf",)
-    paper: ClassVar[str] = "Hu, Koren, Volinsky 2008"
 
     n_factors: int = 32
     penalty: float = 30.0

@@ -13,6 +13,8 @@ from plackett._base.errors import DataError
 from plackett._files.checks import offsets_fit
 from plackett._names.nearest import plural
 
+__all__ = ["CandidateLists"]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CandidateLists:

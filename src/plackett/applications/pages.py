@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.applications.lists import CandidateLists
 from plackett.data.dataset import RankingDataset
 from plackett.losses.listwise.query_square import QuerySquare
 from plackett.models.linear import Linear
 from plackett.rankers.gradient_ranker import GradientRanker
+
+__all__ = ["Block", "IntentUsers", "PageComposer", "assign_blocks"]
 
 Reward = Callable[[Any, Sequence[Any]], float]
 
@@ -28,7 +29,6 @@ class Block(NamedTuple):
     quality: float
 
 
-@fulfils("beyond.compose", paper="Kuhn 1955, The Hungarian method for the assignment problem")
 def assign_blocks(utilities: Any) -> np.ndarray:
     r"""The block for each slot that maximises the sum of the utilities; each block is used at most once.
 
@@ -44,6 +44,10 @@ def assign_blocks(utilities: Any) -> np.ndarray:
     -------
     numpy.ndarray
         Number of the block in each slot; −1 where there are fewer blocks than slots.
+
+    References
+    ----------
+    Kuhn: The Hungarian method for the assignment problem. Naval Research Logistics Quarterly 1955.
 
     Examples
     --------
@@ -151,9 +155,6 @@ class PageComposer:
     Ross, Gordon, Bagnell: A reduction of imitation learning and structured prediction to no-regret online learning.
     AISTATS 2011.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("beyond.compose",)
-    paper: ClassVar[str] = "Daumé, Langford, Marcu 2009"
 
     describe: Callable[[Any, Sequence[Any], Sequence[Any]], Any]
     n_slots: int

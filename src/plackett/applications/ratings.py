@@ -16,6 +16,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
 from plackett.data.ids import distinct, find
 
+__all__ = ["Ratings", "candidates", "popularity", "read_ratings"]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Ratings:

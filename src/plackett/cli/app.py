@@ -36,7 +36,6 @@ COMMANDS = {
     "fuse": "fuse.fuse",
     "diversify": "diversify.diversify",
     "recommend": "recommend.recommend",
-    "study": "study.study",
     "plan": "plan.plan",
     "serve": "serve.serve",
     "index": "index.index",

@@ -46,6 +46,20 @@ FORMS = ("terminal", "markdown", "latex", "csv", "json", "html")
 #: Existing files are overwritten only with this option.
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 
+#: What commands print: tables for people, or JSON for programs.
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonForm = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
+
+Measures = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", help="Measure, such as nDCG@10 or 'AP(rel=2)@100'; may be repeated."),
+]
+Seed = Annotated[int, typer.Option(help="Random seed: the same one gives the same results.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of threads. Default: all cores.")]
+
+#: Of commands that train a model.
+TrainingData = Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any format that `convert` reads.")]
+ModelOut = Annotated[Path, typer.Option(help="Where to save the model, usually a .plackett file.")]
 
 #: What separates the columns of text tables.
 Separator = Annotated[

@@ -11,7 +11,11 @@ import typer
 from plackett.cli.arguments import (
     Force,
     Impute,
+    Json,
+    ModelOut,
+    Seed,
     TableColumns,
+    TrainingData,
     check_measures,
     check_out,
     imputer_named,
@@ -28,8 +32,8 @@ SHOWN = 10
 
 @reads_tables
 def auto(
-    data: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any format that `convert` reads.")],
-    out: Annotated[Path, typer.Option(help="Where to save the model, usually a .plackett file.")],
+    data: TrainingData,
+    out: ModelOut,
     budget: Annotated[float, typer.Option(min=0.001, help="Total time in seconds.")] = 60.0,
     trials: Annotated[
         int | None,
@@ -61,9 +65,9 @@ def auto(
         ),
     ] = False,
     impute: Impute = None,
-    seed: Annotated[int, typer.Option(help="Seed of folds and rankers.")] = 0,
+    seed: Seed = 0,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
     *,
     columns: TableColumns,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import TableColumns, check_form, check_measures, reads_tables
+from plackett.cli.arguments import JsonForm, TableColumns, check_form, check_measures, reads_tables
 
 
 @reads_tables
@@ -20,7 +20,7 @@ def churn(
     queries: Annotated[int, typer.Option(help="Queries to show, the largest changes first.", min=0)] = 10,
     examples: Annotated[int, typer.Option(help="Queries of which the results are shown, old and new.", min=0)] = 2,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv or json.")] = "terminal",
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    as_json: JsonForm = False,
     *,
     columns: TableColumns,
 ) -> None:

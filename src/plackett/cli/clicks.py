@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, check_out, file_names
+from plackett.cli.arguments import Force, Json, Seed, check_out, file_names
 from plackett.cli.messages import interruptible, waiting
 from plackett.cli.output import print_json, print_table
 
@@ -44,7 +44,6 @@ Column = Annotated[
 ]
 Application = Annotated[str | None, typer.Option(help="Application to read from a UBI log.")]
 Top = Annotated[int | None, typer.Option("--top", min=1, help="Use the ranks 1 to TOP of each page only.")]
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 Model = Annotated[str, typer.Option("--model", "-m", help="Click model; `plackett list --kind 'click model'`.")]
 
 
@@ -351,7 +350,7 @@ def simulate(
     column: Column = None,
     application: Application = None,
     top: Top = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    seed: Seed = 0,
     force: Force = False,
 ) -> None:
     """Simulate a click log: users with known habits on judged documents, or a click model on the pages of a log."""

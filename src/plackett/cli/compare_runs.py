@@ -8,7 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from plackett._names.nearest import hint
-from plackett.cli.arguments import TableColumns, check_form, check_measures, file_names, reads_tables
+from plackett.cli.arguments import (
+    JsonForm,
+    Measures,
+    Seed,
+    TableColumns,
+    check_form,
+    check_measures,
+    file_names,
+    reads_tables,
+)
 from plackett.cli.messages import without_repeats
 
 #: Maximum number of rows in the table of pairs.
@@ -20,18 +29,16 @@ def compare_runs(
     runs: Annotated[list[Path], typer.Argument(help="Two or more TREC runs, or score files with --data.")],
     qrels: Annotated[Path | None, typer.Option(help="TREC judgements.")] = None,
     data: Annotated[Path | None, typer.Option(help="Dataset with labels, instead of judgements.")] = None,
-    measure: Annotated[
-        list[str] | None, typer.Option("--measure", "-m", help="Measure, such as nDCG@10; may be repeated.")
-    ] = None,
+    measure: Measures = None,
     test: Annotated[str, typer.Option(help="fisher, t, wilcoxon, bootstrap, sign, tukey.")] = "fisher",
     correction: Annotated[str, typer.Option(help="holm, bonferroni, bh, none.")] = "holm",
     baseline: Annotated[
         str | None, typer.Option(help="Compare the others with this run, by its name in the table. Default: all pairs.")
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Rules of another tool: letor3, letor4, trec, …")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the resampling tests.")] = 0,
+    seed: Seed = 0,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv or json.")] = "terminal",
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    as_json: JsonForm = False,
     *,
     columns: TableColumns,
 ) -> None:

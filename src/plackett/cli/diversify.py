@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, TableColumns, check_out, parameter_value, reads_tables
+from plackett.cli.arguments import Force, Json, TableColumns, check_out, parameter_value, reads_tables
 from plackett.cli.output import print_json, print_table
 
 MEASURES = ("alpha_nDCG@20", "ERR_IA@20")
@@ -40,7 +40,7 @@ def diversify(
     ] = None,
     tag: Annotated[str, typer.Option(help="Last column of the run.")] = "plackett",
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Reorder the top of each list of a run so that it serves several readings of its query."""
     from plackett.data.trec import read_run, write_run

@@ -10,7 +10,7 @@ import typer
 
 from plackett._files.spreadsheet import harmless
 from plackett._names.nearest import plural
-from plackett.cli.arguments import Force, TableColumns, check_measures, check_out, reads_tables
+from plackett.cli.arguments import Force, Json, Measures, TableColumns, check_measures, check_out, reads_tables
 from plackett.cli.messages import without_repeats
 from plackett.cli.output import print_json, print_table
 
@@ -35,9 +35,7 @@ def evaluate(
     scores: Annotated[
         Path | None, typer.Argument(help="One score per line, in the order of the dataset's file.")
     ] = None,
-    measure: Annotated[
-        list[str] | None, typer.Option("--measure", "-m", help="nDCG@10, AP, 'AP(rel=2)@100', …; may be repeated.")
-    ] = None,
+    measure: Measures = None,
     qrels: Annotated[Path | None, typer.Option(help="TREC judgements, instead of a dataset.")] = None,
     run: Annotated[Path | None, typer.Option(help="TREC run, instead of scores.")] = None,
     preset: Annotated[
@@ -47,7 +45,7 @@ def evaluate(
         Path | None, typer.Option(help="Write the value of each query to this file (.csv, .tsv, .parquet, .json).")
     ] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
     *,
     columns: TableColumns,
 ) -> None:

@@ -11,6 +11,10 @@ import typer
 from plackett._base.errors import DataError
 from plackett.cli.arguments import (
     Impute,
+    Jobs,
+    JsonForm,
+    Measures,
+    Seed,
     TableColumns,
     check_form,
     check_measures,
@@ -20,6 +24,7 @@ from plackett.cli.arguments import (
 )
 
 if TYPE_CHECKING:
+    from plackett.experiments.contestants import Contestant
     from plackett.experiments.result import Experiment
 
 
@@ -40,9 +45,7 @@ def experiment(
             "may be repeated.",
         ),
     ],
-    measure: Annotated[
-        list[str] | None, typer.Option("--measure", "-m", help="Measure, such as nDCG@10; may be repeated.")
-    ] = None,
+    measure: Measures = None,
     valid: Annotated[Path | None, typer.Option(help="Validation data, with a single training dataset.")] = None,
     test: Annotated[Path | None, typer.Option(help="Test data, with a single training dataset.")] = None,
     folds: Annotated[
@@ -73,47 +76,34 @@ def experiment(
         bool, typer.Option("--force", "-f", help="Replace the report of another experiment in --report.")
     ] = False,
     mlflow: Annotated[str | None, typer.Option(help="Log the results to this experiment of MLflow.")] = None,
-    seed: Annotated[int, typer.Option(help="Random seed. The same seed and trials give the same table.")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Total number of threads. Default: all cores.")] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown, latex, csv, json or html.")] = "terminal",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute everything again, even what is already finished in --report.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    as_json: JsonForm = False,
     *,
     columns: TableColumns,
 ) -> None:
     """Train, tune and compare rankers: means, confidence intervals, significance, and which ranker to choose."""
     from plackett.cli.first_use import rehearse_experiment
     from plackett.experiments.cells.folder import FolderTakenError
-    from plackett.experiments.contestants import contestants
     from plackett.experiments.experiment import experiment as run
-    from plackett.experiments.search import SEARCHES
-    from plackett.experiments.search.grid import check_trials
     from plackett.experiments.tracking import load_mlflow, log_to_mlflow
 
     _folds(folds)
     form = check_form("json" if as_json else form)
-    imputer = None if impute is None else imputer_named(impute)
     measures = measure or ["nDCG@10", "AP", "P@10"]
     check_measures([*measures, *([select] if select else [])], preset)
-    kind = None if search == "none" else search
-    if kind not in SEARCHES:
-        known = ", ".join(name or "none" for name in SEARCHES)
-        raise typer.BadParameter(f"{search!r}; the searches are {known}", param_hint="--search")
+    kind = _search(search)
     if report is not None:
         from plackett.experiments.report.page import load_extra
 
         load_extra()  # report what is missing before anything is trained
     if mlflow is not None:
         load_mlflow()  # fail before the work if it is missing, not after
-    with option("--algorithm / -a"):  # find misspelt names before reading large files
-        entries = contestants(algorithm, random_state=seed)
-    if kind == "grid" and trials is not None:
-        with option("--trials"):
-            check_trials({entry.name: entry.space for entry in entries}, trials)
-    if imputer is not None:
-        entries = [entry.imputed(imputer) for entry in entries]
+    entries = _entries(algorithm, seed, trials if kind == "grid" else None, impute)
     with rehearse_experiment([entry.ranker for entry in entries], measures, preset):
         datasets = data_of(data, columns, valid, test)
     try:
@@ -149,6 +139,31 @@ def experiment(
         log_to_mlflow(result, mlflow)
     if result.failures:
         raise typer.Exit(1)  # the table names them
+
+
+def _search(name: str) -> str | None:
+    """The kind of search, as `plackett.experiment` calls it."""
+    from plackett.experiments.search import SEARCHES
+
+    kind = None if name == "none" else name
+    if kind not in SEARCHES:
+        known = ", ".join(each or "none" for each in SEARCHES)
+        raise typer.BadParameter(f"{name!r}; the searches are {known}", param_hint="--search")
+    return kind
+
+
+def _entries(algorithms: list[str], seed: int, trials: int | None, impute: str | None) -> list[Contestant]:
+    """The rankers; misspelt names are found before large files are read. ``trials``: those of a grid."""
+    from plackett.experiments.contestants import contestants
+    from plackett.experiments.search.grid import check_trials
+
+    imputer = None if impute is None else imputer_named(impute)
+    with option("--algorithm / -a"):
+        entries = contestants(algorithms, random_state=seed)
+    if trials is not None:
+        with option("--trials"):
+            check_trials({entry.name: entry.space for entry in entries}, trials)
+    return entries if imputer is None else [entry.imputed(imputer) for entry in entries]
 
 
 def _folds(text: str) -> int | str:

@@ -9,7 +9,7 @@ import typer
 
 from plackett._base.errors import DataError
 from plackett._names.nearest import nearest, plural, question
-from plackett.cli.arguments import TableColumns, reads_lists
+from plackett.cli.arguments import Json, TableColumns, reads_lists
 from plackett.cli.output import print_json, print_table
 
 
@@ -31,7 +31,7 @@ def explain(
         typer.Option(help="With --document: why this document is ranked above it, and what would change that."),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of rows to show.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
     *,
     columns: TableColumns,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
-from plackett.cli.arguments import Force, check_out
+from plackett.cli.arguments import Force, Json, check_out
 from plackett.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def extract(
         list[str] | None, typer.Option(help="Engine only: HTTP header, such as 'Authorization: ApiKey …'.")
     ] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Compute features of queries and candidate documents: training data from an index."""
     from plackett.data.files import write

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from plackett._base.process import is_own_process, own_process
 from plackett._kernels.cores import n_threads
 from plackett._kernels.folder import cache_root, nothing_compiled, on_first_compilation
-from plackett.cli.lean import is_own_process, lightgbm_alone, numba_alone, own_process
+from plackett.cli.lean import lightgbm_alone
 
 #: Seconds that the command waits for the second process after it has read its data.
 _PATIENCE = 30
@@ -68,7 +69,6 @@ def _in_parallel(task: Callable[..., None], *args: Any, meanwhile: Callable[[], 
     try:
         if nothing_compiled():  # no need to wait until the first kernel is missed
             start()
-            numba_alone()
         with on_first_compilation(start):
             yield
         if started and meanwhile is not None:  # what the second process would come to last
@@ -104,7 +104,6 @@ def _work() -> None:
     gc.disable()  # it ends soon
     own_process()
     task, args = pickle.load(sys.stdin.buffer)
-    numba_alone()
     task(*args)
 
 

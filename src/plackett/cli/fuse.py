@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from plackett._names.nearest import plural
-from plackett.cli.arguments import Force, check_out, file_names, option, parameter_value
+from plackett.cli.arguments import Force, Json, check_out, file_names, option, parameter_value
 from plackett.cli.output import print_json, print_table
 
 #: Rows of the table in addition to the runs.
@@ -30,7 +30,7 @@ def fuse(
     measure: Annotated[str, typer.Option("--measure", "-m", help="Measure to fit the weights by.")] = "nDCG@10",
     tag: Annotated[str, typer.Option(help="Name of the run, in its last column.")] = "plackett",
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Fuse TREC runs into one."""
     from plackett.aggregation.fusing import find_method

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plackett.cli.arguments import Separator
+from plackett.cli.arguments import Json, Separator
 from plackett.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def index(
     add: Annotated[
         bool, typer.Option("--add", help="Add to an index that exists; a document with a known id is replaced.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Index documents, to search them and to compute features."""
     from itertools import chain

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plackett.cli.arguments import TableColumns, reads_tables
+from plackett.cli.arguments import Json, TableColumns, reads_tables
 from plackett.cli.model_card import print_card
 from plackett.cli.output import print_json, print_table
 
@@ -25,7 +25,7 @@ def info(
             help="Dataset (LETOR text, .plackett, .parquet, .csv), saved model, TREC run or qrels, or index."
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
     *,
     columns: TableColumns,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from plackett.cli.arguments import Force, check_out, file_names, option
+from plackett.cli.arguments import Force, Json, Seed, check_out, file_names, option
 from plackett.cli.messages import interruptible
 from plackett.cli.output import print_json, print_table
 
@@ -44,7 +44,7 @@ def lists(
     copies: Annotated[
         int, typer.Option(min=1, help="Lists per query, an even number; show each visitor one at random.")
     ] = 10,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    seed: Seed = 0,
     force: Force = False,
 ) -> None:
     """Make the lists to show. Each line has an id, the query, the documents and what a click on each is worth."""
@@ -72,7 +72,7 @@ def score(
         Path | None, typer.Option(help="The lists shown, if the events do not repeat their documents and credits.")
     ] = None,
     alpha: Annotated[float, typer.Option(min=1e-9, max=0.5, help="Error rate of the test.")] = 0.05,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Say which ranker is ahead. May be run every day: the p-value stays valid however often it is looked at."""
     from plackett.online.interleaving.files import score_events

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, check_out, option, parameter_value
+from plackett.cli.arguments import Force, Json, check_out, option, parameter_value
 from plackett.cli.messages import interruptible, waiting
 from plackett.cli.output import print_json, print_table
 
@@ -18,7 +18,6 @@ label = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
 
 def _runs(paths: list[Path]) -> list[Path]:
@@ -226,10 +225,10 @@ def agree(
     from plackett.selection.judges.dawid_skene import dawid_skene
     from plackett.selection.judges.fleiss import fleiss_kappa
     from plackett.selection.judges.krippendorff import LEVELS, krippendorff_alpha
-    from plackett.selection.judges.ratings import Ratings
+    from plackett.selection.judges.ratings import JudgeRatings
 
     check_out(out, force)
-    ratings = Ratings.of(file, judge or None)
+    ratings = JudgeRatings.of(file, judge or None)
     alpha = {level: krippendorff_alpha(ratings, level=level) for level in LEVELS}
     n_labels = (~np.isnan(ratings.labels)).sum(axis=1)
     fleiss = fleiss_kappa(ratings) if n_labels.min() == n_labels.max() > 1 else None
@@ -243,7 +242,7 @@ def agree(
         for i, j in combinations(range(len(ratings.judges)), 2)
     ]
     labelled = ~np.isnan(ratings.labels).all(axis=1)
-    known = Ratings(ratings.labels[labelled], ratings.judges)
+    known = JudgeRatings(ratings.labels[labelled], ratings.judges)
     with option("--rule"):
         kept = aggregate_labels(known, rule)
     model = dawid_skene(known)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plackett._files.checks import check_regular
-from plackett.cli.arguments import Force, check_out
+from plackett.cli.arguments import Force, Json, check_out
 from plackett.cli.output import print_json, print_table
 
 
@@ -26,7 +26,7 @@ def links(
     self_links: Annotated[bool, typer.Option(help="Count links from a page to itself.")] = False,
     top: Annotated[int, typer.Option(help="Pages to show.", min=0)] = 10,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Rank pages by their links: PageRank, HITS, TrustRank, HostRank, counts and URLs."""
     from plackett._files.atomic import replacing

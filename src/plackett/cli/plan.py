@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, Impute, TableColumns, check_out, imputer_named, option, reads_tables
+from plackett.cli.arguments import (
+    Force,
+    Impute,
+    Json,
+    Seed,
+    TableColumns,
+    check_out,
+    imputer_named,
+    option,
+    reads_tables,
+)
 from plackett.cli.output import print_json, print_table
 from plackett.cli.train import after_imputer
+
+if TYPE_CHECKING:
+    from plackett.theory.planner.plan import Plan
 
 
 @reads_tables
@@ -37,10 +50,10 @@ def plan(
     ] = None,
     impute: Impute = None,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions of simulation and learning curve.")] = 5,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Write the chart to this .svg file.")] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
     *,
     columns: TableColumns,
 ) -> None:
@@ -56,20 +69,14 @@ def plan(
         parse(measure)
     if judgements is None and (queries is None or documents is None):
         raise typer.BadParameter("give --judgements, or --queries and --documents", param_hint="--judgements")
-    if pilot is None and n_features is None and len(columns.features) == 1 and columns.features[0].isdecimal():
-        n_features = int(columns.features[0])  # --features 20, as it was called before tables had options
     imputer = None if impute is None else imputer_named(impute)
     if imputer is not None and pilot is None:
         raise typer.BadParameter("it fills in the values of --pilot", param_hint="--impute")
     data = ranker = None
     if pilot is not None:
         from plackett.cli.reading import read_data
-        from plackett.rankers.named import ranker_named
 
-        with option("--algorithm / -a"):
-            ranker, given = ranker_named(algorithm)
-        if "random_state" not in given:
-            ranker.set_params(random_state=seed)
+        ranker = _ranker(algorithm, seed)
         if imputer is not None:
             ranker = after_imputer(imputer, ranker)
         data = read_data(pilot, columns)
@@ -85,17 +92,32 @@ def plan(
     if out is not None:
         out.write_text(advice.to_svg() + "\n", encoding="utf-8")
     if as_json:
-        print_json(
-            {
-                "judgements": advice.budget,
-                "answers": [answer._asdict() for answer in advice.answers],
-                "sentence": advice.sentence,
-                "notes": advice.notes,
-                "curves": {name: {"queries": x, "quality": y} for name, (x, y) in advice.curves.items()},
-                "simulation": asdict(advice.simulation),
-            }
-        )
-        return
+        print_json(_as_json(advice))
+    else:
+        _print(advice)
+
+
+def _ranker(algorithm: str, seed: int) -> Any:
+    """The ranker with this name; the seed is its own unless the name sets another."""
+    from plackett.rankers.named import ranker_named
+
+    with option("--algorithm / -a"):
+        ranker, given = ranker_named(algorithm)
+    return ranker if "random_state" in given else ranker.set_params(random_state=seed)
+
+
+def _as_json(advice: Plan) -> dict[str, Any]:
+    return {
+        "judgements": advice.budget,
+        "answers": [answer._asdict() for answer in advice.answers],
+        "sentence": advice.sentence,
+        "notes": advice.notes,
+        "curves": {name: {"queries": x, "quality": y} for name, (x, y) in advice.curves.items()},
+        "simulation": asdict(advice.simulation),
+    }
+
+
+def _print(advice: Plan) -> None:
     rows = [(a.method, f"{a.queries:,}", f"{a.documents:,}", a.promise) for a in advice.answers]
     print_table(
         ("method", "queries", "documents per query", ""), rows, title=f"{advice.budget:,} judgements", numbers=(1, 2)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plackett.cli.arguments import Force, check_out, parameter_value
+from plackett.cli.arguments import Force, Json, check_out, parameter_value
 from plackett.cli.output import print_json, print_table
 
 
@@ -33,7 +33,7 @@ def recommend(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to save the recommender.")] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Recommend items to users from what they used: learn factors, measure them, save them, list the best."""
     from plackett._load import load

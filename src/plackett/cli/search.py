@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from plackett.cli.arguments import Json
 from plackett.cli.output import print_json, print_table
 
 #: Recent versions of typer have a copy of click of their own, older ones use click's.
@@ -57,7 +58,7 @@ def search(
     qid: Annotated[
         str | None, typer.Option(help="Id of the query, for features that are looked up in a table by it.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Search an index.
 

@@ -63,9 +63,9 @@ def serve(
 ) -> None:
     """Serve saved models over HTTP: Open Inference Protocol, MLflow, /rank, Arrow, Prometheus; see /docs."""
     from plackett.serve.application import application
-    from plackett.serve.models import sources
     from plackett.serve.server import serve as run
     from plackett.serve.settings import Settings
+    from plackett.serve.sources import sources
 
     for path, option in ((api_key_file, "--api-key-file"), (tls_cert, "--tls-cert"), (tls_key, "--tls-key")):
         if path is not None and not path.is_file():

@@ -14,7 +14,10 @@ from plackett._names.nearest import plural
 from plackett.cli.arguments import (
     Force,
     Impute,
+    Json,
+    ModelOut,
     TableColumns,
+    TrainingData,
     check_out,
     imputer_named,
     option,
@@ -35,8 +38,8 @@ def train(
             "`plackett list --kind ranker` shows them."
         ),
     ],
-    data: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dataset, in any format that `convert` reads.")],
-    out: Annotated[Path, typer.Option(help="Where to save the model, usually a .plackett file.")],
+    data: TrainingData,
+    out: ModelOut,
     valid: Annotated[Path | None, typer.Option(help="Validation data, used to keep the best round.")] = None,
     parameter: Annotated[
         list[str] | None,
@@ -54,7 +57,7 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Random seed; the same as -p random_state=…")] = None,
     force: Force = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the model card with all parameters.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
     *,
     columns: TableColumns,
 ) -> None:
@@ -104,7 +107,7 @@ def train(
 
 def after_imputer(imputer: Any, ranker: Any) -> Any:
     """The ranker with missing values filled in before it; the two are saved together."""
-    from sklearn.pipeline import Pipeline
+    from plackett.rankers.pipelines import Pipeline
 
     return Pipeline([("imputer", imputer), ("ranker", ranker)])
 

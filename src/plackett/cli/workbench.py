@@ -64,7 +64,7 @@ def workbench(
     from plackett.workbench.sources.opening import open_source
     from plackett.workbench.sources.runs import read_labels
     from plackett.workbench.store import Store
-    from plackett.workbench.store_file import OLD, adopt, default_store
+    from plackett.workbench.store_file import default_store
 
     for path, option in ((qrels, "--qrels"), (queries, "--queries")):
         if path is not None and not path.is_file():
@@ -79,8 +79,6 @@ def workbench(
         opened.grades = _scale(grades)
     if store is None:
         store = default_store(source or [])
-        if adopt(store, Path(OLD), opened):
-            typer.echo(f"{OLD} has judgements of these documents: copied to {store}. The old file is left as it is.")
     store.parent.mkdir(parents=True, exist_ok=True)
     folder = store.parent / f"{store.stem}-training"
     serve(Workbench(opened, Store(store), labels=labels, folder=folder), host=host, port=port, token=token)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.clicks.loading import make_model, model_names
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["compare_models"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,6 @@ class ModelComparison:
         return figure
 
 
-@fulfils("clicks.compare", "clicks.eval")
 def compare_models(
     train: ClickLog,
     test: ClickLog | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from plackett.clicks.models.base import ClickModel, clipped
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.logistic_rates import LogisticRates, sigmoid
+
+__all__ = ["FeatureAttraction"]
 
 
 class FeatureAttraction:
@@ -50,9 +52,6 @@ class FeatureAttraction:
     Golbandi, Bendersky, Metzler, Najork: Position bias estimation for unbiased learning to rank in personal search.
     WSDM 2018.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.richardson", "logs.likelihood")
-    paper: ClassVar[str] = "Richardson, Dominowska, Ragno 2007"
 
     def __init__(self, model: ClickModel, learner: Any = None, *, n_rounds: int = 20) -> None:
         self.model, self.learner, self.n_rounds = model, learner, n_rounds

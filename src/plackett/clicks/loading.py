@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import Any
 
 from plackett._names.catalogue import find, items
-from plackett._names.provenance import fulfils
 from plackett.clicks.models.base import ClickModel, load_file
+
+__all__ = ["load_model"]
 
 KIND = "click model"
 
@@ -28,7 +29,6 @@ def make_model(name: str, **parameters: Any) -> ClickModel:
     return getattr(import_module(item.module), item.symbol)(**parameters)
 
 
-@fulfils()
 def load_model(path: str | os.PathLike[str]) -> ClickModel:
     """Read a click model that `ClickModel.save` wrote. Runs no code from the file."""
     return load_file(path, {item.name: getattr(import_module(item.module), item.symbol) for item in items(KIND)})

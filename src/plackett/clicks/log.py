@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from dataclasses import replace as dataclass_replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from plackett.clicks.bad_lines import BadLines
 
-__public__ = ["ClickLog"]
+__all__ = ["ClickLog"]
 
 #: The largest rank: many sums are arrays over the ranks, and a larger number is hardly a rank.
 MAX_RANK = 10_000
@@ -96,8 +96,6 @@ class ClickLog:
     >>> log.documents[log.document].tolist()
     ['a', 'b', 'c', 'c', 'a']
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.data", "logs.patterns")
 
     offsets: np.ndarray
     query: np.ndarray

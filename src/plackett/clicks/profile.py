@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
+
+__all__ = ["profile_log"]
 
 #: A user with more pages than this, or more clicks per page, is counted as a robot.
 ROBOT_PAGES = 500
@@ -94,7 +95,6 @@ class LogProfile:
         return lines
 
 
-@fulfils()
 def profile_log(log: ClickLog) -> LogProfile:
     """Describe a click log: sizes, clicks by rank, duplicates, robots, and how much rank and relevance are confounded.
 

@@ -12,7 +12,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 from plackett._names.nearest import hint
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import lines
 from plackett.clicks.readers.columns import is_table_file, iter_table, read_table
@@ -22,6 +21,8 @@ from plackett.clicks.readers.query_click_lines import iter_yandex, read_yandex
 from plackett.clicks.readers.ubi import iter_ubi, read_ubi
 from plackett.clicks.storage import open_log
 from plackett.data._tables import is_table
+
+__all__ = ["iter_clicks", "read_clicks"]
 
 #: Name of a format to its reader.
 FORMATS: dict[str, Callable[..., ClickLog]] = {
@@ -35,7 +36,6 @@ FORMATS: dict[str, Callable[..., ClickLog]] = {
 }
 
 
-@fulfils()
 def read_clicks(path: Any, format: str | None = None, **options: Any) -> ClickLog:
     r"""Read a click log.
 
@@ -113,7 +113,6 @@ def detect(path: str | os.PathLike[str]) -> str:
     raise DataError(f"{path}: not recognised as a click log; name its format (format=…): {', '.join(FORMATS)}")
 
 
-@fulfils("logs.stream")
 def iter_clicks(
     path: str | os.PathLike[str], n_rows: int = 1_000_000, format: str | None = None, **options: Any
 ) -> Iterator[ClickLog]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
-from plackett._names.provenance import fulfils
 from plackett.clicks._codes import codes
 from plackett.clicks.log import ClickLog
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
+
+__all__ = ["CascadeUsers", "PositionUsers", "TrustUsers", "simulate_log"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,6 @@ class SimulatedUsers:
 class PositionUsers(SimulatedUsers):
     """Users who examine rank i with probability 1 / i^strength, whatever is there."""
 
-    _ids: ClassVar[tuple[str, ...]] = ()
-
     strength: float = 1.0
 
     def examination(self, n: int) -> np.ndarray:
@@ -72,8 +71,6 @@ class TrustUsers(PositionUsers):
     An examined document that attracts is clicked with probability ``.98 − (i + 1)/100``, one that does not with
     ``trust / i`` (Agarwal, Wang, Li, Bendersky, Najork 2019).
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     trust: float = 0.65
 
@@ -101,8 +98,6 @@ class CascadeUsers(SimulatedUsers):
     satisfaction
         Probability that a clicked document of the highest grade satisfies; others in proportion to their attraction.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     go_on: float = 0.9
     satisfaction: float = 0.7
@@ -175,7 +170,6 @@ def _strengths(lo, hi, offsets, scores, scale, levels, strengths, totals):  # ty
             totals[q] += strengths[row]
 
 
-@fulfils("clicks.simulate")
 def simulate_log(
     data: RankingDataset,
     scores: Any = None,

@@ -11,10 +11,11 @@ import numpy as np
 
 from plackett._base.errors import DataError, reading
 from plackett._files import storage
-from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import PAGES, ROWS, ClickLog
 from plackett.data.strings import pack_ids, unpack_ids
+
+__all__ = ["open_log"]
 
 _TYPES: dict[str, Any] = {"offsets": np.int64, "query": np.int32, "document": np.int32, "clicks": np.int32}
 _TYPES |= ROWS | PAGES
@@ -33,7 +34,6 @@ def save_log(log: ClickLog, path: str | os.PathLike[str]) -> None:
     storage.write(path, arrays, metadata)
 
 
-@fulfils()
 def open_log(path: str | os.PathLike[str], *, mmap: bool = True) -> ClickLog:
     """Open a click log that `ClickLog.save` wrote; arrays are read from the disk when they are used.
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.clicks._codes import codes
 from plackett.data.grouping import as_given, is_missing
+
+__all__ = ["hash_users"]
 
 #: The key for logs that are read without one: two runs of the program cannot link the same user.
 _RUN_KEY = secrets.token_bytes(32)
@@ -18,7 +19,6 @@ _RUN_KEY = secrets.token_bytes(32)
 _AT_ONCE = 1 << 16
 
 
-@fulfils()
 def hash_users(ids: Any, key: bytes | str | None = None) -> np.ndarray:
     """Keyed hashes of user ids, uint64; missing ids (None, NaN, empty text) become 0.
 

@@ -4,18 +4,4 @@ from __future__ import annotations
 
 from plackett._names.lazy import open_package
 
-open_package(
-    __name__,
-    named={
-        "DaskShards": "dask",
-        "LocalShards": "local",
-        "SerialShards": "shards",
-        "Shards": "shards",
-        "evaluate": "evaluation",
-        "feature_statistics": "statistics",
-        "fit_click_model": "click_models",
-        "fit_linear": "linear",
-        "fit_trees": "trees",
-        "fit_xgboost": "xgboost_trees",
-    },
-)
+open_package(__name__)

@@ -9,17 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.models.statistics import Sums, Totals
 from plackett.cluster.shards import Shards
 from plackett.data.ids import distinct
 
+__all__ = ["fit_click_model"]
+
 Model = TypeVar("Model", bound=ClickModel)
 
 
-@fulfils("scale.parallel", paper="Chu et al. 2006, Map-reduce for machine learning on multicore")
 def fit_click_model(model: Model, shards: Shards, *, verbose: bool = False) -> Model:
     """Fit a click model to a log in shards.
 
@@ -42,6 +42,10 @@ def fit_click_model(model: Model, shards: Shards, *, verbose: bool = False) -> M
     -----
     In memory here are the pairs of query and document with their parameters, which travel to each worker in each pass;
     with queries in several shards also the distinct pages. Real logs have far fewer of these than pages.
+
+    References
+    ----------
+    Chu, Kim, Lin, Yu, Bradski, Ng, Olukotun: Map-reduce for machine learning on multicore. NIPS 2006.
 
     Examples
     --------

@@ -22,6 +22,8 @@ from plackett.cluster.shards import Function, Shards, cut, open_shard, save_shar
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import source_of
 
+__all__ = ["DaskShards"]
+
 #: How often a task is tried again on another worker.
 _RETRIES = 2
 #: Seconds between two looks at the workers.

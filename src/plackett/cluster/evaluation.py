@@ -13,6 +13,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.evaluation.evaluate import Evaluation
 from plackett.evaluation.evaluate import evaluate as evaluate_here
 
+__all__ = ["evaluate"]
+
 
 def evaluate(shards: Shards, ranker: Any, measures: Any, *, preset: str | None = None) -> Evaluation:
     """Score the documents of all shards with a fitted ranker and measure the rankings.

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._names.provenance import fulfils
 from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
 from plackett.data.categories import refuse_categories
@@ -19,8 +18,9 @@ from plackett.models.linear import Linear, lbfgs
 from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
 
+__all__ = ["fit_linear"]
 
-@fulfils("scale.parallel", paper="Chu et al. 2006, Map-reduce for machine learning on multicore")
+
 def fit_linear(ranker: Any, shards: Shards) -> Any:
     r"""Fit a linear ranker to data in shards.
 
@@ -42,6 +42,10 @@ def fit_linear(ranker: Any, shards: Shards) -> Any:
     Returns
     -------
     The ranker, fitted.
+
+    References
+    ----------
+    Chu, Kim, Lin, Yu, Bradski, Ng, Olukotun: Map-reduce for machine learning on multicore. NIPS 2006.
 
     Examples
     --------

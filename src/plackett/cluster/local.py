@@ -14,6 +14,8 @@ from plackett._base.errors import ClusterError
 from plackett._kernels.cores import n_threads
 from plackett.cluster.shards import Function, Shards, cut, open_shard, save_shard
 
+__all__ = ["LocalShards"]
+
 #: How often a shard's worker is replaced during one call.
 _RETRIES = 2
 

@@ -20,6 +20,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.files import NATIVE, format_of, read
 from plackett.data.native import save_dataset
 
+__all__ = ["Shards"]
+
 #: What a worker is asked to do: a function at the top of a module, called with its shard and an argument.
 Function = Callable[[Any, Any], Any]
 
@@ -40,8 +42,9 @@ class Shards(ABC):
 
         Added in the order of the shards, so that the result does not depend on which worker is first.
 
+        >>> import plackett as pk
         >>> data = RankingDataset.from_arrays([[1.0], [2.0], [4.0]], [0, 1, 2], qid=[1, 1, 2])
-        >>> SerialShards(data, 2).sum(lambda shard, power: (shard.X**power).sum(), 2)
+        >>> pk.cluster.SerialShards(data, 2).sum(lambda shard, power: (shard.X**power).sum(), 2)
         np.float32(21.0)
         """
         return reduce(add, self.gather(function, argument))
@@ -64,24 +67,6 @@ class Shards(ABC):
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
-
-
-class SerialShards(Shards):
-    """Shards in this process, one after another: for tests, and to see what an algorithm does."""
-
-    def __init__(self, data: Any, n_shards: int = 2) -> None:
-        self.shards = [open_shard(part) for part in cut(data, n_shards)]
-
-    def gather(self, function: Function, argument: Any = None) -> list[Any]:
-        """Call the function on every shard."""
-        return [function(shard, argument) for shard in self.shards]
-
-    def together(self, function: Function, arguments: Sequence[Any]) -> list[Any]:
-        """Call the function in processes, one for each shard, which live as long as the call."""
-        from plackett.cluster.local import LocalShards
-
-        with LocalShards(self.shards) as processes:
-            return processes.together(function, arguments)
 
 
 def cut(data: Any, n_shards: int) -> list[Any]:

@@ -11,6 +11,8 @@ from plackett.cluster.shards import Shards
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 
+__all__ = ["feature_statistics"]
+
 #: Rows read at once.
 _ROWS = 4_096
 
@@ -34,7 +36,7 @@ def feature_statistics(shards: Shards) -> FeatureStatistics:
 
     Examples
     --------
-    >>> from plackett.cluster.shards import SerialShards
+    >>> from plackett.cluster.serial import SerialShards
     >>> data = RankingDataset.from_arrays([[1.0], [2.0], [6.0]], [0, 1, 2], qid=[1, 2, 3])
     >>> feature_statistics(SerialShards(data, 2)).mean.tolist()
     [3.0]

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import ClusterError, LossError
-from plackett._names.provenance import fulfils
 from plackett.cluster.linear import check_separable
 from plackett.cluster.noting import note_training
 from plackett.cluster.shards import Shards, check_ids
@@ -26,13 +25,14 @@ from plackett.models.trees.model import Trees, boosted_gradients, lightgbm_datas
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import split_trees, trees_only
 
+__all__ = ["fit_trees"]
+
 #: Documents from which the bins are made: as many as `fit` looks at.
 BIN_ROWS = 50_000
 #: Minutes for which a worker waits for the others.
 _PATIENCE = 120
 
 
-@fulfils("scale.parallel", paper="Meng et al. 2016, A communication-efficient parallel algorithm for decision tree")
 def fit_trees(ranker: Any, shards: Shards) -> Any:
     """Fit a tree ranker to data in shards.
 
@@ -60,6 +60,10 @@ def fit_trees(ranker: Any, shards: Shards) -> Any:
     ------
     ClusterError
         If a worker fails or dies. The others are stopped. A model is never fitted to a part of the data.
+
+    References
+    ----------
+    Meng, Ke, Wang, Chen, Ye, Ma, Liu: A communication-efficient parallel algorithm for decision tree. NIPS 2016.
 
     Examples
     --------

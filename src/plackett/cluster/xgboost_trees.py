@@ -18,6 +18,8 @@ from plackett.losses.pairwise._device import MOST_PAIRS
 from plackett.models.networks.device_pairs import _cut, _Table
 from plackett.models.trees.model import Trees
 
+__all__ = ["fit_xgboost"]
+
 
 def fit_xgboost(
     ranker: Any, data: RankingDataset, *, device: str = "cpu", gradients: str = "auto", **parameters: Any

@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
 from plackett.data.strings import Strings
 
-__public__ = ["without_added"]
+__all__ = ["without_added"]
 
 #: What the comment of such a document says, in the way of LETOR's comments. Every format keeps comments.
 _MARK = "added = 1"

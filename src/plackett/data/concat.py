@@ -18,7 +18,7 @@ from plackett.data.preferences import Preferences
 from plackett.data.relations import Relation
 from plackett.data.strings import Strings
 
-__public__ = ["concat"]
+__all__ = ["concat"]
 
 
 def concat(datasets: Sequence[RankingDataset]) -> RankingDataset:

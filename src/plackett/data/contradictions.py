@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
+
+__all__ = ["contradictions"]
 
 
 class Contradictions(NamedTuple):
@@ -28,7 +29,6 @@ class Contradictions(NamedTuple):
     cyclic: np.ndarray
 
 
-@fulfils("M-01", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def contradictions(data: RankingDataset | Preferences) -> Contradictions:
     """Find preferences that go in both directions or form cycles.
 
@@ -39,6 +39,10 @@ def contradictions(data: RankingDataset | Preferences) -> Contradictions:
     ----------
     data
         Dataset with preferences, or the preferences alone.
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
 
     Examples
     --------

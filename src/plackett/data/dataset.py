@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from plackett.data.relations import Relation
     from plackett.data.strings import Strings
 
-__public__ = ["RankingDataset"]
+__all__ = ["RankingDataset"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

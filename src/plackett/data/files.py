@@ -16,7 +16,7 @@ from plackett.data.columns import TABLE_OPTIONS
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 
-__public__ = ["read", "write"]
+__all__ = ["read", "write"]
 
 
 class Format(NamedTuple):

@@ -12,7 +12,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.files import LETOR, format_of, read
 from plackett.data.splits import Fold
 
-__public__ = ["read_folds"]
+__all__ = ["read_folds"]
 
 #: File names that releases use for the parts of a fold.
 PART_NAMES = {"train": ("train", "training"), "valid": ("vali", "valid", "validation"), "test": ("test",)}

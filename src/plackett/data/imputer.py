@@ -12,7 +12,7 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.sort import argsort_descending
 from plackett.data.transformer import QueryTransformer
 
-__public__ = ["Imputer"]
+__all__ = ["Imputer"]
 
 
 class Imputer(QueryTransformer):
@@ -60,9 +60,6 @@ class Imputer(QueryTransformer):
     >>> Imputer("query-median").fit_transform(X, qid=["a", "a", "a", "b"])[:, 0].tolist()
     [1.0, 2.0, 3.0, 8.0]
     """
-
-    _ids = ()
-    paper = ""
 
     def __init__(
         self,

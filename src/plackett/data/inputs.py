@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett.data.categories import category_columns, is_category
 from plackett.data.dataset import RankingDataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 
 #: Column of a frame that holds the query ids if no ``qid`` is given.
 QID_COLUMN = "qid"
@@ -37,10 +37,10 @@ def training_data(
     sample_weight: Any = None,
     query_weight: Any = None,
     name: str = "fit",
-    columns: Columns | None = None,
+    columns: TrainedColumns | None = None,
 ) -> RankingDataset:
     """Build a dataset from the arguments of ``fit``; with ``columns``, features follow their order."""
-    columns = columns or Columns()
+    columns = columns or TrainedColumns()
     if isinstance(X, RankingDataset):
         if y is not None or qid is not None or group is not None:
             raise DataError(f"{name}: a RankingDataset has its own labels and queries; give it alone")
@@ -80,9 +80,9 @@ def _weights(field: str, values: Any, size: int) -> np.ndarray:
     return weights
 
 
-def rows_to_score(X: Any, qid: Any = None, columns: Columns | None = None) -> Rows:
+def rows_to_score(X: Any, qid: Any = None, columns: TrainedColumns | None = None) -> Rows:
     """Build an unlabelled dataset from the arguments of ``predict``; with ``columns``, features follow their order."""
-    columns = columns or Columns()
+    columns = columns or TrainedColumns()
     if isinstance(X, RankingDataset):
         if qid is not None:
             raise DataError("predict: a RankingDataset already contains its queries; omit qid")
@@ -117,7 +117,7 @@ def _without_qid(X: Any) -> Any:
     return X.drop(columns=QID_COLUMN) if hasattr(X, "iloc") else X.drop(QID_COLUMN)
 
 
-def _features(X: Any, qid: Any, columns: Columns, where: str = "X") -> tuple[Any, Any, list[str] | None]:
+def _features(X: Any, qid: Any, columns: TrainedColumns, where: str = "X") -> tuple[Any, Any, list[str] | None]:
     """Feature table, query ids (from a column of the frame if none are given) and column names."""
     if not _is_frame(X):
         if getattr(getattr(X, "dtype", None), "kind", "") == "c":
@@ -149,7 +149,7 @@ def _features(X: Any, qid: Any, columns: Columns, where: str = "X") -> tuple[Any
     return table, qid, names
 
 
-def _encoded(X: Any, columns: Columns) -> Any:
+def _encoded(X: Any, columns: TrainedColumns) -> Any:
     """The frame with categories replaced by codes."""
     codes = {name: columns.codes(X[name], name) for name in columns.categories if name in X.columns}
     if not codes:

@@ -9,16 +9,14 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._names.provenance import fulfils
 from plackett.data.preferences import Preferences
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
-__public__ = ["order_to_grades", "to_order", "to_pairwise", "to_pointwise"]
+__all__ = ["order_to_grades", "to_order", "to_pairwise", "to_pointwise"]
 
 
-@fulfils("data.to_pointwise", paper="Liu 2011, section 1.3.3.1")
 def to_pointwise(data: RankingDataset, *, share: bool = False) -> np.ndarray:
     r"""Target of each document for a pointwise method; larger is better.
 
@@ -32,6 +30,10 @@ def to_pointwise(data: RankingDataset, *, share: bool = False) -> np.ndarray:
     >>> data = RankingDataset.from_arrays(None, None, group=[3], preferences=pairs)
     >>> to_pointwise(data).tolist(), to_pointwise(data, share=True).tolist()
     ([2.0, 0.0, 1.0], [1.0, 0.0, 0.5])
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 1.3.3.1.
     """
     if data.y is not None:
         return data.y
@@ -41,13 +43,16 @@ def to_pointwise(data: RankingDataset, *, share: bool = False) -> np.ndarray:
     return beaten / np.maximum(data.group - 1, 1)[data.query_of_row] if share else beaten
 
 
-@fulfils("data.to_pairwise", paper="Liu 2011, section 1.3.3.2")
 def to_pairwise(data: RankingDataset) -> Preferences:
     """Preferences of a dataset: its own, or else all pairs of unequal labels.
 
     >>> from plackett import RankingDataset
     >>> to_pairwise(RankingDataset.from_arrays(None, [1, 0, 1], group=[3])).to_pairs().tolist()
     [[0, 1], [2, 1]]
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 1.3.3.2.
     """
     return data.preferences if data.preferences is not None else Preferences.from_labels(data)
 
@@ -77,7 +82,6 @@ def order_to_grades(data: RankingDataset, ranks: Any) -> np.ndarray:
     return grades
 
 
-@fulfils("data.judgments", paper="Liu 2011, section 1.2.2")
 def to_order(data: RankingDataset) -> np.ndarray:
     """Rank of each document (1 is best) if the judgements of every query form a total order.
 
@@ -88,6 +92,10 @@ def to_order(data: RankingDataset) -> np.ndarray:
     >>> from plackett import RankingDataset
     >>> to_order(RankingDataset.from_arrays(None, [5, 7, 6], group=[3])).tolist()
     [3, 1, 2]
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 1.2.2.
     """
     ranks = np.zeros(data.n_rows, np.int64)
     if data.y is not None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._base.estimator import derives_from
+from plackett._base.process import is_own_process
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import order_of
 
-__public__ = ["QueryKFold"]
+__all__ = ["QueryKFold"]
+
+if TYPE_CHECKING or not is_own_process():
+    from sklearn.model_selection import BaseCrossValidator
+else:  # see plackett._base.estimator
+    BaseCrossValidator = object
 
 
-class _Splitter:
-    """Replaced by scikit-learn's base class."""
-
-
-@derives_from("sklearn.model_selection", "BaseCrossValidator")
-class QueryKFold(_Splitter):
+class QueryKFold(BaseCrossValidator):
     """K-fold cross-validation over whole queries, for `cross_validate`, `GridSearchCV` and similar tools.
 
     The queries, in order of appearance, are split into ``n_splits`` parts with the same number of queries; each part is
@@ -45,9 +45,6 @@ class QueryKFold(_Splitter):
     [3 4] [0 1 2]
     [0 1 2] [3 4]
     """
-
-    _ids = ()
-    paper = ""
 
     __metadata_request__split = {"qid": True, "groups": True}  # noqa: RUF012 - read by scikit-learn from the class
 

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 
-__public__ = ["labelled_pairs"]
+__all__ = ["labelled_pairs"]
 
 
-@fulfils("M-09", paper="Mohri, Rostamizadeh, Talwalkar 2012")
 def labelled_pairs(first: Any, second: Any, sign: Any) -> RankingDataset:
     """Make a dataset from pairs (x, x′) with a sign: +1 if x′ is better, −1 if x is, 0 if neither.
 
@@ -26,6 +24,10 @@ def labelled_pairs(first: Any, second: Any, sign: Any) -> RankingDataset:
         Features of x and of x′, one row per pair.
     sign
         −1, 0 or +1 for each pair.
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. 2012.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct, find
 from plackett.data.profile import row_hashes
 
-__public__ = ["leaks"]
+__all__ = ["leaks"]
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,13 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.data.estimators import scores_of
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
     from plackett.data.preferences import Preferences
 
-__public__ = ["PermutationSet", "best_order", "sample_order"]
+__all__ = ["PermutationSet", "best_order", "sample_order"]
 
 #: Longest list for which linear extensions are counted: 2^20 subsets, and 20! still fits into 64 bits.
 MAX_COUNTED = 20
@@ -34,6 +33,10 @@ class PermutationSet:
 
     Create one from labels, or with `from_preferences`.
 
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, sections 1.2.2 and 1.3.3.3.
+
     Examples
     --------
     >>> orders = PermutationSet([1, 0, 1])
@@ -44,9 +47,6 @@ class PermutationSet:
     >>> orders.best([0.1, 0.9, 0.5]).tolist()
     [2, 0, 1]
     """
-
-    _ids = ("data.to_listwise",)
-    paper = "Liu 2011, sections 1.2.2 and 1.3.3.3"
 
     def __init__(self, labels: Any) -> None:
         self.labels: np.ndarray | None = np.asarray(labels, np.float64)
@@ -174,7 +174,6 @@ class PermutationSet:
         return completions
 
 
-@fulfils("data.to_listwise", paper="Liu 2011, section 1.3.3.3")
 def sample_order(data: RankingDataset, random_state: Any = None) -> np.ndarray:
     """For every query, draw one order uniformly from those that agree with the labels: rows, from the top down.
 
@@ -184,6 +183,10 @@ def sample_order(data: RankingDataset, random_state: Any = None) -> np.ndarray:
     >>> data = RankingDataset.from_arrays(None, [0, 1, 2, 1, 0], group=[3, 2])
     >>> sample_order(data, random_state=0).tolist()
     [2, 1, 0, 3, 4]
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 1.3.3.3.
     """
     return _draw(data.labels, data.offsets, np.random.default_rng(random_state))
 

@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.trec import as_run
 
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["pool"]
+__all__ = ["pool"]
 
 
-@fulfils("data.pooling", paper="Harman 1993")
 def pool(runs: Sequence[Any], depth: int = 100) -> pl.DataFrame:
     """Pool documents to judge: for each query, the union of the first ``depth`` documents of every run.
 

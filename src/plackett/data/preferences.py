@@ -14,7 +14,7 @@ from plackett.data.resolve import document_rows
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
-__public__ = ["Preferences"]
+__all__ = ["Preferences"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +55,6 @@ class Preferences:
     loser: np.ndarray
     margin: np.ndarray | None = None
     weight: np.ndarray | None = None
-
-    _ids = ("isorank.preferences",)
-    paper = "Zheng, Zha, Sun 2008"
 
     def __post_init__(self) -> None:
         for name, dtype in (("winner", np.int64), ("loser", np.int64), ("margin", np.float64), ("weight", np.float64)):

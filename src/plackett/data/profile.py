@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 
-__public__ = ["profile"]
+__all__ = ["profile"]
 
 #: Cells looked at in one go.
 _BLOCK = 4_000_000

@@ -9,7 +9,7 @@ import numpy as np
 from plackett.data.scaling import beside, check_method, scale_queries, with_relative_names
 from plackett.data.transformer import QueryTransformer
 
-__public__ = ["QueryNormalizer"]
+__all__ = ["QueryNormalizer"]
 
 
 class QueryNormalizer(QueryTransformer):
@@ -57,9 +57,6 @@ class QueryNormalizer(QueryTransformer):
     ----------
     Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval. 2010.
     """
-
-    _ids = ()
-    paper = "Qin, Liu, Xu, Li 2010"
 
     def __init__(self, method: str = "minmax", *, keep: bool = False, n_jobs: int | None = None) -> None:
         self.method = method

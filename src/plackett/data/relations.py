@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from plackett.data.dataset import RankingDataset
 
-__public__ = ["Relation"]
+__all__ = ["Relation"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from plackett.data.relations import Relation
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["read_groups", "read_query_features", "read_relation"]
+__all__ = ["read_groups", "read_query_features", "read_relation"]
 
 #: The control character between fields.
 _UNIT = "\x1f"

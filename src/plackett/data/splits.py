@@ -11,7 +11,6 @@ import numpy as np
 
 from plackett._base.errors import DataError, parameter
 from plackett._names.nearest import plural
-from plackett._names.provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
@@ -20,7 +19,7 @@ from plackett.data.mapped import query_blocks
 from plackett.data.required import check_dataset
 from plackett.data.times import duration, times
 
-__public__ = ["Fold", "letor_folds", "split_by_time", "split_queries"]
+__all__ = ["Fold", "letor_folds", "split_by_time", "split_queries"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,6 @@ class Fold:
         return iter((self.train, self.valid, self.test))
 
 
-@fulfils("LR-04", paper="Qin, Liu, Xu, Li 2010")
 def letor_folds(data: RankingDataset | Sequence[RankingDataset] | Any, n_parts: int = 5) -> list[Fold]:
     r"""LETOR's rotation: fold :math:`k` trains on three parts, validates on the fourth and tests on the fifth.
 
@@ -58,6 +56,11 @@ def letor_folds(data: RankingDataset | Sequence[RankingDataset] | Any, n_parts: 
         split into 21, 21, 21, 21, 22): give their parts, or use `plackett.datasets.load`, to get the official folds.
     n_parts
         Number of parts, at least 3; all but two are for training.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows, ids_array
 from plackett.data.ids import distinct
 
-__public__ = ["OrderedTargetEncoder"]
+__all__ = ["OrderedTargetEncoder"]
 
 #: Feature number under which the statistic of an unknown category is kept.
 _UNKNOWN = -1.0
@@ -65,9 +65,6 @@ class OrderedTargetEncoder(Transformer):
     ----------
     Prokhorenkova, Gusev, Vorobev, Dorogush, Gulin: CatBoost: unbiased boosting with categorical features. NeurIPS 2018.
     """
-
-    _ids = ()
-    paper = "Prokhorenkova, Gusev, Vorobev, Dorogush, Gulin 2018"
 
     __metadata_request__fit = {"qid": True}  # noqa: RUF012 - read by scikit-learn from the class
 

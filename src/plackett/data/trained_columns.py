@@ -17,7 +17,7 @@ _LISTED = 5
 
 
 @dataclass(frozen=True)
-class Columns:
+class TrainedColumns:
     """The columns that a fitted ranker expects in a frame.
 
     Parameters

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from plackett.data.dataset import RankingDataset
 
-__public__ = ["read_qrels", "read_run", "run_frame", "write_qrels", "write_run"]
+__all__ = ["read_qrels", "read_run", "run_frame", "write_qrels", "write_run"]
 
 _KEY = ("qid", "docid")
 

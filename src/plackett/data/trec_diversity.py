@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data._tables import as_polars, find_column, is_table
 from plackett.data._trec_lines import read_lines
 from plackett.data.trec import checked, number_text, write_lines
@@ -15,12 +14,11 @@ from plackett.data.trec import checked, number_text, write_lines
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["read_diversity_qrels", "write_diversity_qrels"]
+__all__ = ["read_diversity_qrels", "write_diversity_qrels"]
 
 _KEY = ("qid", "subtopic", "docid")
 
 
-@fulfils("data.trec_diversity", paper="Clarke, Craswell, Soboroff 2009")
 def read_diversity_qrels(path: str | os.PathLike[str]) -> pl.DataFrame:
     r"""Read judgements by subtopic from a file with lines ``topic subtopic document judgement``.
 

@@ -15,7 +15,7 @@ from plackett.data.trec_diversity import as_diversity_qrels
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["join_run"]
+__all__ = ["join_run"]
 
 #: Label of a document of the run without a judgement; -1, which judgements may hold, is "pooled but not judged".
 NOT_POOLED = -2.0

@@ -12,6 +12,8 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import n_threads
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["make_ranking"]
+
 #: Kinds of features, in the order they are assigned.
 _CYCLE = (
     "match", "count", "match", "static", "query", "match", "copy", "noise", "match", "count",

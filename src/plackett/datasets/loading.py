@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.concat import concat
 from plackett.data.fold_folder import PART_NAMES
 from plackett.data.splits import Fold
@@ -21,12 +20,13 @@ if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
     from plackett.datasets.collection import TextCollection
 
+__all__ = ["available", "load"]
+
 #: The collection that needs no files.
 EMBEDDED = "pydocs"
 _SUFFIXES = ("", ".gz", ".xz", ".zst", ".bz2")
 
 
-@fulfils("LR-09", paper="Qin, Liu, Xu, Li 2010")
 def load(
     name: str,
     fold: int | None = None,
@@ -63,6 +63,11 @@ def load(
     With ``part``, a `RankingDataset`. Without it, a fold whose ``train``, ``valid`` and ``test`` are read when they are
     first used (``valid`` is None where the release has none). ``"pydocs"`` is a `TextCollection` with ``documents``,
     ``queries`` and ``judgements``.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
 
     Examples
     --------

@@ -12,11 +12,6 @@ One method per file; each reorders the scores of any ranker. ``plackett.diversit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from plackett._names.lazy import open_package
 
-if TYPE_CHECKING:
-    from plackett.diversity.reranker import Reranker as Reranker
-
-open_package(__name__, "re-ranker", named={"Reranker": "reranker", "find_reranker": "named"})
+open_package(__name__, "re-ranker")

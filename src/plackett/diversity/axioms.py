@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["check_axioms"]
 
 #: The value of a set: relevance of its members, their distances, relevance and distances of all documents, and which
 #: of them are the members.
@@ -49,7 +50,6 @@ class Violation:
     k: int
 
 
-@fulfils("diverse.objective", paper="Gollapudi, Sharma 2009")
 def check_axioms(
     objective: Objective,
     *,

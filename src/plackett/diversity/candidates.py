@@ -15,7 +15,7 @@ from plackett.data.relations import Relation
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class ScoredCandidates:
     """The documents of each query by decreasing score, as flat arrays for kernels.
 
     Attributes
@@ -47,7 +47,9 @@ class Candidates:
     weight: np.ndarray | None = None
 
     @classmethod
-    def of(cls, data: RankingDataset, scores: Any, k: int | None, depth: int | None, relevance: str) -> Candidates:
+    def of(
+        cls, data: RankingDataset, scores: Any, k: int | None, depth: int | None, relevance: str
+    ) -> ScoredCandidates:
         """Sort the documents of each query by their scores."""
         scores = scores_of(data, scores)
         bad = np.flatnonzero(~np.isfinite(scores))
@@ -70,7 +72,7 @@ class Candidates:
                 values = np.where(scale > 0.0, (scores - low) / scale, 1.0)  # equal scores are equally relevant
         return cls(data, order, values, chosen, candidates)
 
-    def with_aspects(self, aspects: Any, weight: Any) -> Candidates:
+    def with_aspects(self, aspects: Any, weight: Any) -> ScoredCandidates:
         """Add the aspects of the queries."""
         if aspects is None:
             raise DataError("aspects are needed: how well each document serves each aspect of its query, (rows, T)")
@@ -87,7 +89,7 @@ class Candidates:
                 raise DataError("aspect_weight must be 0 or more")
         return replace(self, aspects=table, aspect_weight=weights)
 
-    def with_similarity(self, similarity: Any) -> Candidates:
+    def with_similarity(self, similarity: Any) -> ScoredCandidates:
         """Add what makes documents alike."""
         data = self.data
         if similarity is None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett.diversity.candidates import Candidates, the_rest
+from plackett.diversity.candidates import ScoredCandidates, the_rest
 from plackett.diversity.reranker import Reranker
 
 
@@ -30,7 +30,7 @@ class WithDistance(Reranker):
         if not 0.0 <= self.trade_off <= 1.0:
             raise DataError(f"trade_off={self.trade_off}; give a number from 0 (novelty) to 1 (relevance)")
 
-    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+    def _arguments(self, pool: ScoredCandidates) -> tuple[Any, ...]:
         near = (pool.vectors, pool.pointers, pool.other, pool.weight)
         return pool.relevance, pool.chosen, pool.candidates, *near, self.trade_off
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
-from plackett.diversity.candidates import Candidates
+from plackett.diversity.candidates import ScoredCandidates
 from plackett.diversity.reranker import Reranker
+
+__all__ = ["IASelect", "satisfaction"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,21 +42,18 @@ class IASelect(Reranker):
     Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.iaselect",)
-    paper: ClassVar[str] = "Agrawal et al. 2009"
     name: ClassVar[str] = "IASelect"
     needs_aspects: ClassVar[bool] = True
 
     def _kernel(self) -> Any:
         return _select
 
-    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+    def _arguments(self, pool: ScoredCandidates) -> tuple[Any, ...]:
         assert pool.aspects is not None
         value = pool.aspects if self.relevance == "none" else pool.aspects * pool.relevance[:, None]
         return value, pool.aspect_weight, pool.chosen, pool.candidates
 
 
-@fulfils("diverse.pobjective", paper="Agrawal et al. 2009")
 def satisfaction(aspects: Any, aspect_weight: Any) -> np.ndarray:
     r"""The objective of `IASelect` for the first 1, 2, … documents of a list: P(a user finds something).
 
@@ -65,6 +63,10 @@ def satisfaction(aspects: Any, aspect_weight: Any) -> np.ndarray:
         How well each document of the list, best first, serves each aspect, ``(documents, T)``.
     aspect_weight
         Probability of each aspect.
+
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
 
     Examples
     --------

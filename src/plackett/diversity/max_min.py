@@ -13,6 +13,8 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to
 from plackett.diversity.distances import WithDistance, relevance_first
 
+__all__ = ["MaxMin"]
+
 #: `MaxMin.best` enumerates sets up to this number.
 _MOST_SETS = 2_000_000
 
@@ -42,8 +44,6 @@ class MaxMin(WithDistance):
     Gollapudi and Sharma: An axiomatic approach for result diversification. WWW 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.maxmin",)
-    paper: ClassVar[str] = "Gollapudi, Sharma 2009"
     name: ClassVar[str] = "MaxMin"
 
     def _kernel(self) -> Any:

@@ -11,6 +11,8 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to
 from plackett.diversity.distances import WithDistance, relevance_first
 
+__all__ = ["MaxSum"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MaxSum(WithDistance):
@@ -36,8 +38,6 @@ class MaxSum(WithDistance):
     Gollapudi and Sharma: An axiomatic approach for result diversification. WWW 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.maxsum",)
-    paper: ClassVar[str] = "Gollapudi, Sharma 2009"
     name: ClassVar[str] = "MaxSum"
 
     def _kernel(self) -> Any:

@@ -11,6 +11,8 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to, the_rest
 from plackett.diversity.distances import WithDistance
 
+__all__ = ["MMR"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MMR(WithDistance):
@@ -34,8 +36,6 @@ class MMR(WithDistance):
     SIGIR 1998.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("conv.diversity",)
-    paper: ClassVar[str] = "Carbonell, Goldstein 1998"
     name: ClassVar[str] = "MMR"
 
     trade_off: float = 0.7

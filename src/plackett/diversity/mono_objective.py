@@ -11,6 +11,8 @@ from plackett._kernels.kernel import kernel
 from plackett.diversity.candidates import similar_to, the_rest
 from plackett.diversity.distances import WithDistance
 
+__all__ = ["MonoObjective"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MonoObjective(WithDistance):
@@ -33,8 +35,6 @@ class MonoObjective(WithDistance):
     Gollapudi and Sharma: An axiomatic approach for result diversification. WWW 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.mono",)
-    paper: ClassVar[str] = "Gollapudi, Sharma 2009"
     name: ClassVar[str] = "MonoObjective"
 
     def _kernel(self) -> Any:

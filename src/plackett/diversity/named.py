@@ -11,6 +11,8 @@ from plackett._names.catalogue import find
 from plackett._names.nearest import hint
 from plackett.diversity.reranker import Reranker
 
+__all__ = ["find_reranker"]
+
 
 def find_reranker(method: str | Reranker, **parameters: Any) -> Reranker:
     """Make a re-ranker from its name, in any spelling, with parameters.

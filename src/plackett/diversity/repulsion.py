@@ -9,8 +9,10 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett.diversity.candidates import Candidates, similar_to, the_rest
+from plackett.diversity.candidates import ScoredCandidates, similar_to, the_rest
 from plackett.diversity.reranker import Reranker
+
+__all__ = ["Repulsion"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +44,6 @@ class Repulsion(Reranker):
     (the framework; the sign is reversed here).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.relational",)
-    paper: ClassVar[str] = "Qin et al. 2008"
     name: ClassVar[str] = "Repulsion"
     needs_similarity: ClassVar[bool] = True
 
@@ -59,7 +59,7 @@ class Repulsion(Reranker):
     def _kernel(self) -> Any:
         return _push
 
-    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+    def _arguments(self, pool: ScoredCandidates) -> tuple[Any, ...]:
         near = (pool.vectors, pool.pointers, pool.other, pool.weight)
         return pool.relevance, pool.chosen, pool.candidates, *near, self.strength
 

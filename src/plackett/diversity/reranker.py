@@ -10,7 +10,9 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
-from plackett.diversity.candidates import Candidates
+from plackett.diversity.candidates import ScoredCandidates
+
+__all__ = ["Reranker"]
 
 #: How scores become relevance from 0 to 1.
 _RELEVANCE = ("minmax", "sum", "none")
@@ -34,8 +36,6 @@ class Reranker:
         the sum of the scores above the smallest), or ``"none"`` (as they are).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = ""
     name: ClassVar[str]
     #: Whether the method needs aspects, and whether it needs a similarity.
     needs_aspects: ClassVar[bool] = False
@@ -100,7 +100,7 @@ class Reranker:
     ) -> np.ndarray:
         """Rows of the dataset in the diversified order, query by query; parameters as in `rerank`."""
         self._check()
-        pool = Candidates.of(data, scores, self.k, self.depth, self.relevance)
+        pool = ScoredCandidates.of(data, scores, self.k, self.depth, self.relevance)
         if self.needs_aspects:
             pool = pool.with_aspects(aspects, aspect_weight)
         elif aspects is not None:
@@ -125,6 +125,6 @@ class Reranker:
         """The kernel ``(lo, hi, offsets, *arguments, order)`` that puts the chosen documents first."""
         raise NotImplementedError
 
-    def _arguments(self, pool: Candidates) -> tuple[Any, ...]:
+    def _arguments(self, pool: ScoredCandidates) -> tuple[Any, ...]:
         """The arguments of the kernel."""
         raise NotImplementedError

@@ -20,7 +20,7 @@ from plackett.diversity.reranker import Reranker
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["diversify"]
+__all__ = ["diversify"]
 
 
 def diversify(

@@ -10,18 +10,17 @@ import numpy as np
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett._names.nearest import plural
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.data.required import check_dataset
-from plackett.evaluation.tables import Renderable, Table, TableCell
+from plackett.evaluation.tables import Renderable, Table
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["churn"]
+__all__ = ["churn"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,11 +74,11 @@ class Churn(Renderable):
             for one in part.rows(named=True):
                 ends = [f"{one[name]}" if one[name] <= self.k else "–" for name in ("old_rank", "new_rank")]
                 label = [f"{one['label']:g}"] if "label" in one else []
-                cells.append(tuple(map(TableCell, [str(one["docid"]), *ends, *label])))
+                cells.append([str(one["docid"]), *ends, *label])
             value = row.get("difference")
             gain = "" if value is None else f"; {self.measure} {row['old']:.4f} before, {row['new']:.4f} after"
             header = ("document", "rank before", "rank after", *(["label"] if "label" in part.columns else []))
-            tables.append(Table(header, tuple(cells), caption=f"Query {row['qid']}{gain}"))
+            tables.append(Table.of(header, tuple(cells), caption=f"Query {row['qid']}{gain}"))
         return tables
 
     def __repr__(self) -> str:
@@ -92,7 +91,7 @@ class Churn(Renderable):
     def _layout(self, *, n_queries: int = 10, digits: int = 4) -> Table:  # type: ignore[override]
         names = self.per_query.columns
         rows = tuple(
-            tuple(TableCell(f"{value:.{digits}f}" if isinstance(value, float) else _word(value)) for value in row)
+            tuple(f"{value:.{digits}f}" if isinstance(value, float) else _word(value) for value in row)
             for row in self.per_query.head(n_queries).rows()
         )
         m = self.mean
@@ -101,7 +100,7 @@ class Churn(Renderable):
             f"{m['moved']:.2f} move, on average over {plural(self.per_query.height, 'query', 'queries')}; "
             f"{m['unchanged']:.0%} of the queries stay as they are.",
         )
-        return Table(tuple(name.replace("_", " ") for name in names), rows, notes=notes)
+        return Table.of(tuple(name.replace("_", " ") for name in names), rows, notes=notes)
 
     def _frame(self) -> pl.DataFrame:
         return self.per_query
@@ -110,7 +109,6 @@ class Churn(Renderable):
         return {"k": self.k, "measure": self.measure, "mean": self.mean, "per_query": self.per_query.to_dicts()}
 
 
-@fulfils(paper="Liu 2011, Learning to rank for information retrieval, 20.7")
 def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any = "nDCG@10") -> Churn:
     """What would change for users if ``new`` replaced ``old``: the first k results of each query, before and after.
 
@@ -125,6 +123,10 @@ def churn(old: Any, new: Any, data: RankingDataset, *, k: int = 10, measure: Any
         Number of results that users see.
     measure
         Measure of the lists before and after.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 20.7.
 
     Examples
     --------

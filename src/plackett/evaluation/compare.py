@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.compare_evaluations import Test, compare_evaluations, named_systems
 from plackett.evaluation.comparison import Comparison
@@ -16,10 +15,9 @@ from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
 from plackett.measures.ranking import Scored
 
-__public__ = ["compare"]
+__all__ = ["compare"]
 
 
-@fulfils(paper="Smucker, Allan and Carterette 2007; Carterette 2012; Sakai 2014, Statistical reform in IR?")
 def compare(
     data: RankingDataset | Any,
     scores: Mapping[str, Any],
@@ -86,6 +84,14 @@ def compare(
     Notes
     -----
     A query that a measure skips for any system is left out for all systems on that measure.
+
+    References
+    ----------
+    Smucker, Allan, Carterette: A comparison of statistical significance tests for information retrieval evaluation.
+    CIKM 2007.
+    Carterette: Multiple testing in statistical analysis of systems-based information retrieval experiments. ACM
+    Transactions on Information Systems 2012.
+    Sakai: Statistical reform in information retrieval? SIGIR Forum 2014.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from plackett.evaluation.significance.effects import TOLERANCE
 from plackett.evaluation.significance.intervals import interval as interval_function
 from plackett.measures.base import Measure
 
-__public__ = ["compare_evaluations"]
+__all__ = ["compare_evaluations"]
 
 #: A test by name, or a function of two arrays that returns a p-value.
 Test = str | Callable[[np.ndarray, np.ndarray], Any]

@@ -11,7 +11,7 @@ from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.base import Measure
 from plackett.measures.language import parse_all
 
-__public__ = ["compare_runs"]
+__all__ = ["compare_runs"]
 
 
 def compare_runs(

@@ -106,9 +106,9 @@ class Comparison(Renderable):
                 marks = [letters[worse] for worse in row["better_than"]]
                 cells.append(TableCell(text, row["best"], (", " if len(self.systems) > 26 else "").join(marks)))
             columns.append(cells)
-        names = [(TableCell(letters[system]), TableCell(system)) for system in self.systems]
+        names = [(letters[system], system) for system in self.systems]
         rows = tuple((*name, *row) for name, row in zip(names, zip(*columns, strict=True), strict=True))
-        return Table(("", "system", *self.measures), rows, notes=self._notes(intervals), n_names=2)
+        return Table.of(("", "system", *self.measures), rows, notes=self._notes(intervals), n_names=2)
 
     def differences(self, *, digits: int = 4) -> Table:
         """Each pair of systems, by their letters, as a table for `plackett.evaluation.tables.FORMATS`.
@@ -119,17 +119,17 @@ class Comparison(Renderable):
         letters = self.letters
         rows = tuple(
             (
-                TableCell(row["measure"]),
-                TableCell(f"{letters[row['a']]} − {letters[row['b']]}"),
+                row["measure"],
+                f"{letters[row['a']]} − {letters[row['b']]}",
                 TableCell(f"{row['difference']:+.{digits}f}", row["significant"]),
-                TableCell(f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]"),
-                TableCell("<0.0001" if row["p_corrected"] < 5e-5 else f"{row['p_corrected']:.4f}"),
-                TableCell(f"{row['wins']}/{row['ties']}/{row['losses']}"),
+                f"[{row['low']:+.{digits}f}, {row['high']:+.{digits}f}]",
+                "<0.0001" if row["p_corrected"] < 5e-5 else f"{row['p_corrected']:.4f}",
+                f"{row['wins']}/{row['ties']}/{row['losses']}",
             )
             for row in self.pairs.iter_rows(named=True)
         )
         header = ("measure", "pair", "difference", f"{1 - self.alpha:.0%} interval", "p", "win/tie/loss")
-        return Table(header, rows, notes=(f"p: {self._test()}.",), n_names=2)
+        return Table.of(header, rows, notes=(f"p: {self._test()}.",), n_names=2)
 
     def _test(self) -> str:
         """How the p-values were computed."""

@@ -13,12 +13,11 @@ import numpy as np
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError, PlackettWarning, in_shell
 from plackett._names.nearest import plural
-from plackett._names.provenance import fulfils
 from plackett.data.added import added_rows
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import predict, scores_of
 from plackett.data.validation import unmasked
-from plackett.evaluation.tables import Renderable, Table, TableCell
+from plackett.evaluation.tables import Renderable, Table
 from plackett.measures.base import Measure
 from plackett.measures.blocks import measured
 from plackett.measures.doubts import every_document_relevant, measure_doubts
@@ -29,7 +28,7 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["evaluate"]
+__all__ = ["evaluate"]
 
 #: Longer lists of plain labels without queries are warned about.
 _LONG_LIST = 100
@@ -79,12 +78,12 @@ class Evaluation(Renderable):
         return f"Evaluation({plural(self.qids.size, 'query', 'queries', form='')}: {means})"
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
-        rows = tuple((TableCell(name), TableCell(f"{value:.{digits}f}")) for name, value in self.mean.items())
+        rows = tuple((name, f"{value:.{digits}f}") for name, value in self.mean.items())
         notes = (
             f"{plural(self.qids.size, 'query', 'queries')}.",
             *(f"Beware: {doubt}" for doubt in self.doubts.values()),
         )
-        return Table(("measure", "mean"), rows, notes=notes)
+        return Table.of(("measure", "mean"), rows, notes=notes)
 
     def _frame(self) -> pl.DataFrame:
         return self.per_query
@@ -98,7 +97,6 @@ class Evaluation(Renderable):
         }
 
 
-@fulfils("eval.protocol")
 def evaluate(
     data: RankingDataset | Any,
     scores: Any,

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.data.trec_join import NOT_POOLED, JoinedRun, join_run
 from plackett.evaluation.evaluate import Evaluation, measure_scored
 from plackett.measures.base import Measure
@@ -18,7 +17,7 @@ from plackett.measures.language import parse_all
 from plackett.measures.presets import PRESETS, with_preset
 from plackett.measures.ranking import Scored
 
-__public__ = ["evaluate_run"]
+__all__ = ["evaluate_run"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +36,6 @@ class RunEvaluation(Evaluation):
     unjudged: np.ndarray
 
 
-@fulfils("eval.protocol")
 def evaluate_run(
     qrels: Any,
     run: Any,

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.evaluation.winning_number import Results, results_matrix
 
-__public__ = ["friedman", "mean_ranks", "nemenyi"]
+__all__ = ["friedman", "mean_ranks", "nemenyi"]
 
 #: Number of permutations of the ranks drawn if there are more.
 _PERMUTATIONS = 9_999
@@ -45,9 +44,6 @@ def mean_ranks(results: Results, *, ascending: bool = True) -> dict[str, float]:
     return dict(zip(algorithms, ranks.mean(axis=0).tolist(), strict=True))
 
 
-@fulfils(
-    paper="Friedman 1937, The use of ranks; Demšar 2006, Statistical comparisons of classifiers over multiple data sets"
-)
 def friedman(results: Results, *, ascending: bool = True) -> FriedmanTest:
     r"""Friedman's test: do all algorithms have the same mean rank over the datasets?
 
@@ -61,6 +57,12 @@ def friedman(results: Results, *, ascending: bool = True) -> FriedmanTest:
 
     >>> friedman({"d1": {"a": 0.3, "b": 0.2}, "d2": {"a": 0.2, "b": 0.3}}).pvalue
     1.0
+
+    References
+    ----------
+    Friedman: The use of ranks to avoid the assumption of normality implicit in the analysis of variance. Journal of the
+    American Statistical Association 1937.
+    Demšar: Statistical comparisons of classifiers over multiple data sets. JMLR 2006.
     """
     from scipy.stats import chi2, f
 
@@ -101,7 +103,6 @@ def friedman_permuted(results: Results, *, ascending: bool = True, random_state:
     return float((1 + ((sums**2).sum(axis=1) >= observed).sum()) / (1 + _PERMUTATIONS))
 
 
-@fulfils(paper="Nemenyi 1963; Demšar 2006, Statistical comparisons of classifiers over multiple data sets")
 def nemenyi(results: Results, *, alpha: float = 0.05, ascending: bool = True) -> Nemenyi:
     r"""Nemenyi's test of all pairs after `friedman`: mean ranks further apart than the critical difference differ.
 
@@ -113,6 +114,11 @@ def nemenyi(results: Results, *, alpha: float = 0.05, ascending: bool = True) ->
     >>> results = {f"d{i}": {"a": 0.3, "b": 0.2} for i in range(6)}
     >>> round(nemenyi(results).critical_difference, 3)  # 1.960 · √(2 · 3 / (6 · 6))
     0.8
+
+    References
+    ----------
+    Nemenyi: Distribution-free multiple comparisons. PhD thesis, Princeton University 1963.
+    Demšar: Statistical comparisons of classifiers over multiple data sets. JMLR 2006.
     """
     from scipy.stats import studentized_range
 

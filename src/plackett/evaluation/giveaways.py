@@ -14,7 +14,7 @@ from plackett.evaluation.importance import feature_names, feature_scores
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__public__ = ["giveaways"]
+__all__ = ["giveaways"]
 
 #: A feature that alone reaches this share of the way from a random to the ideal order gives the labels away. The best
 #: single feature of public datasets reaches .81.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
@@ -17,10 +16,9 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["permutation_importance", "single_feature_importance"]
+__all__ = ["permutation_importance", "single_feature_importance"]
 
 
-@fulfils("features.importance", paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def single_feature_importance(
     data: RankingDataset, measure: str | Measure | Callable[..., float] = "nDCG@10", *, random_state: int = 0
 ) -> pl.DataFrame:
@@ -41,6 +39,10 @@ def single_feature_importance(
     polars.DataFrame
         ``feature``, ``importance`` (the better of the two), ``direction`` (``"high first"`` or ``"low first"``; the
         former if both are equal), ``high_first`` and ``low_first``; the most important feature first.
+
+    References
+    ----------
+    Geng, Liu, Qin, Li: Feature selection for ranking. SIGIR 2007.
 
     Examples
     --------
@@ -67,9 +69,6 @@ def single_feature_importance(
     return frame.sort("importance", descending=True, maintain_order=True)
 
 
-@fulfils(
-    paper="Breiman 2001, Random forests; Fisher, Rudin and Dominici 2019, All models are wrong, but many are useful"
-)
 def permutation_importance(
     ranker: Any,
     data: RankingDataset,
@@ -107,6 +106,11 @@ def permutation_importance(
     polars.DataFrame
         ``feature``, ``importance`` and its standard deviation ``std`` over the repeats (0 for one); the most important
         feature first.
+
+    References
+    ----------
+    Breiman: Random forests. Machine Learning 2001.
+    Fisher, Rudin, Dominici: All models are wrong, but many are useful. JMLR 2019.
 
     Examples
     --------

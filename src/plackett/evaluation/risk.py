@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import differences, matrix
 
-__public__ = ["geo_risk", "trisk", "urisk", "zrisk"]
+__all__ = ["geo_risk", "reward_risk", "trisk", "urisk", "zrisk"]
 
 
 class RewardRisk(NamedTuple):
@@ -19,7 +18,6 @@ class RewardRisk(NamedTuple):
     risk: float
 
 
-@fulfils(paper="Wang, Bennett and Collins-Thompson 2012, Robust ranking models via risk-sensitive optimization")
 def reward_risk(system: Any, baseline: Any) -> RewardRisk:
     r"""Reward and risk of a system against a baseline; larger values are better.
 
@@ -30,12 +28,15 @@ def reward_risk(system: Any, baseline: Any) -> RewardRisk:
 
     >>> reward_risk([0.5, 0.75], [0.25, 1.0])
     RewardRisk(reward=0.125, risk=0.125)
+
+    References
+    ----------
+    Wang, Bennett, Collins-Thompson: Robust ranking models via risk-sensitive optimization. SIGIR 2012.
     """
     d = differences(system, baseline)
     return RewardRisk(float(np.maximum(d, 0).mean()), float(np.maximum(-d, 0).mean()))
 
 
-@fulfils(paper="Wang, Bennett and Collins-Thompson 2012, Robust ranking models via risk-sensitive optimization")
 def urisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
     r"""Risk-sensitive utility: reward minus (1 + α) times the risk.
 
@@ -45,13 +46,14 @@ def urisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
 
     >>> urisk([0.5, 0.75], [0.25, 1.0], alpha=2)
     -0.25
+
+    References
+    ----------
+    Wang, Bennett, Collins-Thompson: Robust ranking models via risk-sensitive optimization. SIGIR 2012.
     """
     return float(_weighted(system, baseline, alpha).mean())
 
 
-@fulfils(
-    paper="Dinçer, Macdonald and Ounis 2014, Hypothesis testing for the risk-sensitive evaluation of retrieval systems"
-)
 def trisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
     r"""`urisk` divided by its standard error, a Student's t with n − 1 degrees of freedom.
 
@@ -63,6 +65,10 @@ def trisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
 
     >>> trisk([0.5, 0.5], [0.5, 0.5])
     0.0
+
+    References
+    ----------
+    Dinçer, Macdonald, Ounis: Hypothesis testing for the risk-sensitive evaluation of retrieval systems. SIGIR 2014.
     """
     x = _weighted(system, baseline, alpha)
     if x.size < 2:
@@ -73,9 +79,6 @@ def trisk(system: Any, baseline: Any, *, alpha: float = 1.0) -> float:
         return float(np.divide(x.mean(), x.std(ddof=1) / np.sqrt(x.size)))
 
 
-@fulfils(
-    paper="Dinçer, Macdonald and Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple baselines"
-)
 def zrisk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
     r"""ZRisk of several systems, with all of them together as the baseline.
 
@@ -95,6 +98,10 @@ def zrisk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
     alpha
         Additional weight of the losses.
 
+    References
+    ----------
+    Dinçer, Macdonald, Ounis: Risk-sensitive evaluation and learning to rank using multiple baselines. SIGIR 2016.
+
     Examples
     --------
     >>> zrisk([[0.5, 0.25], [0.25, 0.125]]).tolist()  # the first has two thirds of each query's total
@@ -103,9 +110,6 @@ def zrisk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
     return _chi_squared(matrix(values), alpha)
 
 
-@fulfils(
-    paper="Dinçer, Macdonald and Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple baselines"
-)
 def geo_risk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
     r"""GeoRisk of several systems: the geometric mean of a system's mean value and its robustness over queries.
 
@@ -119,6 +123,10 @@ def geo_risk(values: Any, *, alpha: float = 1.0) -> np.ndarray:
         Queries × systems, 0 or more. Queries with NaN for any system are left out.
     alpha
         Additional weight of the losses.
+
+    References
+    ----------
+    Dinçer, Macdonald, Ounis: Risk-sensitive evaluation and learning to rank using multiple baselines. SIGIR 2016.
 
     Examples
     --------

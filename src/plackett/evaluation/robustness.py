@@ -9,7 +9,6 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.measures.base import Measure
@@ -19,10 +18,9 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["robustness", "switch_probability"]
+__all__ = ["robustness", "switch_probability"]
 
 
-@fulfils("robust.measure", paper="Liu 2011, Learning to rank for information retrieval, 20.7")
 def switch_probability(
     data: RankingDataset, scores: Any, *, noise: float = 0.1, relative: bool = True, k: int | None = None
 ) -> pl.DataFrame:
@@ -53,6 +51,10 @@ def switch_probability(
     polars.DataFrame
         ``qid``, ``mean`` of the :math:`p_i` and ``discounted``, their mean with weights :math:`1/\log_2(1 + i)`. Both
         are 0 for lists of one document.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 20.7.
 
     Examples
     --------
@@ -96,7 +98,6 @@ class Robustness:
         return f"Robustness({self.measure}: {means})"
 
 
-@fulfils("robust.metric", paper="Liu 2011, Learning to rank for information retrieval, 20.7")
 def robustness(
     data: RankingDataset,
     scores: Any,
@@ -137,6 +138,10 @@ def robustness(
         Number of samples.
     random_state
         Seed.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 20.7.
 
     Examples
     --------

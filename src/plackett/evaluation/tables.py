@@ -8,7 +8,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,24 @@ class Table:
     caption: str = ""
     notes: tuple[str, ...] = ()
     n_names: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        header: Iterable[str],
+        rows: Iterable[Iterable[TableCell | str]],
+        *,
+        caption: str = "",
+        notes: Iterable[str] = (),
+        n_names: int = 1,
+    ) -> Table:
+        """A table from texts, and cells where there is more to say.
+
+        >>> Table.of(["ranker", "AP"], [["A", TableCell("0.5", best=True)]]).rows[0][1].best
+        True
+        """
+        cells = tuple(tuple(TableCell(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
+        return cls(tuple(header), cells, caption, tuple(notes), n_names)
 
     @property
     def sides(self) -> list[str]:

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.effects import TOLERANCE
 
-__public__ = ["winning_number"]
+__all__ = ["normalised_winning_number", "winning_number"]
 
 Results = Mapping[str, Mapping[str, float]]
 
 
-@fulfils("LR-06", paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection for research on learning to rank")
 def winning_number(results: Results, *, ascending: bool = True) -> dict[str, int]:
     r"""Number of wins of each algorithm over the others on all datasets.
 
@@ -32,6 +30,11 @@ def winning_number(results: Results, *, ascending: bool = True) -> dict[str, int
     ascending
         Whether larger values are better.
 
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
+
     Examples
     --------
     >>> winning_number({"d1": {"a": 0.3, "b": 0.2, "c": 0.1}, "d2": {"a": 0.1, "b": 0.2, "c": 0.2}})
@@ -41,7 +44,6 @@ def winning_number(results: Results, *, ascending: bool = True) -> dict[str, int
     return dict(zip(algorithms, _wins(values, ascending).tolist(), strict=True))
 
 
-@fulfils(paper="Tax, Bockting and Hiemstra 2015, A cross-benchmark comparison of 87 learning to rank methods")
 def normalised_winning_number(results: Results, *, ascending: bool = True) -> dict[str, float]:
     """Winning number divided by its ideal value, the number of comparisons the algorithm took part in.
 
@@ -50,6 +52,11 @@ def normalised_winning_number(results: Results, *, ascending: bool = True) -> di
 
     >>> normalised_winning_number({"d1": {"a": 0.3, "b": 0.2}, "d2": {"a": 0.1, "b": 0.2, "c": 0.3}})["c"]
     1.0
+
+    References
+    ----------
+    Tax, Bockting, Hiemstra: A cross-benchmark comparison of 87 learning to rank methods. Information Processing &
+    Management 2015.
     """
     algorithms, values = results_matrix(results)
     present = ~np.isnan(values)

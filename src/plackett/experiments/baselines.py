@@ -6,9 +6,8 @@ from typing import Any
 
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
-from plackett._names.provenance import fulfils
 
-__public__ = ["letor_baselines"]
+__all__ = ["letor_baselines"]
 
 _MAPPINGS = ("linear", "exp2")
 _PRICE = Real(1e-4, 10.0, log=True)
@@ -29,7 +28,6 @@ BASELINES: dict[str, tuple[str, SearchSpace]] = {
 RELEASES = {"letor3": tuple(BASELINES), "letor4": ("RankSVM", "RankBoost", "ListNet", "AdaRank")}
 
 
-@fulfils("LR-07", paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection; Liu 2011, section 11.1")
 def letor_baselines(release: str = "letor3") -> dict[str, Any]:
     """Arguments of `experiment` for LETOR's baselines: rankers, search spaces, selection by MAP, the release's rules.
 
@@ -40,6 +38,12 @@ def letor_baselines(release: str = "letor3") -> dict[str, Any]:
     ----------
     release
         ``"letor3"`` (seven baselines) or ``"letor4"`` (four of them).
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 11.1.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from plackett._base.errors import DataError
 from plackett.data.estimators import predict
 from plackett.experiments.cells.cell import Cell, CellTrial
 from plackett.experiments.cells.folder import CellFolder
-from plackett.experiments.cells.key import blended_key, versions
+from plackett.experiments.cells.key import blended_key, describe, versions
 from plackett.experiments.cells.trials import Protocol
 from plackett.experiments.data import Folds
 from plackett.measures.base import Measure
@@ -39,6 +39,13 @@ class BestBlended:
     def name(self) -> str:
         """What it is called."""
         return f"Blend of best {self.n_best}"
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What it is, as the manifest of an experiment has it."""
+        from plackett.rankers.blend import Blend
+
+        return describe(Blend(n_best=self.n_best))
 
 
 def blended_cells(

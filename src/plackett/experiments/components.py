@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.rankers.base import GradientTrained, Ranker
@@ -18,7 +17,7 @@ from plackett.rankers.base import GradientTrained, Ranker
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["components"]
+__all__ = ["components"]
 
 #: Input and output space of each approach.
 SPACES = {
@@ -41,7 +40,6 @@ class Components:
     sum_over: str
 
 
-@fulfils("exp.four_components", paper="Liu 2011, Learning to rank for information retrieval, section 1.3")
 def components(ranker: Ranker) -> Components:
     """Approach, input space, output space, hypothesis space and loss of a ranker.
 
@@ -49,6 +47,10 @@ def components(ranker: Ranker) -> Components:
     space from the scorer it trains; if the ranker is not fitted, a copy is trained on a few documents to find out.
     Whether the loss is a sum over documents, over pairs or over whole lists is determined by computing it
     (`decomposition`): lambda gradients, for example, are pairwise in form but depend on whole lists.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 1.3.
 
     Examples
     --------

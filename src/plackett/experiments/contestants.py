@@ -28,9 +28,10 @@ class Contestant:
 
     def imputed(self, imputer: Any) -> Contestant:
         """The same, with missing values filled in first, if the ranker does not accept them itself."""
-        from sklearn.base import clone
-        from sklearn.pipeline import Pipeline
         from sklearn.utils import get_tags
+
+        from plackett._base.estimator import clone
+        from plackett.rankers.pipelines import Pipeline
 
         try:
             accepts = get_tags(self.ranker).input_tags.allow_nan

@@ -14,7 +14,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
 from plackett._kernels.kernel import n_threads
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import build, fit, predict
 from plackett.evaluation.evaluate import measure_scored
@@ -27,10 +26,9 @@ from plackett.measures.presets import with_preset
 from plackett.measures.ranking import Scored
 from plackett.rankers.named import ranker_named
 
-__public__ = ["cross_validate"]
+__all__ = ["cross_validate"]
 
 
-@fulfils(paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection for research on learning to rank")
 def cross_validate(
     data: RankingDataset | Iterable[Any] | Mapping[str, Any],
     ranker: Any,
@@ -96,6 +94,11 @@ def cross_validate(
     CrossValidation
         ``.mean`` (over folds, LETOR's figure), ``.mean_over_queries``, ``.folds``, ``.trials``, ``.per_query``,
         ``.best_settings``.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett.evaluation.evaluate import Evaluation
-from plackett.evaluation.tables import Renderable, Table, TableCell
+from plackett.evaluation.tables import Renderable, Table
 from plackett.measures.base import Measure
 
 if TYPE_CHECKING:
@@ -131,20 +131,14 @@ class CrossValidation(Renderable):
 
     def _layout(self, *, digits: int = 4) -> Table:  # type: ignore[override]
         rows = [
-            (
-                TableCell(str(trial.fold)),
-                TableCell(trial.label),
-                *(TableCell(f"{e.mean[name]:.{digits}f}") for name in self.measures),
-            )
+            (str(trial.fold), trial.label, *(f"{e.mean[name]:.{digits}f}" for name in self.measures))
             for trial, e in zip(self.chosen, self.evaluations, strict=True)
         ]
-        rows.append(
-            (TableCell("mean"), TableCell(""), *(TableCell(f"{self.mean[name]:.{digits}f}") for name in self.measures))
-        )
+        rows.append(("mean", "", *(f"{self.mean[name]:.{digits}f}" for name in self.measures)))
         notes = (
             () if len(self.tried) == len(self.chosen) else (f"Settings selected by {self.select} on validation data.",)
         )
-        return Table(("fold", "setting", *self.measures), tuple(rows), notes=notes, n_names=2)
+        return Table.of(("fold", "setting", *self.measures), rows, notes=notes, n_names=2)
 
     def _frame(self) -> pl.DataFrame:
         return self.folds

@@ -13,7 +13,7 @@ from plackett.evaluation.significance.effects import TOLERANCE
 from plackett.measures.language import parse
 
 if TYPE_CHECKING:
-    from plackett.experiments.result import Experiment
+    from plackett.experiments.cells.finished import Finished
 
 #: What it means if a part has no relevant document.
 _WITHOUT = {
@@ -23,7 +23,7 @@ _WITHOUT = {
 }
 
 
-def doubts(experiment: Experiment) -> list[str]:
+def doubts(experiment: Finished) -> list[str]:
     """One sentence for each problem that makes figures meaningless; empty for most experiments."""
     return [
         sentence
@@ -38,7 +38,7 @@ def doubts(experiment: Experiment) -> list[str]:
     ]
 
 
-def left_out(experiment: Experiment) -> list[str]:
+def left_out(experiment: Finished) -> list[str]:
     """Which datasets have documents to learn from only."""
     some = [name for name, folds in experiment.folds.items() if any(added_rows(f.train).size for f in folds.values())]
     if not some:
@@ -56,7 +56,7 @@ def says_nothing(values: Mapping[str, np.ndarray]) -> bool:
     return all(np.allclose(first, other, rtol=0.0, atol=TOLERANCE, equal_nan=True) for other in others)
 
 
-def _giveaways(experiment: Experiment, dataset: str) -> list[str]:
+def _giveaways(experiment: Finished, dataset: str) -> list[str]:
     """Features that give the labels away."""
     found = giveaways(next(iter(experiment.folds[dataset].values())).train)
     if not found:
@@ -68,7 +68,7 @@ def _giveaways(experiment: Experiment, dataset: str) -> list[str]:
     ]
 
 
-def _labels(experiment: Experiment, dataset: str) -> list[str]:
+def _labels(experiment: Finished, dataset: str) -> list[str]:
     """Parts without a relevant document (a label above 0), and data without an irrelevant one."""
     sentences, lowest = [], []
     for role, meaning in _WITHOUT.items():
@@ -92,7 +92,7 @@ def _labels(experiment: Experiment, dataset: str) -> list[str]:
     return sentences
 
 
-def _constant_measures(experiment: Experiment, dataset: str) -> list[str]:
+def _constant_measures(experiment: Finished, dataset: str) -> list[str]:
     """Measures that have the same value for all rankers on every query."""
     rankers = experiment.complete(dataset)
     if len(rankers) < 2:
@@ -105,7 +105,7 @@ def _constant_measures(experiment: Experiment, dataset: str) -> list[str]:
     return [f"Beware: {' and '.join(same)} {have} for all rankers on every test query of {dataset}."]
 
 
-def _equal_choice(experiment: Experiment, dataset: str) -> list[str]:
+def _equal_choice(experiment: Finished, dataset: str) -> list[str]:
     """Rankers that are as good as the chosen one on the validation data."""
     chosen = experiment.chosen(dataset)
     if chosen is None:
@@ -123,7 +123,7 @@ def _equal_choice(experiment: Experiment, dataset: str) -> list[str]:
     ]
 
 
-def _equal_scores(experiment: Experiment, dataset: str) -> list[str]:
+def _equal_scores(experiment: Finished, dataset: str) -> list[str]:
     """Rankers that give all documents of each test query the same score in some fold."""
     sentences = []
     for ranker in experiment.rankers:

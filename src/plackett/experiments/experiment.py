@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 from collections.abc import Iterable, Mapping
 from os import PathLike
@@ -11,12 +12,11 @@ import numpy as np
 
 from plackett._base.search_space import SearchSpace
 from plackett._kernels.kernel import n_threads
-from plackett._names.provenance import fulfils
-from plackett.data.dataset import RankingDataset
 from plackett.evaluation.giveaways import giveaways, warn_of_giveaways
 from plackett.experiments.blending import BestBlended, blended_cells
+from plackett.experiments.cells.cell import Cell, Failure
 from plackett.experiments.cells.folder import CellFolder
-from plackett.experiments.cells.key import cell_key, data_digest, describe, versions
+from plackett.experiments.cells.key import cell_key, data_digest, identity, versions
 from plackett.experiments.cells.queue import CellQueue
 from plackett.experiments.cells.task import CellTask
 from plackett.experiments.cells.trials import Protocol
@@ -24,22 +24,20 @@ from plackett.experiments.cells.warned import warn_of_trials
 from plackett.experiments.contestants import Contestant, contestants
 from plackett.experiments.data import Folds, folds_by_dataset
 from plackett.experiments.live import Board
-from plackett.experiments.result import Experiment
+from plackett.experiments.result import SHARED, Experiment
 from plackett.experiments.search import search_named
 from plackett.experiments.search.grid import check_trials
 from plackett.measures.base import Measure
 from plackett.measures.language import parse, parse_all
 from plackett.measures.presets import with_preset
 from plackett.rankers.base import Ranker
-from plackett.rankers.blend import Blend
 
-__public__ = ["experiment"]
+__all__ = ["experiment"]
 
 _ROLES = ("train", "valid", "test")
 _PLACE = ("dataset", "fold", "ranker", "key")
 
 
-@fulfils("summary.benchmark", paper="Qin, Liu, Xu and Li 2010, LETOR: a benchmark collection")
 def experiment(
     data: Any,
     rankers: Any,
@@ -142,6 +140,11 @@ def experiment(
         ``.leaderboard``, ``.per_query``, ``.trials``, ``.best()``, ``.cells``, ``.failures``, …; ``print`` shows the
         leaderboard. A cell that fails is listed in the failures and does not affect the others.
 
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
+
     Examples
     --------
     >>> from plackett.datasets import make_ranking
@@ -168,66 +171,68 @@ def experiment(
     entries = contestants(rankers, spaces, random_state)
     if search == "grid" and protocol.n_trials is not None:
         check_trials({entry.name: entry.space for entry in entries}, protocol.n_trials)
-    ours = [entry.name for entry in entries if isinstance(entry.ranker, Ranker)]
-    blended = None if blend is None else BestBlended.checked(blend, ours)
-    splits = folds_by_dataset(data, folds, validation=search is not None or refit or blended is not None)
-    for name, named in splits.items():
-        warn_of_giveaways(giveaways(next(iter(named.values())).train), name)
-    owner = tempfile.TemporaryDirectory(prefix="plackett-", ignore_cleanup_errors=True) if out is None else None
-    folder = CellFolder(owner.name if owner is not None else out or "")
-    folder.prepare()
-    if cluster is not None:
-        folder = CellFolder(folder.path.resolve())  # workers have another working directory
-    digests = _digests(splits)
-    tasks = [
-        CellTask(
-            name,
-            fold,
-            entry,
-            protocol,
-            tuple(parsed),
-            preset,
-            cell_key(entry, digests[name][fold], protocol.select, protocol.to_json()),
-            digests[name][fold],
-            folder.path,
-        )
-        for name, named in splits.items()
-        for fold in named
-        for entry in entries
-    ]
-    manifest = _manifest(entries, parsed, preset, protocol, digests, tasks)
+    blended = None if blend is None else BestBlended.checked(blend, _ours(entries))
+    splits = _splits(data, folds, validation=search is not None or refit or blended is not None)
+    folder, owner = _folder(out, cluster)
+    identities = {entry.name: identity(entry, protocol.select, protocol.to_json()) for entry in entries}
+    tasks = _tasks(entries, splits, protocol, tuple(parsed), preset, identities, folder)
+    manifest = _manifest(tasks, identities)
+    options = {"threads": threads, "keep_data": owner is None, "cluster": cluster, "verbose": verbose}
     with folder.locked():
         if not overwrite:
-            blends = {} if blended is None else {blended.name: describe(Blend(n_best=blended.n_best))}
+            blends = {} if blended is None else {blended.name: blended.described}
             folder.refuse_another(manifest | {"rankers": manifest["rankers"] | blends})
         if fresh:
             folder.forget(task.key for task in tasks)
-        folder.write_manifest(manifest)
-        run = CellQueue(tasks, splits, folder, threads, keep_data=owner is None, cluster=cluster)
-        with Board([task.names for task in tasks], str(protocol.select), verbose=verbose) as board:
-            run.run(board)
-        cells = [run.cell(task) for task in tasks if task.key in run.cells]
-        if blended is not None:
-            own = [cell for cell in cells if cell.ranker in ours]
-            added = blended_cells(own, splits, folder, protocol, parsed, preset, blended, fresh=fresh)
-            cells += added
-            manifest["rankers"][blended.name] = describe(Blend(n_best=blended.n_best))
-            manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]
-        warn_of_trials(cells)
-        folder.write_manifest(manifest | {"failures": [vars(failure) for failure in run.failures]})
+        cells, failures = _run(tasks, splits, folder, manifest, blended, fresh=fresh, **options)
     return Experiment(
         cells=tuple(cells),
-        failures=tuple(run.failures),
+        failures=tuple(failures),
         folds=splits,
-        rankers=manifest["rankers"],
         measures={str(measure): with_preset(measure, preset) for measure in parsed},
-        select=str(protocol.select),
-        preset=preset,
-        protocol=protocol.to_json(),
-        versions=versions(),
         folder=folder.path,
         _owner=owner,
+        **{name: manifest[name] for name in SHARED},
     )
+
+
+def _run(
+    tasks: list[CellTask],
+    splits: Folds,
+    folder: CellFolder,
+    manifest: dict[str, Any],
+    blended: BestBlended | None,
+    *,
+    fresh: bool,
+    threads: int,
+    keep_data: bool,
+    cluster: Any,
+    verbose: bool,
+) -> tuple[list[Cell], list[Failure]]:
+    """Compute the cells that are not in the folder, and those of the blend; write the manifest before and after."""
+    folder.write_manifest(manifest)
+    first = tasks[0]
+    queue = CellQueue(tasks, splits, folder, threads, keep_data=keep_data, cluster=cluster)
+    with Board([task.names for task in tasks], str(first.protocol.select), verbose=verbose) as board:
+        queue.run(board)
+    cells = [queue.cell(task) for task in tasks if task.key in queue.cells]
+    if blended is not None:
+        ours = _ours([task.contestant for task in tasks])
+        own = [cell for cell in cells if cell.ranker in ours]
+        added = blended_cells(
+            own, splits, folder, first.protocol, list(first.measures), first.preset, blended, fresh=fresh
+        )
+        cells += added
+        manifest["rankers"][blended.name] = blended.described
+        manifest["cells"] += [{name: getattr(cell, name) for name in _PLACE} for cell in added]
+    warn_of_trials(cells)
+    folder.write_manifest(manifest | {"failures": [vars(failure) for failure in queue.failures]})
+    return cells, queue.failures
+
+
+def _ours(entries: list[Contestant]) -> list[str]:
+    """Names of plackett's own rankers."""
+    return [entry.name for entry in entries if isinstance(entry.ranker, Ranker)]
 
 
 def _protocol(**settings: Any) -> Protocol:
@@ -242,6 +247,23 @@ def _protocol(**settings: Any) -> Protocol:
 
         load_optuna()
     return Protocol(**settings)
+
+
+def _splits(data: Any, folds: Any, *, validation: bool) -> Folds:
+    """The folds of each dataset; features that give the labels away are a warning."""
+    splits = folds_by_dataset(data, folds, validation=validation)
+    for name, named in splits.items():
+        warn_of_giveaways(giveaways(next(iter(named.values())).train), name)
+    return splits
+
+
+def _folder(out: str | PathLike[str] | None, cluster: Any) -> tuple[CellFolder, Any]:
+    """The folder of the cells, and what deletes it if it is a temporary one."""
+    owner = tempfile.TemporaryDirectory(prefix="plackett-", ignore_cleanup_errors=True) if out is None else None
+    folder = CellFolder(owner.name if owner is not None else out or "")
+    folder.prepare()
+    # workers of a cluster have another working directory
+    return folder if cluster is None else CellFolder(folder.path.resolve()), owner
 
 
 def _trials(search: str | None, n_trials: int | None, time_budget: float | None) -> int | None:
@@ -259,40 +281,41 @@ def _trials(search: str | None, n_trials: int | None, time_budget: float | None)
     return None if n_trials is None else int(n_trials)
 
 
-def _digests(splits: Folds) -> dict[str, dict[Any, dict[str, str | None]]]:
-    """Digest of every part of every fold."""
-    seen: dict[int, str] = {}
-
-    def digest(part: RankingDataset | None) -> str | None:
-        if part is None:
-            return None
-        if id(part) not in seen:
-            seen[id(part)] = data_digest(part)
-        return seen[id(part)]
-
-    return {
-        name: {fold: {role: digest(getattr(split, role, None)) for role in _ROLES} for fold, split in named.items()}
-        for name, named in splits.items()
-    }
-
-
-def _manifest(
+def _tasks(
     entries: list[Contestant],
-    measures: list[Measure],
-    preset: str | None,
+    splits: Folds,
     protocol: Protocol,
-    digests: dict[str, dict[Any, dict[str, str | None]]],
-    tasks: list[CellTask],
-) -> dict[str, Any]:
+    measures: tuple[Measure, ...],
+    preset: str | None,
+    identities: dict[str, dict[str, Any]],
+    folder: CellFolder,
+) -> list[CellTask]:
+    """All cells, fold by fold."""
+    digest = functools.cache(data_digest)  # folds share parts
+    tasks = []
+    for dataset, named in splits.items():
+        for fold, split in named.items():
+            given = {role: getattr(split, role, None) for role in _ROLES}
+            parts = {role: None if part is None else digest(part) for role, part in given.items()}
+            for entry in entries:
+                key = cell_key(identities[entry.name], parts)
+                tasks.append(CellTask(dataset, fold, entry, protocol, measures, preset, key, parts, folder.path))
+    return tasks
+
+
+def _manifest(tasks: list[CellTask], identities: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What the folder says about the experiment."""
+    first = tasks[0]
     return {
         "versions": versions(),
-        "measures": [str(measure) for measure in measures],
-        "preset": preset,
-        "select": str(protocol.select),
-        "protocol": protocol.to_json(),
-        "rankers": {entry.name: describe(entry.ranker) for entry in entries},
+        "measures": [str(measure) for measure in first.measures],
+        "preset": first.preset,
+        "select": str(first.protocol.select),
+        "protocol": first.protocol.to_json(),
+        "rankers": {name: known["ranker"] for name, known in identities.items()},
         "folds": [
-            {"dataset": name, "fold": fold, **parts} for name, named in digests.items() for fold, parts in named.items()
+            {"dataset": dataset, "fold": fold, **parts}
+            for (dataset, fold), parts in {(task.dataset, task.fold): task.parts for task in tasks}.items()
         ],
         "cells": [{"dataset": t.dataset, "fold": t.fold, "ranker": t.contestant.name, "key": t.key} for t in tasks],
         "failures": [],

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
 from plackett._names.nearest import hint
-from plackett._names.provenance import fulfils
-from plackett.experiments.tables.published_figures import STABILITY, TABLES, PublishedTable
+from plackett.experiments.tables.published_figures import PublishedTable, stability, tables
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from plackett.experiments.result import Experiment
+    from plackett.experiments.cells.finished import Finished
 
-__public__ = ["compare_with_published", "published"]
+__all__ = ["compare_with_published", "published", "stability_figures"]
 
 #: Names of our rankers in the tables, where they differ. AdaRank's baseline optimises MAP.
 METHODS = {
@@ -30,7 +29,6 @@ METHODS = {
 _RULES = {"LETOR 2.0": "letor3", "LETOR 3.0": "letor3", "LETOR 4.0": "letor4"}
 
 
-@fulfils("LR-10", "LR-11", "LR-12", paper="Liu 2011, chapter 11; Zheng, Zha, Sun 2008")
 def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
     """Published figures for a dataset: ``method``, ``measure``, ``value`` and ``source``.
 
@@ -45,6 +43,11 @@ def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
     ranker
         Only the figures of this ranker, by our name or the table's.
 
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 11.
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
+
     Examples
     --------
     >>> published("ohsumed", "RankSVM").filter(measure="AP")["value"].item()
@@ -56,7 +59,7 @@ def published(dataset: str, ranker: str | None = None) -> pl.DataFrame:
 
     table = published_table(dataset)
     if table is None:
-        known = [table.dataset for table in TABLES]
+        known = [table.dataset for table in tables()]
         raise DataError(
             f"no figures are published for dataset {dataset!r}; {hint(dataset, known, 'there are some for')}"
         )
@@ -92,10 +95,10 @@ def other_rules(dataset: str, preset: str | None) -> str | None:
 
 def published_table(dataset: str) -> PublishedTable | None:
     """The published table of a dataset, or None."""
-    return next((table for table in TABLES if _plain(table.dataset) == _plain(dataset)), None)
+    return next((table for table in tables() if _plain(table.dataset) == _plain(dataset)), None)
 
 
-def compare_with_published(experiment: Experiment) -> pl.DataFrame:
+def compare_with_published(experiment: Finished) -> pl.DataFrame:
     """An experiment's figures next to published ones: one row per dataset, ranker and measure that has both.
 
     ``measured`` is the mean over folds, like the published figures; ``difference`` is ours minus theirs. Datasets are
@@ -106,7 +109,7 @@ def compare_with_published(experiment: Experiment) -> pl.DataFrame:
     if not any(map(published_table, experiment.datasets)):
         raise DataError(
             f"no figures are published for {', '.join(map(repr, experiment.datasets))}. Name the datasets as they were "
-            f"published, experiment({{'mq2008': …}}, …); there are {', '.join(table.dataset for table in TABLES)}"
+            f"published, experiment({{'mq2008': …}}, …); there are {', '.join(table.dataset for table in tables())}"
         )
     rows = rows_with_published(experiment)
     if not rows:
@@ -117,7 +120,7 @@ def compare_with_published(experiment: Experiment) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def rows_with_published(experiment: Experiment) -> list[dict[str, Any]]:
+def rows_with_published(experiment: Finished) -> list[dict[str, Any]]:
     """The rows of `compare_with_published`; none if nothing was published."""
     rows = []
     for dataset in experiment.datasets:
@@ -138,17 +141,20 @@ def rows_with_published(experiment: Experiment) -> list[dict[str, Any]]:
     return rows
 
 
-@fulfils("LR-14", paper="Lan, Liu, Qin, Ma, Li 2008, Query-level stability and generalization in learning to rank")
 def stability_figures(ranker: str) -> tuple[float, ...]:
     """Published changes in loss when one training query is left out, 30 times, for ``"RankSVM"`` or ``"IRSVM"``.
 
     >>> round(sum(stability_figures("IRSVM")) / 30, 2)
     0.12
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
     """
-    names = {_plain(name): name for name in STABILITY}
+    names = {_plain(name): name for name in stability()}
     if _plain(ranker) not in names:
-        raise DataError(f"there are stability figures for {', '.join(STABILITY)}, but not for {ranker!r}")
-    return STABILITY[names[_plain(ranker)]]
+        raise DataError(f"there are stability figures for {', '.join(stability())}, but not for {ranker!r}")
+    return stability()[names[_plain(ranker)]]
 
 
 def _plain(name: str) -> str:

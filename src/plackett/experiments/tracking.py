@@ -9,7 +9,7 @@ from typing import Any
 from plackett._names.optional import optional
 from plackett.experiments.result import Experiment
 
-__public__ = ["log_to_mlflow"]
+__all__ = ["log_to_mlflow"]
 
 #: MLflow's own limits.
 _NAME_LENGTH = 250

@@ -10,10 +10,10 @@ from plackett.evaluation.significance.intervals import confidence_interval
 from plackett.experiments.doubts import says_nothing
 
 if TYPE_CHECKING:
-    from plackett.experiments.result import Experiment
+    from plackett.experiments.tables.frames import Frames
 
 
-def verdict(experiment: Experiment, dataset: str) -> str:
+def verdict(experiment: Frames, dataset: str) -> str:
     """Whether a ranker is reliably better by the first measure on the test data, and by how much.
 
     The ranker is the one chosen on validation data, or without validation data the best one on the test data. It is
@@ -48,7 +48,7 @@ def verdict(experiment: Experiment, dataset: str) -> str:
     return f"{_and(tied)} cannot be told apart by {first}; {_and(worse)} {are} reliably worse than {best}"
 
 
-def _ahead(experiment: Experiment, dataset: str, ranker: str, other: str) -> str:
+def _ahead(experiment: Frames, dataset: str, ranker: str, other: str) -> str:
     """The difference of two means over queries, with its interval."""
     first = next(iter(experiment.measures))
     ours, theirs = (experiment.evaluation(dataset, name).values[first] for name in (ranker, other))

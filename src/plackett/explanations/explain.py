@@ -10,7 +10,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.time_limit import check_time
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.estimators import last_step, of_own_steps
@@ -19,7 +18,7 @@ from plackett.explanations.explanation import Explanation, Score
 from plackett.explanations.sampling import BATCH_ROWS, draw_orders, sampled_contributions, standard_error
 from plackett.scorers.scoring import Scoring
 
-__public__ = ["explain"]
+__all__ = ["explain"]
 
 #: Maximum number of background documents for sampling, and of documents that provide values for `to_pass`.
 _BACKGROUND = 1000
@@ -29,7 +28,6 @@ _AT_ONCE = 64
 _LIST_AWARE_VALUES = 100
 
 
-@fulfils(paper="Lundberg and Lee 2017, A unified approach to interpreting model predictions")
 def explain(
     ranker: Any,
     data: RankingDataset,
@@ -67,6 +65,10 @@ def explain(
         Number of orders to sample, for models without an exact form.
     random_state
         Seed of the sampling.
+
+    References
+    ----------
+    Lundberg, Lee: A unified approach to interpreting model predictions. NIPS 2017.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from plackett.evaluation.importance import feature_names
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["model_importance"]
+__all__ = ["model_importance"]
 
 
 def model_importance(ranker: Any, data: RankingDataset) -> pl.DataFrame | None:

@@ -1,11 +1,13 @@
-"""Source code of a model: tables of its numbers, and three short functions that each language writes in its own way."""
+"""Source code of a model: tables of its numbers, and short functions that each language has in ``templates``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -26,41 +28,32 @@ _TABLES: dict[str, Any] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Language:
-    """How a language writes a model.
+def template(file: str) -> Template:
+    """The text of a file in the folder ``templates``."""
+    return Template(files("plackett.export").joinpath("templates", file).read_text("utf-8"))
 
-    Parameters
-    ----------
-    comment
-        Start of a line of comment.
-    table
-        The declaration of a table, from its name and its numbers.
+
+@cache
+def _sections(file: str) -> dict[str, Template]:
+    """The parts of a model in a language.
+
+    Each begins with a line ``// ---- name``; the line before the next of these belongs to neither.
+
     head, foot
-        Text before the tables and after the functions; ``{name}``, ``{n}`` and ``{sum}`` stand for the name of the
-        model, the number of features and the statements that add up the parts.
-    forest, line, network
-        The functions, for models that need them.
+        Before the tables, and after the functions. ``$name`` stands for the name of the model, ``$n`` for the number of
+        features, ``$widest`` for the size of the widest layer, and ``$sum`` for the statements that add up the parts.
+    forest, line, network, fill
+        The functions, for models that need them; the last one replaces the missing values of a document.
+    fill_copy
+        Statements that make the filled copy ``y`` of the document ``x``.
     lists
-        What takes the place of ``foot`` for models that normalise the features of a query's documents together;
-        ``{method}`` is the number of the method, ``{before}`` what is done before.
-    fill
-        The function that replaces the missing values of a document.
-    fill_copy, fill_rows
-        Statements that make the filled copy ``y`` of the document ``x``, and that fill the copies of all documents.
+        Takes the place of the foot in models that normalise the features of a query's documents together; ``$method``
+        is the number of the method, ``$before`` what is done before.
+    fill_rows
+        Statements that fill the copies of all documents, for ``$before``.
     """
-
-    comment: str
-    table: Callable[[str, np.ndarray], str]
-    head: str
-    forest: str
-    line: str
-    network: str
-    foot: str
-    lists: str
-    fill: str
-    fill_copy: str
-    fill_rows: str
+    _, *parts = re.split(r"^// ---- (\w+)\n", template(file).template, flags=re.MULTILINE)
+    return {name: Template(text.removesuffix("\n")) for name, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def identifier(
@@ -80,18 +73,32 @@ def identifier(
     return name
 
 
-def source(form: Form, language: Language, name: str) -> str:
-    """The program text of a model."""
+def source(form: Form, file: str, declare: Callable[[str, np.ndarray], str], name: str) -> str:
+    """The program text of a model.
+
+    Parameters
+    ----------
+    file
+        The template of the language.
+    declare
+        The declaration of a table, from its name and its numbers.
+    """
+    parts = _sections(file)
+    placeholders = {"name": name, "n": str(len(form.names)), "widest": str(_widest(form))}
+
+    def text(part: str, **more: str) -> str:
+        return parts[part].substitute(placeholders | more)
+
     tables: dict[str, list[Any]] = {table: [] for table in _TABLES}
     statements, used = [], []
     size = trees = splits = leaves = steps = 0
     row = "x"
     if form.fills is not None:
         tables["FILL"].append(form.fills)
-        used.append(language.fill)
+        used.append("fill")
         if not form.fills_first:  # trees have their own branch for missing values
             row = "y"
-            statements.append(language.fill_copy)
+            statements.append(text("fill_copy").strip())
     for factor, part in form.parts:
         if isinstance(part, Forest):
             first = trees
@@ -107,15 +114,15 @@ def source(form: Form, language: Language, name: str) -> str:
             ):  # fmt: skip
                 tables[table].append(values)
             trees, splits, leaves = trees + part.n_trees, splits + part.feature.size, leaves + part.leaf_value.size
-            call, function = f"forest(x, {first}, {trees})", language.forest
+            call, function = f"forest(x, {first}, {trees})", "forest"
         elif isinstance(part, Line):
-            call, function = f"line({row}, {size})", language.line
+            call, function = f"line({row}, {size})", "line"
             tables["WEIGHT"].append(np.append(part.weights, part.intercept))
             size += part.weights.size + 1
         else:
             numbers, plan = _network(part)
             call = f"network({row}, {size}, {steps}, {steps + len(plan)}, {int(part.log1p)})"
-            function = language.network
+            function = "network"
             tables["WEIGHT"].append(numbers)
             tables["PLAN"].append(np.array(plan).ravel())
             size, steps = size + numbers.size, steps + len(plan)
@@ -123,44 +130,39 @@ def source(form: Form, language: Language, name: str) -> str:
             used.append(function)
         statements.append(f"total += {'' if factor == 1.0 else f'{float(factor)!r} * '}{call};")
     filled = {table: np.concatenate(parts).astype(_TABLES[table]) for table, parts in tables.items() if parts}
-    if language.forest in used:
+    if "forest" in used:
         for table in ("FEATURE", "THRESHOLD", "MISSING_LEFT", "LEFT", "RIGHT"):
             if not filled[table].size:  # trees of one leaf: a table must not be empty
                 filled[table] = np.zeros(1, _TABLES[table])
     if not form.parts:
         raise DataError("the model has no trees")
-    placeholders = {"name": name, "n": str(len(form.names)), "widest": str(_widest(form))}
-    foot = language.foot
+    foot, more = "foot", {}
     if form.normalised:
-        foot, placeholders["method"] = language.lists, str(METHODS.index(form.normalised))
-        foot = foot.replace("{before}", language.fill_rows if form.fills_first else "")
+        foot, more["method"] = "lists", str(METHODS.index(form.normalised))
+        more["before"] = text("fill_rows") if form.fills_first else ""
+    declared = "".join(declare(table, values) for table, values in filled.items())
+    indent = re.search(r"^([ \t]*)\$sum", parts[foot].template, re.MULTILINE)
+    more["sum"] = f"\n{indent[1] if indent else ''}".join(statements)
+    return "\n".join([_comment(form), text("head"), declared, *map(text, used), text(foot, **more)])
 
-    def text(template: str, **more: str) -> str:
-        for placeholder, value in (placeholders | more).items():
-            template = template.replace("{" + placeholder + "}", value)
-        return template
 
-    head = "\n".join(
-        f"{language.comment} {line}".rstrip()
-        for line in (
-            f"{form.algorithm}, written by plackett {__version__}. A higher score is better.",
-            f"A document is a list of {len(form.names)} float32 features; NaN is a missing value."
-            if form.takes_missing or form.fills is not None
-            else f"A document is a list of {len(form.names)} float32 features, none of them missing.",
-            *(f"  {j}: {printable}" for j, printable in enumerate(map(_printable, form.names))),
-        )
+def write_source(form: Form, file: str, declare: Callable[[str, np.ndarray], str], path: Path, name: str) -> None:
+    """Write the program text of a model to a file; see `source`."""
+    text = source(form, file, declare, name)
+    with replacing(path) as written:
+        written.write(text.encode())
+
+
+def _comment(form: Form) -> str:
+    """The lines at the head of the file: what was written, and the features."""
+    takes_missing = form.takes_missing or form.fills is not None
+    missing = "; NaN is a missing value" if takes_missing else ", none of them missing"
+    lines = (
+        f"{form.algorithm}, written by plackett {__version__}. A higher score is better.",
+        f"A document is a list of {len(form.names)} float32 features{missing}.",
+        *(f"  {j}: {printable}" for j, printable in enumerate(map(_printable, form.names))),
     )
-    declared = "".join(language.table(table, values) for table, values in filled.items())
-    indent = re.search(r"^([ \t]*)\{sum\}", foot, re.MULTILINE)
-    joined = f"\n{indent[1] if indent else ''}".join(statements)
-    return text("\n".join([head, language.head, declared, *used, foot.replace("{sum}", joined)]))
-
-
-def write_source(form: Form, language: Language, path: Path, name: str) -> None:
-    """Write the program text of a model to a file."""
-    text = source(form, language, name)
-    with replacing(path) as file:
-        file.write(text.encode())
+    return "\n".join(f"// {line}".rstrip() for line in lines)
 
 
 def _printable(name: str) -> str:

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.export._imported import MOST_FEATURES, NodeTable, constant, decisions, fitted, tree_scorer_of
 from plackett.export._objects import Fields, read_object
 from plackett.rankers.base import Ranker
 
-__public__ = ["read_catboost"]
+__all__ = ["read_catboost"]
 
 #: Where a missing value goes: ``AsIs`` compares NaN, which is not above any border.
 _MISSING_ABOVE = {"AsIs": False, "AsFalse": False, "AsTrue": True}
@@ -36,7 +35,6 @@ _POINTWISE = (
 )
 
 
-@fulfils(paper="Prokhorenkova, Gusev, Vorobev, Dorogush, Gulin 2018")
 def read_catboost(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     """Read a CatBoost model that was saved as JSON as a ranker with the same scores.
 
@@ -52,6 +50,10 @@ def read_catboost(path: str | os.PathLike[str], *, n_features: int | None = None
         The file.
     n_features
         Number of columns of the data to score, if more than the model has; None means the model's own.
+
+    References
+    ----------
+    Prokhorenkova, Gusev, Vorobev, Dorogush, Gulin: CatBoost: unbiased boosting with categorical features. NeurIPS 2018.
 
     Examples
     --------

@@ -9,16 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, form_of
 from plackett.export._json_trees import read_json, write_json
 from plackett.export._readings import Reading, as_read, columns_of
 
-__public__ = ["write_elasticsearch"]
+__all__ = ["write_elasticsearch"]
 
 
-@fulfils()
 def write_elasticsearch(
     ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None
 ) -> None:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32_finite
 from plackett.export._form import Form, features_of, form_of
 from plackett.export._json_trees import (
@@ -29,13 +28,12 @@ from plackett.export._json_trees import (
 from plackett.export._readings import Reading, as_read, columns_of, readable
 from plackett.scorers.parts import Network
 
-__public__ = ["write_elasticsearch_ltr"]
+__all__ = ["write_elasticsearch_ltr"]
 
 #: What a feature is whose query does not match, by the first version of the plugin (see `as_read`).
 RULES: Mapping[tuple[int, ...], str] = {(0,): "zero", (1, 5, 9): "missing"}
 
 
-@fulfils()
 def write_elasticsearch_ltr(
     ranker: Any,
     path: str | os.PathLike[str],

@@ -13,7 +13,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
-from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest
 from plackett.export._form import form_of
 from plackett.export._imported import NodeTable, decisions, fitted, tree_scorer_of
@@ -23,7 +22,7 @@ from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees, parse_trees, split_trees, write_text
 
-__public__ = ["read_lightgbm", "write_lightgbm"]
+__all__ = ["read_lightgbm", "write_lightgbm"]
 
 _END = "end of trees\n"
 _CLASS_PATHS = {"lambdarank": "pairwise.lambdamart:LambdaMART", "rank_xendcg": "listwise.xendcg:XENDCG"}
@@ -31,7 +30,6 @@ _CLASS_PATHS = {"lambdarank": "pairwise.lambdamart:LambdaMART", "rank_xendcg": "
 _IGNORED = re.compile(r"^(?:average_output|objective=.*|monotone_constraints=.*)\n", re.MULTILINE)
 
 
-@fulfils(paper="Ke et al. 2017")
 def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     """Read a model file of LightGBM as a ranker with the same scores, bit for bit.
 
@@ -46,6 +44,10 @@ def read_lightgbm(path: str | os.PathLike[str], *, n_features: int | None = None
         The file that ``save_model`` wrote.
     n_features
         Number of columns of the data to score, if more than the model has; None means the model's own.
+
+    References
+    ----------
+    Ke, Meng, Finley, Wang, Chen, Ma, Ye, Liu: LightGBM: a highly efficient gradient boosting decision tree. NIPS 2017.
 
     Examples
     --------
@@ -108,7 +110,6 @@ def _widened(trees: TreeArrays, n_features: int | None, path: Any) -> TreeArrays
     )
 
 
-@fulfils(paper="Ke et al. 2017")
 def write_lightgbm(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a tree ranker as a model file of LightGBM (``lightgbm.Booster(model_file=…)``).
 
@@ -125,6 +126,10 @@ def write_lightgbm(ranker: Any, path: str | os.PathLike[str], *, feature_names: 
     feature_names
         Names of the features; None means those of the training data, or ``f1``, ``f2``, … Characters that LightGBM
         does not allow become ``_``.
+
+    References
+    ----------
+    Ke, Meng, Finley, Wang, Chen, Ma, Ye, Liu: LightGBM: a highly efficient gradient boosting decision tree. NIPS 2017.
 
     Examples
     --------

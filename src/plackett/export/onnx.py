@@ -12,16 +12,14 @@ import numpy as np
 from plackett._base.cached import cached_property
 from plackett._files.atomic import replacing
 from plackett._names.optional import optional
-from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest
 from plackett.export._form import Form, form_of
 from plackett.export._tools import MissingToolError
 from plackett.scorers.parts import Layer, Line, Network
 
-__public__ = ["write_onnx"]
+__all__ = ["write_onnx"]
 
 
-@fulfils()
 def write_onnx(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as an ONNX file, for onnxruntime, Vespa, Triton and others (needs ``plackett[export]``).
 

@@ -9,16 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
-from plackett.export.elasticsearch_ltr import apart, engine_reads, exceptions, rule_of, score_plugin, write_plugin
+from plackett.export.elasticsearch_ltr import ElasticsearchLTRFormat, rule_of, score_plugin, write_plugin
 
-__public__ = ["write_opensearch_ltr"]
+__all__ = ["write_opensearch_ltr"]
 
 #: What a feature is whose query does not match, by the first version of OpenSearch.
 _RULES: Mapping[tuple[int, ...], str] = {(0,): "zero", (3, 2): "right", (3, 8): "missing"}
 
 
-@fulfils()
 def write_opensearch_ltr(
     ranker: Any,
     path: str | os.PathLike[str],
@@ -69,17 +67,10 @@ def score_opensearch_ltr(path: Path, X: np.ndarray, names: Sequence[str], *, ver
     return score_plugin(path, X, names, rule_of(version, _RULES))
 
 
-class OpenSearchLTRFormat:
-    """The plugin of OpenSearch."""
+class OpenSearchLTRFormat(ElasticsearchLTRFormat):
+    """The plugin of OpenSearch: the same files, and other rules by version."""
 
     kind: ClassVar[str] = "opensearch-ltr"
-    suffix: ClassVar[str] = ".json"
-    proof: ClassVar[str] = "scored by the plugin's rule (threshold > x in float32)"
-    tolerance: ClassVar[float] = 1e-5
-    without_constant: ClassVar[bool] = True
     write = staticmethod(write_opensearch_ltr)
     score = staticmethod(score_opensearch_ltr)
-    exceptions = staticmethod(exceptions)
-    apart = staticmethod(apart)
-    reads = staticmethod(engine_reads)
     versions: ClassVar[Mapping[tuple[int, ...], str]] = _RULES

@@ -13,20 +13,18 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.version import __version__
 from plackett._files.atomic import replacing
-from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, largest_double
 from plackett.export._form import Form, form_of
 from plackett.export._tools import MissingToolError
 from plackett.scorers.parts import Line, Network
 
-__public__ = ["write_pmml"]
+__all__ = ["write_pmml"]
 
 #: What the model predicts; JPMML wants it to be named for networks.
 _TARGET = "relevance"
 _ACTIVATIONS = {"identity": "identity", "relu": "rectifier", "tanh": "tanh", "sigmoid": "logistic"}
 
 
-@fulfils()
 def write_pmml(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as PMML 4.4, for JPMML and other engines that score such files.
 

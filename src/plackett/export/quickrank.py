@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_trees import ensemble_trees, tree_scorer
 from plackett.export._tags import Tags
@@ -19,7 +18,7 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.additive import AdditiveTerms
 from plackett.scorers.linear import LinearScorer
 
-__public__ = ["read_quickrank"]
+__all__ = ["read_quickrank"]
 
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]*\?>")
 #: Settings of ``<info>`` that have our name.
@@ -133,7 +132,6 @@ _ALGORITHMS: dict[str, tuple[str, str, Callable[[Tags, int | None], tuple[Any, i
 }  # fmt: skip
 
 
-@fulfils("peers.quickrank", paper="Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016")
 def read_quickrank(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     """Read a QuickRank XML model as a ranker with the same scores.
 
@@ -147,6 +145,11 @@ def read_quickrank(path: str | os.PathLike[str], *, n_features: int | None = Non
         The file that ``--model-out`` names.
     n_features
         Number of columns of the data to score; None means the largest feature number in the file.
+
+    References
+    ----------
+    Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto: Quality versus efficiency in document scoring with
+    learning-to-rank models. Information Processing & Management 2016.
 
     Examples
     --------

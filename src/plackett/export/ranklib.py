@@ -13,7 +13,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
-from plackett._names.provenance import fulfils
 from plackett.export._form import form_of, names_of
 from plackett.export._lines import ModelText
 from plackett.export._ranklib_names import read_names, with_names
@@ -26,7 +25,7 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.scoring import Scoring
 from plackett.scorers.trees.scorer import TreeScorer
 
-__public__ = ["read_ranklib", "write_ranklib"]
+__all__ = ["read_ranklib", "write_ranklib"]
 
 
 class _Algorithm(NamedTuple):
@@ -126,7 +125,6 @@ _WRITERS: dict[str, Callable[[Any], tuple[str, str]]] = {
 }
 
 
-@fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")
 def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     """Read a RankLib model as a ranker with the same scores.
 
@@ -142,6 +140,10 @@ def read_ranklib(path: str | os.PathLike[str], *, n_features: int | None = None)
     n_features
         Number of columns of the data to score. None means the number of names in the comments (see `write_ranklib`), or
         without names the largest feature number in the file.
+
+    References
+    ----------
+    Dang: The Lemur project: RankLib. 2013.
 
     Examples
     --------
@@ -186,7 +188,6 @@ def _settings(algorithm: _Algorithm, lines: list[str]) -> dict[str, Any]:
     return settings
 
 
-@fulfils("peers.ranklib", paper="Dang 2013, The Lemur project: RankLib")
 def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write a fitted ranker as a RankLib model file, which Elasticsearch's and OpenSearch's plugins also read.
 
@@ -204,6 +205,10 @@ def write_ranklib(ranker: Ranker, path: str | os.PathLike[str], *, feature_names
     feature_names
         Names of the features; by default those of the training data, if it has some. RankLib knows features by number:
         names are in comments, which RankLib skips and `read_ranklib` reads.
+
+    References
+    ----------
+    Dang: The Lemur project: RankLib. 2013.
 
     Examples
     --------

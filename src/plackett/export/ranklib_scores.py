@@ -13,7 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.export._lines import ModelText
 
-__public__ = ["read_ranklib_scores", "write_ranklib_scores"]
+__all__ = ["read_ranklib_scores", "write_ranklib_scores"]
 
 
 def write_ranklib_scores(data: RankingDataset, scores: Any, path: str | os.PathLike[str]) -> None:

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.export._imported import NodeTable, constant, decisions, fitted, tree_scorer_of
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 
-__public__ = ["from_sklearn"]
+__all__ = ["from_sklearn"]
 
 
-@fulfils()
 def from_sklearn(model: Any) -> Ranker:
     """Turn a fitted regressor or binary classifier of scikit-learn into a ranker with the same scores.
 

@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree
 from plackett.export._form import Form, form_of
 from plackett.export._json_trees import features_path, kept_missing, missing_rows, nested, read_json, scored, write_json
 from plackett.scorers.parts import Network
 
-__public__ = ["write_solr"]
+__all__ = ["write_solr"]
 
 _MODELS = "org.apache.solr.ltr.model."
 #: Solr adds this to every threshold, in float32.
@@ -24,7 +23,6 @@ _SLACK = np.float32(1e-6)
 _ACTIVATIONS = ("identity", "relu", "sigmoid", "tanh")
 
 
-@fulfils()
 def write_solr(
     ranker: Any,
     path: str | os.PathLike[str],

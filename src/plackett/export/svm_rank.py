@@ -11,14 +11,13 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
-from plackett._names.provenance import fulfils
 from plackett.data.estimators import last_step
 from plackett.export._form import form_of
 from plackett.export._lines import ModelText
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 
-__public__ = ["read_svm_rank", "write_svm_rank"]
+__all__ = ["read_svm_rank", "write_svm_rank"]
 
 #: The lines between the version and the support vectors: what stands there, and after which comment.
 _HEAD = (
@@ -35,7 +34,6 @@ _HEAD = (
 )
 
 
-@fulfils("peers.svmrank", paper="Joachims 2006, Training linear SVMs in linear time")
 def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     r"""Read a linear model of ``svm_rank_learn`` or ``svm_learn`` as a `RankSVM` with the same scores.
 
@@ -49,6 +47,10 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
     n_features
         Number of columns of the data to score; None means the highest feature number that has a weight. svm_rank leaves
         out weights of 0, so give the number of columns if the last ones have no weight.
+
+    References
+    ----------
+    Joachims: Training linear SVMs in linear time. KDD 2006.
 
     Examples
     --------
@@ -104,7 +106,6 @@ def read_svm_rank(path: str | os.PathLike[str], *, n_features: int | None = None
     return ranker
 
 
-@fulfils("peers.svmrank", paper="Joachims 2006, Training linear SVMs in linear time")
 def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write any fitted linear ranker as a model that ``svm_rank_classify`` reads.
 
@@ -118,6 +119,10 @@ def write_svm_rank(ranker: Ranker, path: str | os.PathLike[str], *, feature_name
         The file to write.
     feature_names
         Not stored: svm_rank knows features by number.
+
+    References
+    ----------
+    Joachims: Training linear SVMs in linear time. KDD 2006.
 
     Examples
     --------

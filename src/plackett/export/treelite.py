@@ -12,14 +12,12 @@ import numpy as np
 
 from plackett._files.atomic import replacing
 from plackett._names.optional import optional
-from plackett._names.provenance import fulfils
 from plackett.export._forest import largest_double
 from plackett.export._form import form_of
 
-__public__ = ["write_treelite"]
+__all__ = ["write_treelite"]
 
 
-@fulfils()
 def write_treelite(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a tree ranker as a treelite checkpoint, for TL2cgen, FIL and Triton (needs ``plackett[export]``).
 

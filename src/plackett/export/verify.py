@@ -12,14 +12,13 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._names.catalogue import formats
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.export._forest import Forest
 from plackett.export._form import Form, features_of, form_of
 from plackett.scorers.parts import Network
 
-__public__ = ["verify_export"]
+__all__ = ["verify_export"]
 
 #: The largest number of documents, and of rows at thresholds, to score.
 _MOST_ROWS = 2000
@@ -141,7 +140,6 @@ def versioned(to: str) -> tuple[Any, dict[str, Any]]:
     return known, {"version": version} if at else {}
 
 
-@fulfils()
 def verify_export(
     ranker: Any,
     path: str | os.PathLike[str],
@@ -193,7 +191,7 @@ def verify_export(
         raise DataError(f"{to} files cannot be scored here, so there is nothing to verify with")
     form = form_of(ranker, feature_names, lists=True, fills=True)
     if isinstance(data, RankingDataset):
-        data = getattr(ranker, "_columns", Columns()).aligned(data)
+        data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
     X = features_of(data, form)
     groups = {"one list of documents": X[:_MOST_ROWS]} if form.normalised else hard_rows(form, X, random_state)
     exceptions: dict[str, str] = known.exceptions(form) if hasattr(known, "exceptions") else {}

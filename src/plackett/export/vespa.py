@@ -12,12 +12,11 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
-from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, above_double
 from plackett.export._form import form_of
 from plackett.scorers.parts import Layer, Line, Network
 
-__public__ = ["write_vespa"]
+__all__ = ["write_vespa"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: A rank feature: a name, perhaps with arguments and an output, such as fieldMatch(title).completeness.
@@ -26,7 +25,6 @@ _FEATURE = re.compile(r"[A-Za-z_][\w.]*(\([\w .,()]*\))?(\.\w+)*")
 _MOST_WEIGHTS = 20_000
 
 
-@fulfils()
 def write_vespa(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     r"""Write a fitted ranker as a Vespa rank profile: a ranking expression, and a function for each feature.
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.export._forest import Forest, Tree, above32_finite
 from plackett.export._form import Form, form_of
 from plackett.export._imported import (
@@ -29,7 +28,7 @@ from plackett.export._tools import MissingToolError
 from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 
-__public__ = ["read_xgboost", "write_xgboost"]
+__all__ = ["read_xgboost", "write_xgboost"]
 
 #: Where a set of categories and missing values go the same way, others go the other way up to this category, or the
 #: largest of the set.
@@ -44,7 +43,6 @@ _MARGINS = {
 }
 
 
-@fulfils("peers.xgboost", paper="Chen and Guestrin 2016")
 def read_xgboost(path: str | os.PathLike[str], *, n_features: int | None = None) -> Ranker:
     """Read a model file of XGBoost, JSON or UBJSON, as a ranker with the same scores.
 
@@ -60,6 +58,10 @@ def read_xgboost(path: str | os.PathLike[str], *, n_features: int | None = None)
         The file that ``save_model`` wrote.
     n_features
         Number of columns of the data to score, if more than the model has; None means the model's own.
+
+    References
+    ----------
+    Chen, Guestrin: XGBoost: a scalable tree boosting system. KDD 2016.
 
     Examples
     --------
@@ -165,7 +167,6 @@ def _sets(tree: Fields, leaf: np.ndarray) -> dict[int, np.ndarray]:
     return {int(n): np.unique(categories[b : b + k]) for n, b, k in zip(nodes, begins, sizes, strict=True)}
 
 
-@fulfils("peers.xgboost", paper="Chen and Guestrin 2016")
 def write_xgboost(ranker: Any, path: str | os.PathLike[str], *, feature_names: Sequence[str] | None = None) -> None:
     """Write a fitted ranker as a JSON model file of XGBoost (``Booster.load_model``, ``XGBRanker.load_model``).
 
@@ -182,6 +183,10 @@ def write_xgboost(ranker: Any, path: str | os.PathLike[str], *, feature_names: S
     feature_names
         Names of the features; None means those of the training data. If there are none, none are written, so that
         arrays without names can be scored.
+
+    References
+    ----------
+    Chen, Guestrin: XGBoost: a scalable tree boosting system. KDD 2016.
 
     Examples
     --------

@@ -13,7 +13,6 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.estimator import clone
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import fit, predict
 from plackett.data.feature_number import feature_costs
@@ -27,7 +26,7 @@ from plackett.rankers.named import ranker_named
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["CheapestSelector", "feature_frontier"]
+__all__ = ["CheapestSelector", "efficiency_tradeoff", "feature_frontier"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,6 @@ class FeatureFrontier:
     measure: str
 
 
-@fulfils("efficient.linear", paper="Wang, Lin, Metzler 2010, Learning to efficiently rank")
 def feature_frontier(
     ranker: Any,
     train: RankingDataset,
@@ -192,6 +190,10 @@ class CheapestSelector(FeatureSelector):
     frontier_
         What `feature_frontier` returned.
 
+    References
+    ----------
+    Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
+
     Examples
     --------
     >>> import plackett as pk
@@ -199,9 +201,6 @@ class CheapestSelector(FeatureSelector):
     >>> CheapestSelector(costs=[9, 1, 1, 1], budget=2).fit(data).selected_.size <= 2
     True
     """
-
-    _ids = ()
-    paper = "Wang, Lin, Metzler 2010"
 
     def __init__(
         self,
@@ -243,7 +242,6 @@ class CheapestSelector(FeatureSelector):
         return self.frontier_.selected
 
 
-@fulfils(paper="Wang, Lin, Metzler 2010, Learning to efficiently rank")
 def efficiency_tradeoff(quality: Any, time: Any, *, rate: float = 1.0, beta: float = 1.0) -> np.ndarray:
     r"""Efficiency–effectiveness trade-off of each query: one number for quality γ and time.
 
@@ -262,6 +260,10 @@ def efficiency_tradeoff(quality: Any, time: Any, *, rate: float = 1.0, beta: flo
         a, how fast efficiency falls with time.
     beta
         Weight of quality.
+
+    References
+    ----------
+    Wang, Lin, Metzler: Learning to efficiently rank. SIGIR 2010.
 
     Examples
     --------

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_costs
 from plackett.feature_selection.cost import efficiency_tradeoff
@@ -17,7 +16,7 @@ from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.scorers.linear import LinearScorer
 
-__public__ = ["efficient_weights"]
+__all__ = ["efficient_weights"]
 
 #: Factors by which a weight is tried, and steps in units of the spread of the scores.
 _FACTORS = (0.5, 0.8, 1.25, 2.0)
@@ -50,7 +49,6 @@ class EfficientWeights:
     history: tuple[float, ...]
 
 
-@fulfils("efficient.linear", paper="Wang, Lin, Metzler 2010, Learning to efficiently rank")
 def efficient_weights(
     ranker: Any,
     data: RankingDataset,

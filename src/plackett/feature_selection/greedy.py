@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.importance import feature_names, single_feature_importance
 from plackett.feature_selection.selector import FeatureSelector
 from plackett.feature_selection.similarity import feature_similarity
 
-__public__ = ["GreedySelector"]
+__all__ = ["GreedySelector", "greedy_choice", "selection_objective"]
 
 
 class GreedySelector(FeatureSelector):
@@ -68,9 +67,6 @@ class GreedySelector(FeatureSelector):
     Geng, Liu, Qin, Li: Feature selection for ranking. SIGIR 2007.
     """
 
-    _ids = ("features.gas",)
-    paper = "Geng, Liu, Qin and Li 2007"
-
     def __init__(
         self,
         n_features: int | float = 0.5,
@@ -105,7 +101,6 @@ class GreedySelector(FeatureSelector):
         return chosen
 
 
-@fulfils(paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def greedy_choice(
     importance: Any, similarity: Any, *, n_features: int | float, redundancy: float | None = None, last: Any = None
 ) -> tuple[np.ndarray, float]:
@@ -116,6 +111,10 @@ def greedy_choice(
     >>> chosen, value = greedy_choice([0.9, 0.5], [[1, 0.1], [0.1, 1]], n_features=2, redundancy=0.25)
     >>> chosen.tolist(), round(value, 4)
     ([0, 1], 1.35)
+
+    References
+    ----------
+    Geng, Liu, Qin, Li: Feature selection for ranking. SIGIR 2007.
     """
     weight, similar = np.array(importance, np.float64), np.asarray(similarity, np.float64)
     if weight.ndim != 1 or similar.shape != (weight.size, weight.size):
@@ -141,12 +140,15 @@ def greedy_choice(
     return chosen, float(value)
 
 
-@fulfils(paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def selection_objective(importance: Any, similarity: Any, chosen: Any, *, redundancy: float) -> float:
     """The objective of GAS for a given set of features.
 
     >>> selection_objective([0.9, 0.5], [[1, 0.1], [0.1, 1]], [0, 1], redundancy=0.25).__round__(4)
     1.35
+
+    References
+    ----------
+    Geng, Liu, Qin, Li: Feature selection for ranking. SIGIR 2007.
     """
     rows = np.asarray(chosen, np.int64)
     part = np.asarray(similarity, np.float64)[np.ix_(rows, rows)]

@@ -10,11 +10,10 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.cores import n_threads
 from plackett._kernels.kernel import kernel, ranges
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.rules.bits import count_bits
 
-__public__ = ["feature_similarity"]
+__all__ = ["feature_similarity"]
 
 #: Words of 64 document pairs that are compared at a time, so that the signs of all features stay in the cache.
 _N_WORDS = 64
@@ -25,7 +24,6 @@ _PARTS = 16
 _SCALES = ("tau", "agreement")
 
 
-@fulfils("features.similarity", paper="Geng, Liu, Qin and Li 2007, Feature selection for ranking")
 def feature_similarity(
     data: RankingDataset, directions: Any = None, *, scale: str = "tau", n_jobs: int | None = None
 ) -> np.ndarray:
@@ -56,6 +54,10 @@ def feature_similarity(
     -------
     numpy.ndarray
         Features × features, symmetric.
+
+    References
+    ----------
+    Geng, Liu, Qin, Li: Feature selection for ranking. SIGIR 2007.
 
     Examples
     --------

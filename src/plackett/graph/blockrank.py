@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank
 
+__all__ = ["blockrank"]
 
-@fulfils("conv.pagerank_variants", paper="Kamvar, Haveliwala, Manning, Golub 2003")
+
 def blockrank(graph: LinkGraph, hosts: Any, *, damping: float = 0.85, tol: float = 1e-6) -> np.ndarray:
     """Approximate PageRank from local PageRanks: a good ``start`` for `pagerank` where most links stay inside a host.
 
@@ -22,7 +22,7 @@ def blockrank(graph: LinkGraph, hosts: Any, *, damping: float = 0.85, tol: float
     Parameters
     ----------
     hosts
-        Host of each page, of any type (see `plackett.graph.host`).
+        Host of each page, of any type (see `plackett.graph.urls.host`).
 
     Examples
     --------

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
+
+__all__ = ["link_counts"]
 
 
 class LinkCounts(NamedTuple):
@@ -17,7 +18,6 @@ class LinkCounts(NamedTuple):
     outlinks: np.ndarray
 
 
-@fulfils("LR-02")
 def link_counts(graph: LinkGraph) -> LinkCounts:
     """Number of different pages that link to each page, and that it links to.
 

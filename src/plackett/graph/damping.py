@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import distribution, pagerank
 from plackett.graph.power import _Step
 
+__all__ = ["pagerank_by_damping", "second_eigenvalue"]
 
-@fulfils("conv.pagerank_variants", paper="Boldi, Santini, Vigna 2005")
+
 def pagerank_by_damping(graph: LinkGraph, dampings: Sequence[float], **control: Any) -> np.ndarray:
     """PageRank as a function of the damping: a row per value. Each starts from the result of the previous one.
 
@@ -33,7 +33,6 @@ def pagerank_by_damping(graph: LinkGraph, dampings: Sequence[float], **control: 
     return np.array(rows)
 
 
-@fulfils("conv.pagerank_variants", paper="Haveliwala, Kamvar 2003")
 def second_eigenvalue(
     graph: LinkGraph, damping: float = 0.85, *, max_iter: int = 200, random_state: int | None = 0
 ) -> float:

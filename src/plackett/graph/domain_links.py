@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.graph.blockrank import grouped
 from plackett.graph.links import LinkGraph
 
+__all__ = ["domain_links"]
 
-@fulfils("conv.pagerank_variants", paper="Bharat, Mihaila 2001")
+
 def domain_links(graph: LinkGraph, hosts: Any, *, inside: float = 0.2, across: float = 1.0) -> LinkGraph:
     """The graph with links inside a host and between hosts weighted differently: votes for oneself count less.
 
@@ -22,6 +22,10 @@ def domain_links(graph: LinkGraph, hosts: Any, *, inside: float = 0.2, across: f
         Host of each page.
     inside, across
         Factors of the two kinds of links; with 0 they are removed.
+
+    References
+    ----------
+    Bharat, Mihaila: When experts agree: using non-affiliated experts to rank popular topics. WWW 2001.
 
     Examples
     --------

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
+
+__all__ = ["base_set", "hits"]
 
 
 class HubsAndAuthorities(NamedTuple):
@@ -19,7 +20,6 @@ class HubsAndAuthorities(NamedTuple):
     hub: np.ndarray
 
 
-@fulfils("conv.pagerank_variants", paper="Kleinberg 1999")
 def hits(
     graph: LinkGraph, *, tol: float = 1e-10, max_iter: int = 1000, n_jobs: int | None = None
 ) -> HubsAndAuthorities:
@@ -53,11 +53,14 @@ def hits(
     return HubsAndAuthorities(authority, hub)
 
 
-@fulfils("conv.pagerank_variants", paper="Kleinberg 1999")
 def base_set(graph: LinkGraph, results: Any, *, most_in: int = 50) -> np.ndarray:
     """Numbers of the pages around a query's results: the results, the pages they link to, and those that link to them.
 
     Of the pages that link to a result, at most ``most_in`` are taken.
+
+    References
+    ----------
+    Kleinberg: Authoritative sources in a hyperlinked environment. Journal of the ACM 46(5), 1999.
     """
     roots = np.unique(np.asarray(results, np.int64))
     parts = [roots]

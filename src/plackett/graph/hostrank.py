@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.graph.blockrank import grouped
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank
 
+__all__ = ["host_graph", "hostrank"]
 
-@fulfils("conv.pagerank_variants", paper="Xue, Yang, Zeng, Yu, Chen 2005")
+
 def hostrank(graph: LinkGraph, hosts: Any, *, depth: Any = None, decay: float = 0.5, **control: Any) -> np.ndarray:
     r"""HostRank: PageRank of the graph of hosts, handed down to pages.
 
@@ -50,9 +50,13 @@ def hostrank(graph: LinkGraph, hosts: Any, *, depth: Any = None, decay: float = 
     return rank[member] * weight / np.bincount(member, weight, n_hosts)[member]
 
 
-@fulfils("conv.pagerank_variants", paper="Xue, Yang, Zeng, Yu, Chen 2005")
 def host_graph(graph: LinkGraph, hosts: Any) -> LinkGraph:
-    """The graph of hosts: links between different hosts, weighted by how many page links there are."""
+    """The graph of hosts: links between different hosts, weighted by how many page links there are.
+
+    References
+    ----------
+    Xue, Yang, Zeng, Yu, Chen: Exploiting the hierarchical structure for link analysis. SIGIR 2005.
+    """
     import scipy.sparse as sp
 
     names = list(hosts)

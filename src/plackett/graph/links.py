@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from plackett._base.errors import DataError, reading
 from plackett._files.checks import check_regular
 from plackett._files.parquet import parquet_frame
 from plackett._kernels.kernel import kernel, over_queries
-from plackett._names.provenance import fulfils
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
+
+__all__ = ["LinkGraph", "read_links"]
 
 #: Number of edges that justifies another thread.
 _EDGES_PER_THREAD = 200_000
@@ -47,8 +48,6 @@ class LinkGraph:
     >>> graph.n_nodes, graph.n_links, graph.dangling.tolist()
     (3, 3, [False, True, False])
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, matrix: Any, names: Iterable[Any] | None = None) -> None:
         import scipy.sparse as sp
@@ -218,7 +217,6 @@ def _sums(lo, hi, indptr, indices, weights, value, out):  # type: ignore[no-unty
             out[i] = total
 
 
-@fulfils("LR-03")
 def read_links(path: Any, *, self_links: bool = True, names: Iterable[Any] | None = None) -> LinkGraph:
     r"""Read links from a text file, CSV or parquet: source, target and perhaps a weight per line.
 

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.graph.gauss_seidel import gauss_seidel
 from plackett.graph.links import LinkGraph
-from plackett.graph.power import extrapolated_power, power
+from plackett.graph.power import power
+
+__all__ = ["pagerank"]
 
 #: How the stationary distribution is computed: functions (graph, damping, teleport, dangling, start, tol, max_iter,
 #: n_jobs) that return it and whether it converged.
 SOLVERS: dict[str, Callable[..., tuple[np.ndarray, bool]]] = {
     "power": power,
-    "extrapolation": extrapolated_power,
+    "extrapolation": partial(power, extrapolate=True),
     "gauss-seidel": gauss_seidel,
 }
 
 
-@fulfils("conv.pagerank", "conv.pagerank_variants", paper="Page, Brin, Motwani, Winograd 1998")
 def pagerank(
     graph: LinkGraph,
     *,

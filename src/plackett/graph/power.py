@@ -22,7 +22,10 @@ def power(
     *,
     extrapolate: bool = False,
 ) -> tuple[np.ndarray, bool]:
-    """The distribution after repeated steps, and whether it converged."""
+    """The distribution after repeated steps, and whether it converged.
+
+    With ``extrapolate``, the second and third eigenvectors are periodically removed from the estimate.
+    """
     step = _Step(graph, damping, teleport, lost, n_jobs)
     now = start
     recent: list[np.ndarray] = []
@@ -38,20 +41,6 @@ def power(
                 recent = []
         now = new
     return now, False
-
-
-def extrapolated_power(
-    graph: LinkGraph,
-    damping: float,
-    teleport: np.ndarray,
-    lost: np.ndarray,
-    start: np.ndarray,
-    tol: float,
-    max_iter: int,
-    n_jobs: int | None = None,
-) -> tuple[np.ndarray, bool]:
-    """Power iteration that periodically removes the second and third eigenvectors from its estimate."""
-    return power(graph, damping, teleport, lost, start, tol, max_iter, n_jobs, extrapolate=True)
 
 
 class _Step:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.sitemap import SiteMap
 
+__all__ = ["propagate_links", "propagate_site"]
 
-@fulfils("conv.relevance_propagation", "relational.baseline.propagation", paper="Qin, Liu, Zhang, Chen, Ma 2005")
+
 def propagate_site(values: Any, site: SiteMap, *, alpha: float = 0.5) -> np.ndarray:
     r"""Propagation up a site map: a page gains from the relevance of its children.
 
@@ -45,7 +45,6 @@ def propagate_site(values: Any, site: SiteMap, *, alpha: float = 0.5) -> np.ndar
 SCHEMES = ("in", "out", "uniform-out")
 
 
-@fulfils("conv.relevance_propagation", "relational.baseline.propagation", paper="Shakery, Zhai 2006")
 def propagate_links(
     values: Any,
     graph: LinkGraph,

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import distribution, pagerank
 
+__all__ = ["query_pagerank"]
 
-@fulfils("conv.pagerank_variants", paper="Richardson, Domingos 2001")
+
 def query_pagerank(graph: LinkGraph, relevance: Any, **control: Any) -> np.ndarray:
     r"""Query-dependent PageRank: the surfer prefers links to relevant pages, and jumps to relevant pages.
 

@@ -9,7 +9,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.graph.links import LinkGraph
@@ -18,10 +17,9 @@ from plackett.graph.urls import _INDEX, host, path_of
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["link_relation", "parent_relation"]
+__all__ = ["link_relation", "parent_relation"]
 
 
-@fulfils("relational.relations")
 def parent_relation(data: RankingDataset, urls: Any = None) -> Relation:
     """Which document of a query is above which in a site or a tree of paths: pairs (document, parent).
 
@@ -151,7 +149,6 @@ def _slot(text, starts, table, i, n, value):  # type: ignore[no-untyped-def]
         slot = (slot + np.uint64(1)) & mask
 
 
-@fulfils("relational.relations")
 def link_relation(data: RankingDataset, graph: LinkGraph, names: Any = None) -> Relation:
     """The links of a graph between documents of the same query: pairs (source, target) with the weights of the links.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.graph.urls import _INDEX, host, path_of
+
+__all__ = ["SiteMap"]
 
 
 class SiteMap:
@@ -30,8 +32,6 @@ class SiteMap:
     >>> site.parent.tolist(), site.n_children.tolist()
     ([-1, 0, 1, 0], [2, 1, 0, 0])
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("LR-02",)
 
     def __init__(self, parent: Any) -> None:
         self.parent = np.asarray(parent, np.int64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from plackett._names.provenance import fulfils
 from plackett.graph.counts import link_counts
 from plackett.graph.hits import hits
 from plackett.graph.hostrank import hostrank
@@ -15,8 +14,9 @@ from plackett.graph.sitemap import SiteMap
 from plackett.graph.trustrank import trustrank
 from plackett.graph.urls import host, url_depth, url_length, url_type
 
+__all__ = ["link_table"]
 
-@fulfils("LR-02", "LR-03")
+
 def link_table(
     graph: LinkGraph,
     *,

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank
 
+__all__ = ["topic_pagerank"]
 
-@fulfils("conv.pagerank_variants", paper="Haveliwala 2002")
+
 def topic_pagerank(graph: LinkGraph, topics: Any, query: Any = None, **control: Any) -> np.ndarray:
     r"""Topic-sensitive PageRank: a vector per topic, or their mixture for a query.
 

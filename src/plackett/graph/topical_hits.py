@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.graph.hits import HubsAndAuthorities
 from plackett.graph.links import LinkGraph
 from plackett.graph.topical_pagerank import content_shares
 
+__all__ = ["topical_hits"]
 
-@fulfils("conv.pagerank_variants", paper="Nie, Davison, Qi 2006")
+
 def topical_hits(
     graph: LinkGraph, topics: Any, *, stay: float = 0.9, tol: float = 1e-10, max_iter: int = 1000
 ) -> HubsAndAuthorities:

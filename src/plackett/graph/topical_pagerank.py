@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 
+__all__ = ["topical_pagerank"]
 
-@fulfils("conv.pagerank_variants", paper="Nie, Davison, Qi 2006")
+
 def topical_pagerank(
     graph: LinkGraph,
     topics: Any,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.graph.links import LinkGraph
 from plackett.graph.pagerank import pagerank
 
+__all__ = ["trust_seeds", "trustrank"]
 
-@fulfils("conv.trustrank", paper="Gyöngyi, Garcia-Molina, Pedersen 2004")
+
 def trustrank(graph: LinkGraph, seeds: Iterable[Any], **control: Any) -> np.ndarray:
     """TrustRank: PageRank with teleports to trusted pages only.
 
@@ -43,9 +43,12 @@ def trustrank(graph: LinkGraph, seeds: Iterable[Any], **control: Any) -> np.ndar
     return pagerank(graph, teleport=chosen, dangling="teleport", **control)
 
 
-@fulfils("conv.trustrank", paper="Gyöngyi, Garcia-Molina, Pedersen 2004")
 def trust_seeds(graph: LinkGraph, k: int, **control: Any) -> list[Any]:
     """The k pages from which most of the graph is reached: the first by PageRank of the reversed graph.
+
+    References
+    ----------
+    Gyöngyi, Garcia-Molina, Pedersen: Combating web spam with TrustRank. VLDB 2004.
 
     Examples
     --------

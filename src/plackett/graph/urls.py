@@ -9,9 +9,8 @@ from urllib.parse import unquote
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 
-__public__ = ["url_type"]
+__all__ = ["url_depth", "url_length", "url_type"]
 
 #: Types of URLs, from the home page of a site to a file deep inside it.
 URL_TYPES = ("root", "subroot", "path", "file")
@@ -43,7 +42,6 @@ def path_of(url: str) -> str:
     return "/" + unquote(bare.partition("/")[2])
 
 
-@fulfils("LR-02")
 def url_depth(urls: Iterable[str]) -> np.ndarray:
     """Number of slashes in each URL, without those of the scheme and one at the end.
 
@@ -53,7 +51,6 @@ def url_depth(urls: Iterable[str]) -> np.ndarray:
     return np.array([_SCHEME.sub("", url.strip()).rstrip("/").count("/") for url in _texts(urls)], np.int64)
 
 
-@fulfils("LR-02")
 def url_length(urls: Iterable[str]) -> np.ndarray:
     """Number of characters of each URL, without the scheme.
 
@@ -63,7 +60,6 @@ def url_length(urls: Iterable[str]) -> np.ndarray:
     return np.array([len(_SCHEME.sub("", url.strip())) for url in _texts(urls)], np.int64)
 
 
-@fulfils("qdep.classify", "qdep.classify.ranker", paper="Kraaij, Westerveld, Hiemstra 2002")
 def url_type(urls: Iterable[str]) -> list[str]:
     """Type of each URL: ``root`` (a host), ``subroot`` (one directory), ``path`` (a directory deeper down), ``file``.
 
@@ -71,6 +67,10 @@ def url_type(urls: Iterable[str]) -> list[str]:
 
     >>> url_type(["http://a.org/index.html", "http://a.org/b/", "a.org/b/c/", "a.org/b/c.html"])
     ['root', 'subroot', 'path', 'file']
+
+    References
+    ----------
+    Kraaij, Westerveld, Hiemstra: The importance of prior probabilities for entry page search. SIGIR 2002.
     """
     return [_type(url) for url in _texts(urls)]
 

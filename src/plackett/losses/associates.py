@@ -10,6 +10,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["Associates"]
+
 __home__ = "theory"
 
 
@@ -20,6 +22,10 @@ class Associates:
     A subclass says how many there are: `labelled` counts those on which a loss can be above 0, `complete` those that a
     U-statistic divides by. They differ only for pairs: two documents of equal label do not form a labelled pair.
 
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
+
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [2, 0, 0, 1], qid=[1, 1, 1, 2])
@@ -29,8 +35,6 @@ class Associates:
     """
 
     name: ClassVar[str]
-    _ids: ClassVar[tuple[str, ...]] = ("S-01",)
-    paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
 
     def labelled(self, data: RankingDataset) -> np.ndarray:
         """Number of labelled associates of each query."""
@@ -46,7 +50,7 @@ def judged(data: RankingDataset) -> np.ndarray:
     return np.bincount(data.query_of_row, data.labels >= 0, data.n_queries)
 
 
-class Documents(Associates):
+class DocumentAssociates(Associates):
     """Judged documents."""
 
     name: ClassVar[str] = "document"
@@ -56,7 +60,7 @@ class Documents(Associates):
         return judged(data)
 
 
-class Pairs(Associates):
+class PairAssociates(Associates):
     """Pairs of judged documents; the explicit preferences of a dataset where it has them."""
 
     name: ClassVar[str] = "pair"
@@ -88,7 +92,7 @@ class Pairs(Associates):
         return m * (m - 1) / 2.0
 
 
-class Lists(Associates):
+class ListAssociates(Associates):
     """The judged documents of a query together."""
 
     name: ClassVar[str] = "list"
@@ -98,4 +102,8 @@ class Lists(Associates):
         return (judged(data) > 0).astype(np.float64)
 
 
-ASSOCIATES: dict[str, Associates] = {"document": Documents(), "pair": Pairs(), "list": Lists()}
+ASSOCIATES: dict[str, Associates] = {
+    "document": DocumentAssociates(),
+    "pair": PairAssociates(),
+    "list": ListAssociates(),
+}

@@ -15,7 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss
 from plackett.losses.custom import CustomBound, CustomLoss, arguments_of, declared
 
-__public__ = ["torch_loss"]
+__all__ = ["torch_loss"]
 
 _NEEDED, _MORE = ("scores", "labels"), ("weights", "mask")
 
@@ -107,7 +107,7 @@ class _Differentiated(CustomBound):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros: autograd gives no curvature."""
-        out = self._buffers()
+        out = self.zeros()
         with self.torch.inference_mode(False), self.torch.enable_grad():
             variable = self.torch.tensor(scores, requires_grad=True)
             for queries, values in self._values(variable):

@@ -10,16 +10,20 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from plackett._base.errors import LossError, MeasureError
+from plackett._kernels.kernel import ROWS_PER_THREAD, over_queries
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.measures.gains import gains_of
 from plackett.measures.ranking import Scored
+
+__all__ = ["Loss"]
 
 #: Scores are clipped to this distance from 0, so that sums of their squares stay finite.
 _FARTHEST = 1e100
 
 
 class Derivatives(NamedTuple):
-    """Output of a kernel: the loss of each query, and the gradient and curvature of each score."""
+    """What a loss gives for some scores: the loss of each query, and the gradient and curvature of each score."""
 
     value: np.ndarray
     gradient: np.ndarray
@@ -35,8 +39,9 @@ class Loss:
     gradient 0. Unjudged documents (label below 0) are ignored unless the loss says otherwise. Scores beyond ±1e100
     count as ±1e100, so that no loss overflows.
 
-    A subclass implements `bind` and declares its properties, so that solvers can be chosen and impossible combinations
-    rejected with a reason.
+    A subclass declares its properties, so that solvers can be chosen and impossible combinations rejected with a
+    reason, its `kernel` and the `constants` that the kernel reads. One whose formula is no single loop over queries
+    implements `derivatives` instead, and one that keeps more about a dataset implements `bind`.
 
     Examples
     --------
@@ -47,10 +52,8 @@ class Loss:
     0.6931
     """
 
-    #: Literals, read from the source by the catalogue.
+    #: A literal, read from the source by the catalogue.
     name: ClassVar[str]
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether there is a value whose gradient this is; the lambdas have none.
     has_value: ClassVar[bool] = True
     #: Whether the gradient is continuous, as quasi-Newton solvers need.
@@ -81,9 +84,31 @@ class Loss:
     #: Parameters, other than the defaults, with which it is tested too.
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ()
 
+    #: ``kernel(lo, hi, offsets, scores, *constants, *out)``: fills in the derivatives of the queries from lo to hi.
+    #: ``out`` are the value, gradient and curvature, each only if the loss declares that it has one.
+    kernel: ClassVar[Callable[..., Any]]
+    #: How many rows of data are worth a thread: fewer for a kernel that visits pairs of rows.
+    rows_per_thread: ClassVar[int] = ROWS_PER_THREAD
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """What the kernel reads besides the scores. It depends on the dataset alone and is computed once for it."""
+        return ()
+
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """Loss of each query (wanted if ``value``), gradient and curvature of each score, by the kernel."""
+        return bound.run(self.kernel, scores, *bound.constants)
+
+    def device_form(self, bound: LossOnData) -> DeviceForm | None:
+        """How an accelerator computes the gradient; None if only the host can."""
+        return None
+
+    def n_outputs(self, data: RankingDataset) -> int:
+        """Number of scores per document."""
+        return 1
+
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset, with everything that does not depend on the scores computed once."""
-        raise NotImplementedError
+        return LossOnData(self, data, n_jobs)
 
     def __call__(self, scores: Any, data: RankingDataset) -> float:
         """Value of the loss: the sum over queries."""
@@ -173,14 +198,15 @@ class BoundLoss:
     """A loss bound to one dataset; solvers call it repeatedly.
 
     Subclasses implement `evaluate`; `sample_weight` and `query_weight` are arrays of ones if the dataset has none.
+    Most losses need none: they are bound as a `LossOnData`.
     """
 
     def __init__(self, data: RankingDataset, *, n_jobs: int | None = None, n_outputs: int = 1) -> None:
         self.data = data
         self.n_jobs = n_jobs
         self.n_outputs = n_outputs
-        self.sample_weight = _ones(data.n_rows) if data.sample_weight is None else data.sample_weight
-        self.query_weight = _ones(data.n_queries) if data.query_weight is None else data.query_weight
+        self.sample_weight = given_or_ones(data.sample_weight, data.n_rows)
+        self.query_weight = given_or_ones(data.query_weight, data.n_queries)
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss of each query (0 if not requested or undefined), gradient and curvature of each score.
@@ -203,10 +229,41 @@ class BoundLoss:
             array = np.clip(array, -_FARTHEST, _FARTHEST)  # NaN stays
         return array
 
-    def _buffers(self) -> Derivatives:
-        """Zeros to be filled."""
+    def zeros(self) -> Derivatives:
+        """Zeros to be filled in or added to."""
         shape = (self.data.n_rows,) if self.n_outputs == 1 else (self.data.n_rows, self.n_outputs)
         return Derivatives(np.zeros(self.data.n_queries), np.zeros(shape), np.zeros(shape))
+
+
+class LossOnData(BoundLoss):
+    """A loss of the usual kind bound to one dataset: the loss has the formula, this the arrays it is applied to."""
+
+    def __init__(self, loss: Loss, data: RankingDataset, n_jobs: int | None) -> None:
+        super().__init__(data, n_jobs=n_jobs, n_outputs=loss.n_outputs(data))
+        self.loss = loss
+        self._has = slice(0 if loss.has_value else 1, 2 if loss.curvature == "none" else 3)
+        self.constants = loss.constants(self)
+
+    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss of each query, gradient and curvature of each score."""
+        return self.loss.derivatives(self, scores, value)
+
+    def run(self, kernel: Callable[..., Any], *read: Any) -> Derivatives:
+        """Derivatives, as a kernel that reads these arguments fills them in; zeros for those that the loss lacks."""
+        out = self.zeros()
+        over_queries(
+            kernel,
+            self.data.offsets,
+            *read,
+            *out[self._has],
+            n_jobs=self.n_jobs,
+            rows_per_thread=self.loss.rows_per_thread,
+        )
+        return out
+
+    def device_form(self) -> DeviceForm | None:
+        """How an accelerator computes the gradient; None if only the host can."""
+        return self.loss.device_form(self)
 
 
 def finite_gains(labels: np.ndarray, gain: Any, loss: str) -> np.ndarray:
@@ -215,6 +272,12 @@ def finite_gains(labels: np.ndarray, gain: Any, loss: str) -> np.ndarray:
         return gains_of(labels, gain)
     except MeasureError as error:
         raise LossError(f"{loss}: {error}") from None
+
+
+def gain_shares(bound: BoundLoss, gains: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """Gain of each document times its weight, as a share of the best value of its query; 0 where that is 0."""
+    gains, best = gains * bound.sample_weight, best[bound.data.query_of_row]
+    return np.divide(gains, best, out=np.zeros_like(gains), where=best > 0)
 
 
 def first_swaps(data: RankingDataset, measure: Any, loss: str, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -228,10 +291,3 @@ def first_swaps(data: RankingDataset, measure: Any, loss: str, n_jobs: int | Non
     if not np.isfinite(state[:, 0]).all():
         raise LossError(f"{loss}: gains are too large for labels up to {data.labels.max():g}; try a linear gain")
     return ranking.rows, state
-
-
-def _ones(n: int) -> np.ndarray:
-    """Read-only ones, like the weights of a dataset; Numba would compile kernels again for a writable one."""
-    ones = np.ones(n)
-    ones.flags.writeable = False
-    return ones

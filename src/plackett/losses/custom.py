@@ -15,7 +15,7 @@ from plackett._names.catalogue import items
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
 
-__public__ = ["loss"]
+__all__ = ["loss"]
 
 #: User-defined losses of this process, by name.
 REGISTERED: dict[str, CustomLoss] = {}
@@ -193,7 +193,7 @@ class _Compiled(CustomBound):
         """Loss per query, gradient and curvature per score."""
         from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
-        out = self._buffers()
+        out = self.zeros()
         scores = scores.view()
         scores.flags.writeable = False  # as the labels are: a function that sorts them in place is refused
         try:

@@ -9,10 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._names.catalogue import items
+from plackett._names.catalogue import find
 from plackett.data.dataset import RankingDataset
+from plackett.data.weights import given_or_ones
 from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.base import PairLoss, total_pair_weight
+
+__all__ = ["QueryMean"]
 
 #: What the loss of a query is a sum of, by its approach.
 _TERMS = {"pairwise": "pairs", "pointwise": "documents"}
@@ -56,6 +59,11 @@ class QueryMean(Loss):
     preferences of a query changes nothing. Pair losses offer the same with ``normalize``. The factor 1/r for
     r queries, which the paper has, is left out: it would only rescale the regularisation.
 
+    References
+    ----------
+    Qin, Zhang, Tsai, Wang, Liu, Li: Query-level loss functions for information retrieval. Information Processing &
+    Management 2008.
+
     Examples
     --------
     >>> import plackett as pk
@@ -65,8 +73,6 @@ class QueryMean(Loss):
     """
 
     name: ClassVar[str] = "QueryMean"
-    _ids: ClassVar[tuple[str, ...]] = ("S-17",)
-    paper: ClassVar[str] = "Qin et al. 2008, Query-level stability and generalization in learning to rank"
     convex: ClassVar[bool] = True
     _test_variants = ({"loss": "Fidelity"}, {"loss": "Square"})
 
@@ -87,14 +93,11 @@ class QueryMean(Loss):
         """The loss that is normalised."""
         if isinstance(self.loss, Loss):
             return self.loss
-        for item in items("loss"):
-            if item.symbol != type(self).__name__ and str(self.loss).lower() in (
-                item.name.lower(),
-                item.symbol.lower(),
-            ):
-                inner: Loss = getattr(import_module(item.module), item.symbol)()
-                return inner
-        raise LossError(f"loss={self.loss!r}; give the name of another loss or an object")
+        item = find("loss", str(self.loss), error=LossError)
+        if item.name == self.name:
+            raise LossError(f"loss={self.loss!r}; give the name of another loss or an object")
+        inner: Loss = getattr(import_module(item.module), item.symbol)()
+        return inner
 
     def settle(self, data: RankingDataset) -> Self:
         """The loss with everything fixed that depends on all of the data."""
@@ -116,7 +119,7 @@ class QueryMean(Loss):
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on one dataset: the inner one with the weight of each query divided by its number of terms."""
         total = self._count(data, n_jobs)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
+        weight = given_or_ones(data.query_weight, data.n_queries)
         weight = np.divide(weight, total, out=np.zeros(data.n_queries), where=total > 0)
         return self.inner.bind(data.replace(query_weight=weight), n_jobs=n_jobs)
 
@@ -128,6 +131,6 @@ class QueryMean(Loss):
         if self._terms() == "pairs":
             inner = self.inner
             return inner.pair_weight(data, n_jobs) if isinstance(inner, PairLoss) else total_pair_weight(data, n_jobs)
-        weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        weight = given_or_ones(data.sample_weight, data.n_rows)
         judged = weight * (data.labels >= 0)
         return np.bincount(data.query_of_row, judged, data.n_queries)

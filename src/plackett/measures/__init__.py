@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from plackett._names.lazy import open_package
 
 if TYPE_CHECKING:
-    from plackett.measures.base import Measure as Measure
-    from plackett.measures.language import parse as parse
-    from plackett.measures.ranking import TIES as TIES
+    from plackett.measures.base import Measure
 
 
 def _all() -> dict[str, Measure]:
@@ -23,10 +21,4 @@ def _all() -> dict[str, Measure]:
     return all_measures()
 
 
-open_package(
-    __name__,
-    "measure",
-    named={"Measure": "base", "parse": "language", "TIES": "ranking"},
-    value=lambda measure: measure(),  # a measure is an object: `nDCG @ 10`
-    everything=_all,  # including user-defined measures
-)
+open_package(__name__, "measure", everything=_all)  # user-defined measures too

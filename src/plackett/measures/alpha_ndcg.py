@@ -21,6 +21,8 @@ from plackett.measures.diversity import (
 from plackett.measures.gains import check_discount, discount_table
 from plackett.measures.ranking import Ranking
 
+__all__ = ["AlphaNDCG"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AlphaNDCG(DiversityMeasure):
@@ -60,6 +62,11 @@ class AlphaNDCG(DiversityMeasure):
     Of ndeval's other columns, alpha-DCG is ``alpha_nDCG(ideal="full")`` and nERR-IA is
     ``alpha_nDCG(discount="reciprocal")``; both names are accepted.
 
+    References
+    ----------
+    Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher, MacKinnon: Novelty and diversity in information retrieval
+    evaluation. SIGIR 2008.
+
     Examples
     --------
     >>> import plackett as pk
@@ -71,8 +78,6 @@ class AlphaNDCG(DiversityMeasure):
 
     name: ClassVar[str] = "alpha_nDCG"
     aliases: ClassVar[tuple[str, ...]] = ("alpha_ndcg", "α_nDCG", "alpha-nDCG")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.alpha_ndcg", "eval.alpha_ndcg")
-    paper: ClassVar[str] = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"
 
     #: The greedy order reaches at least 1 − 1/e of the best sum, because gains diminish with each document.
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0 / (1.0 - np.exp(-1.0)))

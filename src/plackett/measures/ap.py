@@ -15,6 +15,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import count_relevant, hits, n_relevant, relevance, where_relevant
 from plackett.measures.swaps import linear_state, new_state
 
+__all__ = ["AveragePrecision"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AveragePrecision(Measure):
@@ -42,6 +44,10 @@ class AveragePrecision(Measure):
     Ties: exact mean over all orders. In a block of m documents, t of them relevant, below c relevant ones and
     p documents, the r-th position adds t/m · (c + 1 + (t − 1)(r − 1)/(m − 1))/(p + r) (McSherry and Najork 2008).
 
+    References
+    ----------
+    Buckley, Voorhees: Evaluating evaluation measure stability. SIGIR 2000.
+
     Examples
     --------
     >>> import plackett as pk
@@ -51,8 +57,6 @@ class AveragePrecision(Measure):
 
     name: ClassVar[str] = "AP"
     aliases: ClassVar[tuple[str, ...]] = ("MAP", "map", "map_cut", "average_precision", "mean_average_precision")
-    _ids: ClassVar[tuple[str, ...]] = ("eval.map", "M-32")
-    paper: ClassVar[str] = "Buckley and Voorhees 2000, Evaluating evaluation measure stability"
     swaps: ClassVar[bool] = True
 
     k: int | None = None

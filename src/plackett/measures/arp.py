@@ -13,6 +13,8 @@ from plackett.measures.gains import check_gain, ideal_dcg, position_gains
 from plackett.measures.ranking import Ranking
 from plackett.measures.swaps import linear_state
 
+__all__ = ["AverageRelevancePosition"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AverageRelevancePosition(Measure):
@@ -31,6 +33,10 @@ class AverageRelevancePosition(Measure):
     -----
     Documents that were not retrieved count as tied behind the last one. Ties: exact mean over all orders.
 
+    References
+    ----------
+    Wang, Li, Golbandi, Bendersky, Najork: The LambdaLoss framework for ranking metric optimization. CIKM 2018.
+
     Examples
     --------
     >>> import plackett as pk
@@ -40,8 +46,6 @@ class AverageRelevancePosition(Measure):
 
     name: ClassVar[str] = "ARP"
     aliases: ClassVar[tuple[str, ...]] = ("arp", "average_relevance_position")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Wang et al. 2018, The LambdaLoss framework for ranking metric optimization"
     ascending: ClassVar[bool] = False
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True

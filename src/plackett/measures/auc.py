@@ -12,6 +12,8 @@ from plackett.measures.base import Measure
 from plackett.measures.pairs import block_end
 from plackett.measures.ranking import Ranking
 
+__all__ = ["AreaUnderCurve"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AreaUnderCurve(Measure):
@@ -33,6 +35,11 @@ class AreaUnderCurve(Measure):
     ``pessimistic`` as wrong (strict). Unjudged documents form no pairs. Documents that were not retrieved are ranked
     last, tied. A query without a pair scores `empty`.
 
+    References
+    ----------
+    Hanley, McNeil: The meaning and use of the area under a receiver operating characteristic (ROC) curve. Radiology
+    1982.
+
     Examples
     --------
     >>> import plackett as pk
@@ -43,8 +50,6 @@ class AreaUnderCurve(Measure):
 
     name: ClassVar[str] = "AUC"
     aliases: ClassVar[tuple[str, ...]] = ("auc", "roc_auc", "AreaUnderCurve")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.auc", "M-23")
-    paper: ClassVar[str] = "Hanley and McNeil 1982, The meaning and use of the area under a ROC curve"
 
     rel: float = 1.0
 

@@ -14,6 +14,8 @@ from plackett._base.errors import MeasureError
 from plackett.measures.ranking import TIES, Ranking, Scored, list_ranking
 from plackett.measures.swaps import swap, swap_matrix
 
+__all__ = ["Measure"]
+
 #: How many random orders estimate the mean over ties where a measure has no exact form.
 TIE_SAMPLES = 64
 
@@ -58,11 +60,9 @@ class Measure:
         missing in the per-query values).
     """
 
-    #: Name, aliases, entries of the inventory, paper: literals, which the catalogue reads from the source.
+    #: Name and aliases: literals, which the catalogue reads from the source.
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether the rule ``expected`` is exact; otherwise it is estimated from `TIE_SAMPLES` seeded orders.
     exact_ties: ClassVar[bool] = True
     #: Whether larger is better.

@@ -12,6 +12,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import count_relevant, n_relevant
 
+__all__ = ["BinaryPreference"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BinaryPreference(Measure):
@@ -32,6 +34,10 @@ class BinaryPreference(Measure):
     Ties: exact mean over all orders. Each relevant document of a block with b judged irrelevant ones has 0..b of them
     above it with equal probability.
 
+    References
+    ----------
+    Buckley, Voorhees: Retrieval evaluation with incomplete information. SIGIR 2004.
+
     Examples
     --------
     >>> import plackett as pk
@@ -41,8 +47,6 @@ class BinaryPreference(Measure):
 
     name: ClassVar[str] = "Bpref"
     aliases: ClassVar[tuple[str, ...]] = ("bpref", "BPref")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information"
 
     rel: float = 1.0
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from plackett.measures.pairs import PairMeasure
 
+__all__ = ["ContradictingPairCount"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ContradictingPairCount(PairMeasure):
@@ -22,6 +24,10 @@ class ContradictingPairCount(PairMeasure):
     does). Unjudged documents form no pairs, and a query without a pair scores `empty`. The total over a dataset is the
     sum of the values per query.
 
+    References
+    ----------
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
+
     Examples
     --------
     >>> import plackett as pk
@@ -32,8 +38,6 @@ class ContradictingPairCount(PairMeasure):
 
     name: ClassVar[str] = "ContradictingPairs"
     aliases: ClassVar[tuple[str, ...]] = ("contradicting_pairs", "DiscordantPairs")
-    _ids: ClassVar[tuple[str, ...]] = ("isorank.metrics", "LR-13")
-    paper: ClassVar[str] = "Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression"
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     ascending: ClassVar[bool] = False
 

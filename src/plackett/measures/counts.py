@@ -11,6 +11,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant
 
+__all__ = ["Queries", "Relevant", "RelevantRetrieved", "Retrieved"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Count(Measure):
@@ -34,7 +36,6 @@ class Queries(Count):
 
     name: ClassVar[str] = "NumQ"
     aliases: ClassVar[tuple[str, ...]] = ("num_q",)
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
@@ -52,7 +53,6 @@ class Retrieved(Count):
 
     name: ClassVar[str] = "NumRet"
     aliases: ClassVar[tuple[str, ...]] = ("num_ret",)
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""
@@ -70,7 +70,6 @@ class Relevant(Count):
 
     name: ClassVar[str] = "NumRel"
     aliases: ClassVar[tuple[str, ...]] = ("num_rel",)
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     rel: float = 1.0
 
@@ -90,7 +89,6 @@ class RelevantRetrieved(Count):
 
     name: ClassVar[str] = "NumRelRet"
     aliases: ClassVar[tuple[str, ...]] = ("num_rel_ret", "hits")
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     k: int | None = None
     rel: float = 1.0

@@ -13,7 +13,7 @@ from plackett.measures.iprec import IPrec
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__public__ = ["measure_curve", "precision_recall_curve"]
+__all__ = ["measure_curve", "precision_recall_curve"]
 
 
 def measure_curve(

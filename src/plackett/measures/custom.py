@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import MeasureError, PlackettWarning
-from plackett._kernels.kernel import over_queries
+from plackett._kernels.kernel import over_queries, template
 from plackett.measures import language
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import any_positive
 
-__public__ = ["measure"]
+__all__ = ["measure"]
 
 
 def measure(
@@ -169,12 +169,14 @@ def _checked(function: Any, name: str) -> Any:
     return checked
 
 
+@template
 def _with_k(lo, hi, offsets, labels, depth, function, k, out):  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]
         out[q] = function(labels[a : a + depth[q]], k if k > 0 else depth[q])
 
 
+@template
 def _without_k(lo, hi, offsets, labels, depth, function, k, out):  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]

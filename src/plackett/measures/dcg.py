@@ -13,6 +13,8 @@ from plackett.measures.gains import check_discount, check_gain, discount_table, 
 from plackett.measures.ranking import Ranking
 from plackett.measures.swaps import linear_state
 
+__all__ = ["DiscountedCumulativeGain"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DiscountedCumulativeGain(Measure):
@@ -32,6 +34,11 @@ class DiscountedCumulativeGain(Measure):
     -----
     Ties: exact mean over all orders, each tied document having the mean gain of its block.
 
+    References
+    ----------
+    Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM Transactions on Information Systems
+    2002.
+
     Examples
     --------
     >>> import plackett as pk
@@ -41,8 +48,6 @@ class DiscountedCumulativeGain(Measure):
 
     name: ClassVar[str] = "DCG"
     aliases: ClassVar[tuple[str, ...]] = ("dcg", "discounted_cumulative_gain")
-    _ids: ClassVar[tuple[str, ...]] = ("eval.dcg",)
-    paper: ClassVar[str] = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))

@@ -15,6 +15,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import any_positive
 from plackett.measures.swaps import new_state
 
+__all__ = ["ExpectedReciprocalRank"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExpectedReciprocalRank(Measure):
@@ -39,6 +41,10 @@ class ExpectedReciprocalRank(Measure):
     :math:`((n + 1 - i)\,u_i + i\,x\,u_{i-1})/(n + 1)`; position r adds :math:`u_{r-1} - u_r` over its rank.
     The cost of a block of m documents is m · min(m, k).
 
+    References
+    ----------
+    Chapelle, Metzler, Zhang, Grinspan: Expected reciprocal rank for graded relevance. CIKM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -48,8 +54,6 @@ class ExpectedReciprocalRank(Measure):
 
     name: ClassVar[str] = "ERR"
     aliases: ClassVar[tuple[str, ...]] = ("err", "expected_reciprocal_rank")
-    _ids: ClassVar[tuple[str, ...]] = ("LR-08",)
-    paper: ClassVar[str] = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance"
     swaps: ClassVar[bool] = True
 
     k: int | None = None

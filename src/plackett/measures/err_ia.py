@@ -17,6 +17,8 @@ from plackett.measures.intent_aware import IntentAware
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import where_relevant
 
+__all__ = ["IntentAwareERR"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class IntentAwareERR(IntentAware):
@@ -46,6 +48,10 @@ class IntentAwareERR(IntentAware):
     -----
     Ties: exact mean over all orders, as for `ERR`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -59,8 +65,6 @@ class IntentAwareERR(IntentAware):
 
     name: ClassVar[str] = "ERR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("err_ia", "ERR-IA")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None
     max_label: float | None = None

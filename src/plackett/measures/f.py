@@ -13,6 +13,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant, relevance, where_relevant
 from plackett.measures.swaps import linear_state
 
+__all__ = ["FMeasure"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FMeasure(Measure):
@@ -35,6 +37,10 @@ class FMeasure(Measure):
     -----
     Ties: exact mean over all orders, since the measure is linear in h.
 
+    References
+    ----------
+    van Rijsbergen: Information retrieval. Butterworths 1979.
+
     Examples
     --------
     >>> import plackett as pk
@@ -44,8 +50,6 @@ class FMeasure(Measure):
 
     name: ClassVar[str] = "F"
     aliases: ClassVar[tuple[str, ...]] = ("F1", "f1", "f_measure", "set_F", "SetF")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "van Rijsbergen 1979, Information Retrieval"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
 

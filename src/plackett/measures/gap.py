@@ -16,6 +16,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import n_relevant
 from plackett.measures.swaps import new_state
 
+__all__ = ["GradedAveragePrecision"]
+
 #: Probability that the threshold is at most each grade, up to a factor that cancels (so no largest grade is needed).
 THRESHOLDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "uniform": lambda grades: grades,
@@ -71,6 +73,10 @@ class GradedAveragePrecision(Measure):
     Averaging AP over users, each with their own number of relevant documents, would be another measure: GAP divides
     the expected sum of precisions by the expected number of relevant documents.
 
+    References
+    ----------
+    Robertson, Kanoulas, Yilmaz: Extending average precision to graded relevance judgments. SIGIR 2010.
+
     Examples
     --------
     The divisor is 3 + 1 + 2 + 2, the sum 3/1 + (1 + 1)/2 + (2 + 1 + 2)/3 + (2 + 1 + 2 + 2)/4:
@@ -82,8 +88,6 @@ class GradedAveragePrecision(Measure):
 
     name: ClassVar[str] = "GAP"
     aliases: ClassVar[tuple[str, ...]] = ("gap", "graded_average_precision")
-    _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
-    paper: ClassVar[str] = "Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance"
     swaps: ClassVar[bool] = True
 
     k: int | None = None

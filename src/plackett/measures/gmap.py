@@ -9,6 +9,8 @@ import numpy as np
 
 from plackett.measures.ap import AveragePrecision
 
+__all__ = ["GeometricMeanAP"]
+
 #: Smaller values count as this one, as in trec_eval; otherwise one query with 0 would decide the mean.
 LEAST = 1e-5
 
@@ -28,6 +30,10 @@ class GeometricMeanAP(AveragePrecision):
     -----
     The value of a query is its AP. Ties: exact mean over all orders inside a query.
 
+    References
+    ----------
+    Robertson: On GMAP, and other transformations. CIKM 2006.
+
     Examples
     --------
     >>> import plackett as pk
@@ -37,8 +43,6 @@ class GeometricMeanAP(AveragePrecision):
 
     name: ClassVar[str] = "GMAP"
     aliases: ClassVar[tuple[str, ...]] = ("gm_map", "gmap")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Robertson 2006, On GMAP, and other transformations"
 
     def mean(self, values: np.ndarray) -> float:
         """Geometric mean over queries, leaving out skipped ones; NaN if all are skipped."""

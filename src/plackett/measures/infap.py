@@ -12,6 +12,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import n_relevant
 
+__all__ = ["InferredAP"]
+
 #: Smoothing of the share of relevant documents among the judged ones, as in trec_eval.
 EPSILON = 1e-5
 
@@ -35,6 +37,10 @@ class InferredAP(Measure):
     -----
     Ties: estimated from seeded random orders. With complete judgements and ε → 0 it equals AP.
 
+    References
+    ----------
+    Yilmaz, Aslam: Estimating average precision with incomplete and imperfect judgments. CIKM 2006.
+
     Examples
     --------
     >>> import plackett as pk
@@ -44,8 +50,6 @@ class InferredAP(Measure):
 
     name: ClassVar[str] = "infAP"
     aliases: ClassVar[tuple[str, ...]] = ("infap", "inferred_average_precision")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect judgments"
     exact_ties: ClassVar[bool] = False
 
     rel: float = 1.0

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
-__public__ = ["informativeness"]
+__all__ = ["informativeness"]
 
 #: Rows of swapped lists that are measured at a time.
 _ROWS_AT_ONCE = 2**21
@@ -43,7 +42,6 @@ class Informativeness:
         return float(self.seen.sum() / self.total.sum()) if self.total.sum() else float("nan")
 
 
-@fulfils("eval.informativeness", paper="Yilmaz and Robertson 2010, On the choice of effectiveness measures")
 def informativeness(measure: str | Measure, data: RankingDataset, scores: Any) -> Informativeness:
     """Count the swaps of neighbouring documents with different labels that change a measure.
 
@@ -59,6 +57,10 @@ def informativeness(measure: str | Measure, data: RankingDataset, scores: Any) -
         Dataset with labels.
     scores
         One score per row; tied documents are kept in row order.
+
+    References
+    ----------
+    Yilmaz, Robertson: On the choice of effectiveness measures for learning to rank. Information Retrieval 2010.
 
     Examples
     --------

@@ -18,6 +18,8 @@ from plackett.measures.precision import P
 from plackett.measures.ranking import Ranking
 from plackett.measures.rr import RR
 
+__all__ = ["IntentAwareAP", "IntentAwareNDCG", "IntentAwareP", "IntentAwareRR"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class IntentAware(DiversityMeasure):
@@ -63,7 +65,21 @@ class IntentAware(DiversityMeasure):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class IntentAwareAP(IntentAware):
+class _OfRelevance(IntentAware):
+    """Intent-aware measures of what is relevant and what is not."""
+
+    k: int | None = None
+    rel: float = 1.0
+    #: The measure of one subtopic.
+    of: ClassVar[Measure]
+
+    def plain(self, data: RankingDataset) -> Measure:
+        """The measure of one subtopic."""
+        return self.of(k=self.k, rel=self.rel)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IntentAwareAP(_OfRelevance):
     r"""Intent-aware average precision: `AP` for each subtopic, weighted by its probability.
 
     .. math:: \text{AP-IA} = \sum_t P(t \mid q)\,\text{AP}(\text{labels for } t)
@@ -82,6 +98,10 @@ class IntentAwareAP(IntentAware):
     -----
     Ties: exact mean over all orders, as for `AP`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -95,15 +115,7 @@ class IntentAwareAP(IntentAware):
 
     name: ClassVar[str] = "AP_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "map_ia", "ap_ia", "MAP-IA", "AP-IA")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
-
-    k: int | None = None
-    rel: float = 1.0
-
-    def plain(self, data: RankingDataset) -> Measure:
-        """The measure of one subtopic."""
-        return AP(k=self.k, rel=self.rel)
+    of: ClassVar[Measure] = AP
 
 
 AP_IA = IntentAwareAP()
@@ -129,6 +141,10 @@ class IntentAwareNDCG(IntentAware):
     -----
     Ties: exact mean over all orders, as for `nDCG`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -142,8 +158,6 @@ class IntentAwareNDCG(IntentAware):
 
     name: ClassVar[str] = "nDCG_IA"
     aliases: ClassVar[tuple[str, ...]] = ("NDCG_IA", "ndcg_ia")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
 
     k: int | None = None
     gain: Any = "exp2"
@@ -163,7 +177,7 @@ nDCG_IA = IntentAwareNDCG()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class IntentAwareP(IntentAware):
+class IntentAwareP(_OfRelevance):
     r"""Intent-aware precision: `P` for each subtopic, weighted by its probability.
 
     .. math:: \text{P-IA} = \sum_t P(t \mid q)\,\text{P}(\text{labels for } t)
@@ -182,6 +196,10 @@ class IntentAwareP(IntentAware):
     -----
     Ties: exact mean over all orders, as for `P`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -195,22 +213,14 @@ class IntentAwareP(IntentAware):
 
     name: ClassVar[str] = "P_IA"
     aliases: ClassVar[tuple[str, ...]] = ("p_ia", "P-IA")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
-
-    k: int | None = None
-    rel: float = 1.0
-
-    def plain(self, data: RankingDataset) -> Measure:
-        """The measure of one subtopic."""
-        return P(k=self.k, rel=self.rel)
+    of: ClassVar[Measure] = P
 
 
 P_IA = IntentAwareP()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class IntentAwareRR(IntentAware):
+class IntentAwareRR(_OfRelevance):
     r"""Intent-aware reciprocal rank: `RR` for each subtopic, weighted by its probability.
 
     .. math:: \text{RR-IA} = \sum_t P(t \mid q)\,\text{RR}(\text{labels for } t)
@@ -229,6 +239,10 @@ class IntentAwareRR(IntentAware):
     -----
     Ties: exact mean over all orders, as for `RR`. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Agrawal, Gollapudi, Halverson, Ieong: Diversifying search results. WSDM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -242,15 +256,7 @@ class IntentAwareRR(IntentAware):
 
     name: ClassVar[str] = "RR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("MRR_IA", "rr_ia")
-    _ids: ClassVar[tuple[str, ...]] = ("metrics.intent_aware",)
-    paper: ClassVar[str] = "Agrawal et al. 2009, Diversifying search results"
-
-    k: int | None = None
-    rel: float = 1.0
-
-    def plain(self, data: RankingDataset) -> Measure:
-        """The measure of one subtopic."""
-        return RR(k=self.k, rel=self.rel)
+    of: ClassVar[Measure] = RR
 
 
 RR_IA = IntentAwareRR()

@@ -13,6 +13,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import n_relevant
 
+__all__ = ["InterpolatedPrecision"]
+
 #: Added to recall · R before it is truncated to a whole number.
 ROUNDING = {"up": 0.9, "nearest": 0.5}
 
@@ -43,6 +45,10 @@ class InterpolatedPrecision(Measure):
     -----
     Ties: estimated from seeded random orders. If the list does not reach the level, the precision is 0.
 
+    References
+    ----------
+    van Rijsbergen: Information retrieval. Butterworths 1979.
+
     Examples
     --------
     >>> import plackett as pk
@@ -52,8 +58,6 @@ class InterpolatedPrecision(Measure):
 
     name: ClassVar[str] = "IPrec"
     aliases: ClassVar[tuple[str, ...]] = ("iprec", "iprec_at_recall", "interpolated_precision")
-    _ids: ClassVar[tuple[str, ...]] = ("M-32",)
-    paper: ClassVar[str] = "van Rijsbergen 1979, Information Retrieval"
     exact_ties: ClassVar[bool] = False
     cutoff: ClassVar[str] = "recall"
 

@@ -12,6 +12,8 @@ from plackett.measures.base import Measure
 from plackett.measures.iprec import check_reach, interpolated
 from plackett.measures.ranking import Ranking
 
+__all__ = ["AverageInterpolatedPrecision"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AverageInterpolatedPrecision(Measure):
@@ -30,6 +32,10 @@ class AverageInterpolatedPrecision(Measure):
     -----
     Ties: estimated from seeded random orders.
 
+    References
+    ----------
+    van Rijsbergen: Information retrieval. Butterworths 1979.
+
     Examples
     --------
     >>> import plackett as pk
@@ -39,8 +45,6 @@ class AverageInterpolatedPrecision(Measure):
 
     name: ClassVar[str] = "IPrec11"
     aliases: ClassVar[tuple[str, ...]] = ("11pt_avg", "11pt", "eleven_point_average")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "van Rijsbergen 1979, Information Retrieval"
     exact_ties: ClassVar[bool] = False
 
     levels: Any = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

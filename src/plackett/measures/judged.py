@@ -11,6 +11,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits
 
+__all__ = ["JudgedShare"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class JudgedShare(Measure):
@@ -34,7 +36,6 @@ class JudgedShare(Measure):
 
     name: ClassVar[str] = "Judged"
     aliases: ClassVar[tuple[str, ...]] = ("judged",)
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     k: int | None = None
 

@@ -11,7 +11,7 @@ from plackett.measures.base import Measure
 from plackett.measures.pairs import correlated, pair_counts, per_query_or_float
 from plackett.measures.ranking import Ranking
 
-__public__ = ["kendall_tau"]
+__all__ = ["KendallCorrelation", "kendall_tau"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,6 +35,10 @@ class KendallCorrelation(Measure):
     Ties: exact; the mean over orders of a tied pair is 0. Unjudged documents form no pairs. Documents that were not
     retrieved are ranked last, tied. A query without a pair of unequal labels scores `empty`.
 
+    References
+    ----------
+    Kendall: The treatment of ties in ranking problems. Biometrika 1945.
+
     Examples
     --------
     >>> import plackett as pk
@@ -45,8 +49,6 @@ class KendallCorrelation(Measure):
 
     name: ClassVar[str] = "KendallTau"
     aliases: ClassVar[tuple[str, ...]] = ("tau", "tau_b", "kendall", "kendalltau", "kendall_tau")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Kendall 1945, The treatment of ties in ranking problems"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     corrected: bool = False

@@ -13,6 +13,8 @@ from plackett._base.literals import call
 from plackett._names.catalogue import Item, find, items
 from plackett.measures.base import Measure
 
+__all__ = ["parse"]
+
 _FORM = re.compile(r"(?P<name>\w[\w%+.-]*?)(?:\((?P<parameters>.*)\))?(?:@(?P<k>[^@()]+))?", re.DOTALL)
 _UNDERSCORE_CUTOFF = re.compile(r"(?P<name>\D[\w%]*?)_(?P<k>\d+(\.\d+)?)")  # trec_eval: P_5, iprec_at_recall_0.10
 

@@ -21,6 +21,8 @@ from plackett.measures.gains import (
 from plackett.measures.ranking import Ranking
 from plackett.measures.swaps import new_state
 
+__all__ = ["MeanOfNDCG"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MeanOfNDCG(Measure):
@@ -39,6 +41,10 @@ class MeanOfNDCG(Measure):
     -----
     Ties: exact mean over all orders.
 
+    References
+    ----------
+    Qin, Liu: Introducing LETOR 4.0 datasets. arXiv 2013.
+
     Examples
     --------
     >>> import plackett as pk
@@ -48,8 +54,6 @@ class MeanOfNDCG(Measure):
 
     name: ClassVar[str] = "MeanNDCG"
     aliases: ClassVar[tuple[str, ...]] = ("meanNDCG", "mean_ndcg")
-    _ids: ClassVar[tuple[str, ...]] = ("LR-05",)
-    paper: ClassVar[str] = "Qin and Liu 2013, Introducing LETOR 4.0 datasets"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
 

@@ -11,6 +11,8 @@ from plackett.measures.auc import relevant_pairs
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 
+__all__ = ["BipartiteMisranking"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BipartiteMisranking(Measure):
@@ -30,6 +32,10 @@ class BipartiteMisranking(Measure):
     Ties: exact. Mohri et al. count strict errors only: ``ties="optimistic"``, one minus their AUC with ≥. A query
     without a pair scores `empty`.
 
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018, chapter 10.
+
     Examples
     --------
     >>> import plackett as pk
@@ -40,8 +46,6 @@ class BipartiteMisranking(Measure):
 
     name: ClassVar[str] = "Misranking"
     aliases: ClassVar[tuple[str, ...]] = ("misranking",)
-    _ids: ClassVar[tuple[str, ...]] = ("M-19",)
-    paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2018, Foundations of machine learning, chapter 10"
     ascending: ClassVar[bool] = False
 
     rel: float = 1.0

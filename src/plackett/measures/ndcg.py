@@ -14,6 +14,8 @@ from plackett.measures.gains import check_discount, check_gain, discount_table, 
 from plackett.measures.ranking import Ranking
 from plackett.measures.swaps import linear_state
 
+__all__ = ["NDCG"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NDCG(Measure):
@@ -42,6 +44,11 @@ class NDCG(Measure):
     Ties: exact mean over all orders, each tied document having the mean gain of its block (McSherry and Najork).
     A query without a positive gain scores `empty`.
 
+    References
+    ----------
+    Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM Transactions on Information Systems
+    2002.
+
     Examples
     --------
     >>> import plackett as pk
@@ -52,8 +59,6 @@ class NDCG(Measure):
 
     name: ClassVar[str] = "nDCG"
     aliases: ClassVar[tuple[str, ...]] = ("NDCG", "ndcg", "ndcg_cut", "normalized_discounted_cumulative_gain")
-    _ids: ClassVar[tuple[str, ...]] = ("eval.ndcg", "eval.ndcg_omega", "M-33")
-    paper: ClassVar[str] = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
 

@@ -12,6 +12,8 @@ from plackett.measures.err import ExpectedReciprocalRank, err_state, stop_chance
 from plackett.measures.gains import gain_at
 from plackett.measures.ranking import Ranking
 
+__all__ = ["NormalisedERR"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NormalisedERR(ExpectedReciprocalRank):
@@ -26,6 +28,10 @@ class NormalisedERR(ExpectedReciprocalRank):
     -----
     Ties: exact mean over all orders.
 
+    References
+    ----------
+    Chapelle, Metzler, Zhang, Grinspan: Expected reciprocal rank for graded relevance. CIKM 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -35,8 +41,6 @@ class NormalisedERR(ExpectedReciprocalRank):
 
     name: ClassVar[str] = "nERR"
     aliases: ClassVar[tuple[str, ...]] = ("NERR", "nerr")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance"
 
     def values(self, ranking: Ranking) -> np.ndarray:
         """One number per query."""

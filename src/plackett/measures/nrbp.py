@@ -17,6 +17,8 @@ from plackett.measures.diversity import (
 )
 from plackett.measures.ranking import Ranking
 
+__all__ = ["NoveltyRankBiasedPrecision"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NoveltyRankBiasedPrecision(DiversityMeasure):
@@ -44,6 +46,10 @@ class NoveltyRankBiasedPrecision(DiversityMeasure):
     -----
     Ties: exact mean over all orders. A query without a relevant document scores `empty`.
 
+    References
+    ----------
+    Clarke, Kolla, Vechtomova: An effectiveness measure for ambiguous and underspecified queries. ICTIR 2009.
+
     Examples
     --------
     >>> import plackett as pk
@@ -55,8 +61,6 @@ class NoveltyRankBiasedPrecision(DiversityMeasure):
 
     name: ClassVar[str] = "NRBP"
     aliases: ClassVar[tuple[str, ...]] = ("nrbp",)
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Clarke, Kolla, Vechtomova 2009, An effectiveness measure for ambiguous queries"
 
     alpha: float = 0.5
     beta: float = 0.5

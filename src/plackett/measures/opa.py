@@ -9,6 +9,8 @@ import numpy as np
 
 from plackett.measures.pairs import PairMeasure
 
+__all__ = ["OrderedPairAccuracy"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrderedPairAccuracy(PairMeasure):
@@ -24,6 +26,10 @@ class OrderedPairAccuracy(PairMeasure):
     Ties: exact; a tied pair is half matched. Unjudged documents form no pairs, and a query without a pair scores
     `empty`. A dataset with preferences but no labels is measured on its preferences.
 
+    References
+    ----------
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
+
     Examples
     --------
     >>> import plackett as pk
@@ -34,8 +40,6 @@ class OrderedPairAccuracy(PairMeasure):
 
     name: ClassVar[str] = "OPA"
     aliases: ClassVar[tuple[str, ...]] = ("MatchedPairs", "matched_pairs", "PairAccuracy", "pair_accuracy")
-    _ids: ClassVar[tuple[str, ...]] = ("isorank.metrics", "LR-13")
-    paper: ClassVar[str] = "Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression"
 
     def of_counts(self, right: np.ndarray, wrong: np.ndarray) -> np.ndarray:
         """Share of matched pairs."""

@@ -11,16 +11,12 @@ from plackett._base.errors import DataError, MeasureError
 from plackett._kernels.fenwick import distinct, level_of, tree_add, tree_sum
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
-__public__ = ["pair_precision"]
+__all__ = ["pair_precision"]
 
 
-@fulfils(
-    "isorank.metrics", "LR-13", paper="Zheng, Zha, Sun 2008, Query-level learning to rank using isotonic regression"
-)
 def pair_precision(
     data: RankingDataset, scores: Any, percent: float | Iterable[float] = (20, 40, 60, 80, 100)
 ) -> np.ndarray:
@@ -46,6 +42,10 @@ def pair_precision(
     -------
     numpy.ndarray
         One number for each K.
+
+    References
+    ----------
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
 
     Examples
     --------

@@ -13,6 +13,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant, relevance, where_relevant
 from plackett.measures.swaps import linear_state
 
+__all__ = ["Precision"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Precision(Measure):
@@ -37,6 +39,10 @@ class Precision(Measure):
     -----
     Ties: exact mean over all orders.
 
+    References
+    ----------
+    Cleverdon: The Cranfield tests on index language devices. Aslib Proceedings 1967.
+
     Examples
     --------
     >>> import plackett as pk
@@ -46,8 +52,6 @@ class Precision(Measure):
 
     name: ClassVar[str] = "P"
     aliases: ClassVar[tuple[str, ...]] = ("Precision", "precision", "pre", "set_P", "SetP")
-    _ids: ClassVar[tuple[str, ...]] = ("eval.precision_at_k", "M-32")
-    paper: ClassVar[str] = "Cleverdon 1967, The Cranfield tests on index language devices"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
 

@@ -18,6 +18,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.data.ids import distinct
 
+__all__ = ["TIES"]
+
 #: The rules for documents of equal score. For each: the order inside a tie is by a key (`_tie_key`), then …
 TIES = {
     "expected": "the measure's mean over all orders of the tied documents",
@@ -196,7 +198,7 @@ def _rank_queries(  # type: ignore[no-untyped-def]
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
-        n = 0
+        n = np.int64(0)  # not 0: each kernel that takes n would be compiled for 0, too
         last = b
         for i in range(a, b):
             if retrieved[i]:

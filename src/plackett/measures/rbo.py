@@ -9,15 +9,13 @@ import numpy as np
 from plackett._base.errors import DataError, MeasureError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.pairs import per_query_or_float
 from plackett.measures.ranking import Ranking, Scored
 
-__public__ = ["rbo"]
+__all__ = ["rbo"]
 
 
-@fulfils(paper="Webber, Moffat, Zobel 2010, A similarity measure for indefinite rankings")
 def rbo(a: Any, b: Any, qid: Any = None, *, p: float = 0.9) -> float | np.ndarray:
     r"""Rank-biased overlap of two rankings, extrapolated from the lists seen (RBO_EXT).
 
@@ -41,6 +39,10 @@ def rbo(a: Any, b: Any, qid: Any = None, *, p: float = 0.9) -> float | np.ndarra
     -------
     float or numpy.ndarray
         One number, or with ``qid`` one per query; NaN where both lists are empty.
+
+    References
+    ----------
+    Webber, Moffat, Zobel: A similarity measure for indefinite rankings. ACM Transactions on Information Systems 2010.
 
     Examples
     --------

@@ -14,6 +14,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import relevance, where_relevant
 from plackett.measures.swaps import linear_state
 
+__all__ = ["RankBiasedPrecision"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBiasedPrecision(Measure):
@@ -34,6 +36,11 @@ class RankBiasedPrecision(Measure):
     -----
     A finite list cannot reach 1: n relevant documents score :math:`1 - p^n`. Ties: exact mean over all orders.
 
+    References
+    ----------
+    Moffat, Zobel: Rank-biased precision for measurement of retrieval effectiveness. ACM Transactions on Information
+    Systems 2008.
+
     Examples
     --------
     >>> import plackett as pk
@@ -43,8 +50,6 @@ class RankBiasedPrecision(Measure):
 
     name: ClassVar[str] = "RBP"
     aliases: ClassVar[tuple[str, ...]] = ("rbp", "rank_biased_precision")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from plackett._base.errors import DataError, MeasureError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.measures.base import Measure
 from plackett.measures.pairs import correlated, pair_counts, per_query_or_float
 from plackett.measures.ranking import Ranking
 
-__public__ = ["weighted_kendall"]
+__all__ = ["RankCorrelation", "weighted_kendall"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -39,6 +38,10 @@ class RankCorrelation(Measure):
     ranked last, tied. A query without a pair of unequal labels scores `empty`. For preferences that are not labels see
     `plackett.weighted_kendall_omega`; for two lists of scores, `plackett.weighted_kendall`.
 
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 1.2.2.
+
     Examples
     --------
     >>> import plackett as pk
@@ -49,8 +52,6 @@ class RankCorrelation(Measure):
 
     name: ClassVar[str] = "RC"
     aliases: ClassVar[tuple[str, ...]] = ("RankCorrelation",)
-    _ids: ClassVar[tuple[str, ...]] = ("eval.weighted_kendall", "eval.weighted_kendall_omega")
-    paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 1.2.2"
 
     weight: str = "uniform"
 
@@ -72,7 +73,6 @@ class RankCorrelation(Measure):
 RC = RankCorrelation()
 
 
-@fulfils("eval.weighted_kendall", paper="Liu 2011, Learning to rank for information retrieval, section 1.2.2")
 def weighted_kendall(a: Any, b: Any, qid: Any = None, *, weight: Any = None) -> float | np.ndarray:
     r"""Weighted rank correlation of two lists of scores of the same documents: the weighted share of pairs that agree.
 
@@ -95,6 +95,10 @@ def weighted_kendall(a: Any, b: Any, qid: Any = None, *, weight: Any = None) -> 
     -------
     float or numpy.ndarray
         One number, or with ``qid`` one per query; NaN where no pair has weight.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 1.2.2.
 
     Examples
     --------

@@ -8,17 +8,15 @@ import numpy as np
 
 from plackett._base.errors import DataError, MeasureError
 from plackett._kernels.kernel import kernel, over_queries
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 
-__public__ = ["weighted_kendall_omega"]
+__all__ = ["weighted_kendall_omega"]
 
 #: The exact method needs a table of 2^n entries.
 _MOST_EXACT = 22
 
 
-@fulfils("eval.weighted_kendall_omega", paper="Liu 2011, Learning to rank for information retrieval, section 1.2.2")
 def weighted_kendall_omega(
     data: RankingDataset, scores: Any, *, weight: Any = None, exact_up_to: int = 14, n_jobs: int | None = None
 ) -> np.ndarray:
@@ -48,6 +46,10 @@ def weighted_kendall_omega(
     -------
     numpy.ndarray
         One number per query from 0 to 1; NaN where a query has no preference.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 1.2.2.
 
     Examples
     --------

@@ -12,6 +12,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant, relevance, where_relevant
 from plackett.measures.swaps import linear_state
 
+__all__ = ["Recall"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Recall(Measure):
@@ -30,6 +32,10 @@ class Recall(Measure):
     -----
     Ties: exact mean over all orders.
 
+    References
+    ----------
+    Cleverdon: The Cranfield tests on index language devices. Aslib Proceedings 1967.
+
     Examples
     --------
     >>> import plackett as pk
@@ -39,8 +45,6 @@ class Recall(Measure):
 
     name: ClassVar[str] = "R"
     aliases: ClassVar[tuple[str, ...]] = ("Recall", "recall", "set_recall", "SetR")
-    _ids: ClassVar[tuple[str, ...]] = ("M-32",)
-    paper: ClassVar[str] = "Cleverdon 1967, The Cranfield tests on index language devices"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import MeasureError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 
-__public__ = ["roc_curve"]
+__all__ = ["roc_curve"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,6 @@ class RocCurve:
         return float(np.trapezoid(self.tpr, self.fpr))
 
 
-@fulfils("M-22", "metrics.auc", paper="Fawcett 2006, An introduction to ROC analysis")
 def roc_curve(data: RankingDataset, scores: Any, *, rel: float = 1.0) -> RocCurve:
     """ROC curve of scores over all judged documents of a dataset together.
 
@@ -53,6 +51,10 @@ def roc_curve(data: RankingDataset, scores: Any, *, rel: float = 1.0) -> RocCurv
         other here.
     rel
         Lowest label that counts as relevant.
+
+    References
+    ----------
+    Fawcett: An introduction to ROC analysis. Pattern Recognition Letters 2006.
 
     Examples
     --------

@@ -13,6 +13,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant, relevance, where_relevant
 from plackett.measures.swaps import linear_state
 
+__all__ = ["RPrecision"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPrecision(Measure):
@@ -29,6 +31,10 @@ class RPrecision(Measure):
     -----
     Ties: exact mean over all orders.
 
+    References
+    ----------
+    Buckley, Voorhees: Evaluating evaluation measure stability. SIGIR 2000.
+
     Examples
     --------
     >>> import plackett as pk
@@ -38,8 +44,6 @@ class RPrecision(Measure):
 
     name: ClassVar[str] = "Rprec"
     aliases: ClassVar[tuple[str, ...]] = ("RPrec", "r_precision", "r-precision", "R-Precision")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Buckley and Voorhees 2000, Evaluating evaluation measure stability"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
 

@@ -13,6 +13,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import count_relevant, n_relevant
 from plackett.measures.swaps import new_state
 
+__all__ = ["ReciprocalRank"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReciprocalRank(Measure):
@@ -32,6 +34,10 @@ class ReciprocalRank(Measure):
     Ties: exact mean over all orders; the first of t relevant ones among m tied documents is at position r with
     probability C(m − r, t − 1)/C(m, t).
 
+    References
+    ----------
+    Voorhees: The TREC-8 question answering track report. TREC 1999.
+
     Examples
     --------
     >>> import plackett as pk
@@ -41,8 +47,6 @@ class ReciprocalRank(Measure):
 
     name: ClassVar[str] = "RR"
     aliases: ClassVar[tuple[str, ...]] = ("MRR", "mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank")
-    _ids: ClassVar[tuple[str, ...]] = ("eval.mrr",)
-    paper: ClassVar[str] = "Voorhees 1999, The TREC-8 question answering track report"
     swaps: ClassVar[bool] = True
 
     k: int | None = None

@@ -11,6 +11,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant, where_relevant
 
+__all__ = ["SetAveragePrecision"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SetAveragePrecision(Measure):
@@ -30,7 +32,6 @@ class SetAveragePrecision(Measure):
 
     name: ClassVar[str] = "SetAP"
     aliases: ClassVar[tuple[str, ...]] = ("set_map",)
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     rel: float = 1.0
 

@@ -14,7 +14,7 @@ from plackett.measures.base import Measure
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 from plackett.measures.ranking import Ranking
 
-__public__ = ["spearman_rho"]
+__all__ = ["SpearmanCorrelation", "spearman_rho"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,6 +35,10 @@ class SpearmanCorrelation(Measure):
     Ties: exact; a tied document has the mean rank of its block. Unjudged documents have no rank. Documents that were
     not retrieved are ranked last, tied. A query whose labels are all equal scores `empty`.
 
+    References
+    ----------
+    Spearman: The proof and measurement of association between two things. American Journal of Psychology 1904.
+
     Examples
     --------
     >>> import plackett as pk
@@ -45,8 +49,6 @@ class SpearmanCorrelation(Measure):
 
     name: ClassVar[str] = "Spearman"
     aliases: ClassVar[tuple[str, ...]] = ("rho", "spearmanr", "spearman_rho")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Spearman 1904, The proof and measurement of association between two things"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     corrected: bool = False

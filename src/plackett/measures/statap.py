@@ -12,6 +12,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.strata import strata_of
 
+__all__ = ["StatAP"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StatAP(Measure):
@@ -36,6 +38,10 @@ class StatAP(Measure):
     Ties: estimated from seeded random orders. Without weights it equals AP. ``plackett.selection.APPriorPool`` draws
     such samples, and ``plackett.selection.evaluate_sample`` measures runs with them.
 
+    References
+    ----------
+    Aslam, Pavlu, Yilmaz: A statistical method for system evaluation using incomplete judgments. SIGIR 2006.
+
     Examples
     --------
     >>> import plackett as pk
@@ -46,8 +52,6 @@ class StatAP(Measure):
 
     name: ClassVar[str] = "statAP"
     aliases: ClassVar[tuple[str, ...]] = ("statap", "statistical_average_precision")
-    _ids: ClassVar[tuple[str, ...]] = ("select.pool.statap",)
-    paper: ClassVar[str] = "Aslam, Pavlu and Yilmaz 2006, A statistical method for system evaluation"
     exact_ties: ClassVar[bool] = False
 
     rel: float = 1.0

@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett.measures.diversity import DiversityMeasure, greedy_ideal, known_subtopics, relevant_subtopics
 from plackett.measures.ranking import Ranking
 
+__all__ = ["SubtopicPrecision"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SubtopicPrecision(DiversityMeasure):
@@ -35,6 +37,11 @@ class SubtopicPrecision(DiversityMeasure):
     Ties: estimated from seeded random orders. A query without a relevant document scores `empty`. The greedy cover
     is not always the smallest, so values above 1 are possible, though rare.
 
+    References
+    ----------
+    Zhai, Cohen, Lafferty: Beyond independent relevance: methods and evaluation metrics for subtopic retrieval. SIGIR
+    2003.
+
     Examples
     --------
     >>> import plackett as pk
@@ -46,8 +53,6 @@ class SubtopicPrecision(DiversityMeasure):
 
     name: ClassVar[str] = "StPrecision"
     aliases: ClassVar[tuple[str, ...]] = ("S_precision", "SubtopicPrecision")
-    _ids: ClassVar[tuple[str, ...]] = ("eval.subtopic",)
-    paper: ClassVar[str] = "Zhai, Cohen, Lafferty 2003, Beyond independent relevance"
     exact_ties: ClassVar[bool] = False
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 

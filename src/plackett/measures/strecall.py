@@ -11,6 +11,8 @@ from plackett._kernels.kernel import kernel
 from plackett.measures.diversity import DiversityMeasure, known_subtopics, relevant_subtopics
 from plackett.measures.ranking import Ranking
 
+__all__ = ["SubtopicRecall"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SubtopicRecall(DiversityMeasure):
@@ -31,6 +33,11 @@ class SubtopicRecall(DiversityMeasure):
     missed with probability :math:`\binom{n-m}{j} / \binom{n}{j}`. Subtopics without a relevant document do not count,
     and a query with none scores `empty`.
 
+    References
+    ----------
+    Zhai, Cohen, Lafferty: Beyond independent relevance: methods and evaluation metrics for subtopic retrieval. SIGIR
+    2003.
+
     Examples
     --------
     >>> import plackett as pk
@@ -42,8 +49,6 @@ class SubtopicRecall(DiversityMeasure):
 
     name: ClassVar[str] = "StRecall"
     aliases: ClassVar[tuple[str, ...]] = ("strec", "S_recall", "SubtopicRecall")
-    _ids: ClassVar[tuple[str, ...]] = ("eval.subtopic",)
-    paper: ClassVar[str] = "Zhai, Cohen, Lafferty 2003, Beyond independent relevance"
 
     k: int | None = None
     rel: float = 1.0

@@ -11,6 +11,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.rr import first_relevant, first_relevant_state
 
+__all__ = ["SuccessRate"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SuccessRate(Measure):
@@ -27,6 +29,10 @@ class SuccessRate(Measure):
     -----
     Ties: exact mean over all orders (hypergeometric).
 
+    References
+    ----------
+    Craswell, Hawking: Overview of the TREC-2004 web track. TREC 2005.
+
     Examples
     --------
     >>> import plackett as pk
@@ -36,8 +42,6 @@ class SuccessRate(Measure):
 
     name: ClassVar[str] = "Success"
     aliases: ClassVar[tuple[str, ...]] = ("success", "hit_rate", "HitRate", "HR")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Craswell and Hawking 2005, Overview of the TREC-2004 web track"
     swaps: ClassVar[bool] = True
 
     k: int | None = None

@@ -29,6 +29,12 @@ def swap(state, i, j):  # type: ignore[no-untyped-def]
     return change
 
 
+@kernel(inline=True)
+def n_layers(state):  # type: ignore[no-untyped-def]
+    """Number of forms whose sum is the change."""
+    return state.shape[1] // 4
+
+
 @kernel
 def swaps_below(state, i, out):  # type: ignore[no-untyped-def]
     """|Change| when position i is exchanged with each of the ``len(out)`` positions after it; by layers."""

@@ -9,13 +9,11 @@ import numpy as np
 from plackett._kernels.fenwick import distinct, level_of, tree_add, tree_sum
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
-from plackett._names.provenance import fulfils
 from plackett.measures.pairs import block_end, correlated, per_query_or_float
 
-__public__ = ["tau_ap"]
+__all__ = ["tau_ap"]
 
 
-@fulfils(paper="Yilmaz, Aslam, Robertson 2008, A new rank correlation coefficient for information retrieval")
 def tau_ap(run: Any, truth: Any, qid: Any = None) -> float | np.ndarray:
     r"""AP correlation: Kendall's τ with more weight on errors at the top of the list.
 
@@ -36,6 +34,10 @@ def tau_ap(run: Any, truth: Any, qid: Any = None) -> float | np.ndarray:
     -------
     float or numpy.ndarray
         One number, or with ``qid`` one per query; NaN for a list of one document.
+
+    References
+    ----------
+    Yilmaz, Aslam, Robertson: A new rank correlation coefficient for information retrieval. SIGIR 2008.
 
     Examples
     --------

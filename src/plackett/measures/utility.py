@@ -12,6 +12,8 @@ from plackett.measures.base import Measure
 from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import hits, n_relevant
 
+__all__ = ["LinearUtility"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LinearUtility(Measure):
@@ -30,6 +32,10 @@ class LinearUtility(Measure):
     -----
     Ties: exact mean over all orders. Every query has a value; `empty` is not used.
 
+    References
+    ----------
+    Lewis: The TREC-4 filtering track. TREC 1996.
+
     Examples
     --------
     >>> import plackett as pk
@@ -39,8 +45,6 @@ class LinearUtility(Measure):
 
     name: ClassVar[str] = "Utility"
     aliases: ClassVar[tuple[str, ...]] = ("utility",)
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Lewis 1996, The TREC-4 filtering track"
     bounds: ClassVar[tuple[float, float]] = (-float("inf"), float("inf"))
 
     k: int | None = None

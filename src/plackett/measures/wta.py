@@ -12,6 +12,8 @@ from plackett.measures.ranking import Ranking
 from plackett.measures.relevance import best_labels, hits
 from plackett.measures.swaps import linear_state
 
+__all__ = ["WinnerTakesAll"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WinnerTakesAll(Measure):
@@ -20,6 +22,10 @@ class WinnerTakesAll(Measure):
     Notes
     -----
     Ties: exact mean over all orders. A query without a label above 0 scores `empty`.
+
+    References
+    ----------
+    Burges, Ragno, Le: Learning to rank with nonsmooth cost functions. NIPS 2006.
 
     Examples
     --------
@@ -30,8 +36,6 @@ class WinnerTakesAll(Measure):
 
     name: ClassVar[str] = "WTA"
     aliases: ClassVar[tuple[str, ...]] = ("wta", "winner_takes_all")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Burges, Ragno and Le 2006, Learning to rank with nonsmooth cost functions"
     swaps: ClassVar[bool] = True
     linear_swaps: ClassVar[bool] = True
 

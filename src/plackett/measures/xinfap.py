@@ -13,6 +13,8 @@ from plackett.measures.infap import EPSILON
 from plackett.measures.ranking import Ranking
 from plackett.measures.strata import strata_of
 
+__all__ = ["ExtendedInferredAP"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExtendedInferredAP(Measure):
@@ -34,6 +36,10 @@ class ExtendedInferredAP(Measure):
     -----
     Ties: estimated from seeded random orders. With one stratum it equals infAP.
 
+    References
+    ----------
+    Yilmaz, Kanoulas, Aslam: A simple and efficient sampling method for estimating AP and NDCG. SIGIR 2008.
+
     Examples
     --------
     >>> import plackett as pk
@@ -44,8 +50,6 @@ class ExtendedInferredAP(Measure):
 
     name: ClassVar[str] = "xinfAP"
     aliases: ClassVar[tuple[str, ...]] = ("xinfap", "extended_inferred_average_precision")
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Yilmaz, Kanoulas and Aslam 2008, A simple and efficient sampling method for estimating AP"
     exact_ties: ClassVar[bool] = False
 
     rel: float = 1.0

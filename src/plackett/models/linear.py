@@ -20,6 +20,8 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["Linear"]
+
 
 @dataclass(kw_only=True, eq=False)
 class Linear:
@@ -49,7 +51,6 @@ class Linear:
         Continue from the weights of the last ``fit``.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}

@@ -17,6 +17,8 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.pair_potentials import PairPotentialScorer, mean_comparisons, pull_back_comparisons
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["PairPotentials"]
+
 
 @dataclass(kw_only=True, eq=False)
 class PairPotentials:
@@ -47,8 +49,6 @@ class PairPotentials:
     Volkovs, Zemel: BoltzRank: learning to maximize expected ranking gain. ICML 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank", "models.multivariate")
-    paper: ClassVar[str] = "Volkovs, Zemel 2009"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "units": Integer(1, 16, log=True)}

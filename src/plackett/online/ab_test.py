@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.online.sequential import mean_sequence
+
+__all__ = ["ab_test"]
 
 #: Users that the smaller group needs before the always-valid test rejects anything.
 _LEAST = 15
@@ -54,7 +55,6 @@ class ABTest:
     holds_from: int
 
 
-@fulfils("online.interleave", paper="Deng, Xu, Kohavi, Walker 2013 (CUPED)")
 def ab_test(
     a: Any, b: Any, *, before_a: Any = None, before_b: Any = None, alpha: float = 0.05, best_at: float = 1000.0
 ) -> ABTest:
@@ -71,6 +71,11 @@ def ab_test(
         be used here.
     best_at
         Users in both groups at which the always-valid interval is narrowest.
+
+    References
+    ----------
+    Deng, Xu, Kohavi, Walker: Improving the sensitivity of online controlled experiments by utilizing pre-experiment
+    data. WSDM 2013 (CUPED).
 
     Examples
     --------

@@ -11,11 +11,12 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, kernel_from, over_queries
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.online._lists import click, uniform
 from plackett.online.interleaving.optimised import Optimised
 from plackett.online.users import user_model
+
+__all__ = ["simulate_comparisons"]
 
 #: Of probabilistic interleaving.
 _TAU = 3.0
@@ -235,7 +236,6 @@ class Comparisons:
         return groups * (quantiles * ratio) ** 2
 
 
-@fulfils("online.interleave")
 def simulate_comparisons(
     data: RankingDataset,
     scores: Any,

@@ -6,16 +6,17 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.online.interleaving.base import Interleaved
 from plackett.online.interleaving.optimised import list_choices
 from plackett.online.sequential import Sequential, mean_sequence
+
+__all__ = ["CounterfactualComparison", "logging_policy"]
 
 #: Share of the pages that are drawn uniformly: every list remains possible, so that no weight is huge.
 _UNIFORM = 0.05
@@ -43,7 +44,6 @@ class LoggingPolicy:
     difference: np.ndarray
 
 
-@fulfils("online.interleave", paper="Oosterhuis, de Rijke 2020")
 def logging_policy(
     first: Sequence[int], second: Sequence[int], look: Any, relevance: Any, *, most_lists: int = 64, steps: int = 200
 ) -> LoggingPolicy:
@@ -61,6 +61,10 @@ def logging_policy(
         Lists to choose among. All add the best remaining document of one of the rankers at every rank.
     steps
         Of exponentiated gradient descent; 0 draws uniformly.
+
+    References
+    ----------
+    Oosterhuis, de Rijke. 2020.
 
     Examples
     --------
@@ -187,6 +191,10 @@ class CounterfactualComparison:
     update
         Whether the draw follows the clicks. If not, it stays at the guess.
 
+    References
+    ----------
+    Oosterhuis, de Rijke. 2020 (counterfactual on-line evaluation).
+
     Examples
     --------
     >>> comparison = CounterfactualComparison(look=[1.0, 0.6, 0.4], random_state=0)
@@ -199,9 +207,6 @@ class CounterfactualComparison:
     >>> bool(abs(comparison.result().estimate - truth) < 0.05)
     True
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("online.interleave",)
-    paper: ClassVar[str] = "Oosterhuis, de Rijke 2020 (counterfactual on-line evaluation)"
 
     look: Sequence[float]
     relevance: float = 0.3

@@ -21,8 +21,9 @@ from plackett._base.errors import DataError, PlackettWarning
 from plackett._files.atomic import replacing, sync_folder
 from plackett._files.checks import open_regular
 from plackett._files.lock import lock
-from plackett._names.provenance import fulfils
 from plackett.online._known import KnownIds, id_number
+
+__all__ = ["Journal", "restore"]
 
 _EVENTS, _LOCK = "events.jsonl", "lock"
 #: Journals that this process has open.
@@ -84,8 +85,6 @@ class Journal:
     ...     len(journal)
     1
     """
-
-    _ids = ("online.stability",)
 
     def __init__(
         self,
@@ -266,7 +265,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_close_in_fork)
 
 
-@fulfils("online.stability")
 def restore(folder: str | os.PathLike[str], learner: Learner, *, before: float) -> int:
     """Give a learner the state that it had at a time (seconds since 1970); returns the number of events up to then.
 

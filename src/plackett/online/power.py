@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.online.sequential import mean_sequence
 
+__all__ = ["power", "sample_size"]
 
-@fulfils("online.interleave")
+
 def power(
     effect: float, n: float, *, deviation: float = 1.0, groups: int = 1, alpha: float = 0.05, any_time: bool = False
 ) -> float:
@@ -50,7 +50,6 @@ def power(
     return _normal(shift - limit) + _normal(-shift - limit)
 
 
-@fulfils("online.interleave")
 def sample_size(
     effect: float,
     *,

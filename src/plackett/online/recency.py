@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError
+
+__all__ = ["RecencyRanker"]
 
 
 @dataclass(eq=False)
@@ -33,10 +35,12 @@ class RecencyRanker:
         Of the logistic function of the query's buzz.
     weight
         Of freshness.
-    """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.recency",)
-    paper: ClassVar[str] = "Dong et al. 2010; Inagaki et al. 2010"
+    References
+    ----------
+    Dong, Chang, Zheng, Mishne, Bai, Zhang, Buchner, Liao, Diaz: Towards recency ranking in web search. WSDM 2010.
+    Inagaki, Sadagopan, Dupret, Dong, Liao, Chang, Zheng: Session based click features for recency ranking. AAAI 2010.
+    """
 
     recent: float = 1.0
     long: float = 30.0

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["mean_sequence", "sign_sequence"]
 
 #: Observations per unit of kurtosis from which a mean is close enough to normal: so many carry the variance.
 _PER_KURTOSIS = 60
@@ -42,7 +43,6 @@ class Sequential:
         return Sequential(self.estimate, lower, upper, np.minimum.accumulate(self.p), self.holds_from)
 
 
-@fulfils("online.interleave", paper="Robbins 1970; Howard, Ramdas, McAuliffe, Sekhon 2021")
 def sign_sequence(wins: Any, losses: Any, *, alpha: float = 0.05, prior: float = 10.0) -> Sequential:
     """Always-valid test of wins against losses: exact for any number of looks.
 
@@ -59,6 +59,12 @@ def sign_sequence(wins: Any, losses: Any, *, alpha: float = 0.05, prior: float =
         Counts so far; arrays for several times or rankers.
     prior
         The larger, the sooner small differences are detected, and the later large ones.
+
+    References
+    ----------
+    Robbins: Statistical methods related to the law of the iterated logarithm. Annals of Mathematical Statistics 1970.
+    Howard, Ramdas, McAuliffe, Sekhon: Time-uniform, nonparametric, nonasymptotic confidence sequences. Annals of
+    Statistics 2021.
 
     Examples
     --------
@@ -101,9 +107,6 @@ def _mixture(won: np.ndarray, lost: np.ndarray, prior: float) -> np.ndarray:
     return betaln(prior + won, prior + lost) - betaln(prior, prior)
 
 
-@fulfils(
-    "online.interleave", paper="Johari, Koomen, Pekelis, Walsh 2017; Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas 2024"
-)
 def mean_sequence(
     mean: Any,
     variance: Any,
@@ -138,6 +141,11 @@ def mean_sequence(
     best_at
         Number of observations at which the interval is narrowest compared with others; choose the expected length of
         the experiment before it begins.
+
+    References
+    ----------
+    Johari, Koomen, Pekelis, Walsh: Peeking at A/B tests: why it matters, and what to do about it. KDD 2017.
+    Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas. 2024.
 
     Examples
     --------

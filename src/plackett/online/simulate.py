@@ -10,7 +10,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel_from, over_queries
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.online._lists import best_first, click, dcg, uniform
 from plackett.online.learners.base import OnlineLearner
@@ -18,6 +17,8 @@ from plackett.online.users import user_model
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["simulate_online"]
 
 
 def _runs(  # type: ignore[no-untyped-def]
@@ -155,7 +156,6 @@ class OnlineCurves:
         return pl.DataFrame(columns)
 
 
-@fulfils("online.pdgd", "online.dbgd")
 def simulate_online(
     learner: OnlineLearner,
     data: RankingDataset,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["bounded_update", "rank_change"]
 
 
-@fulfils("online.stability")
 def rank_change(X: Any, old: Any, new: Any, offsets: Any, k: int = 10) -> float:
     """Share of the top k of each query that the new linear model takes out, averaged over queries.
 
@@ -32,7 +32,6 @@ def rank_change(X: Any, old: Any, new: Any, offsets: Any, k: int = 10) -> float:
     return float(np.mean(changed)) if changed else 0.0
 
 
-@fulfils("online.stability")
 def bounded_update(
     old: Any, new: Any, X: Any, offsets: Any, *, most: float = 0.1, k: int = 10, steps: int = 20
 ) -> np.ndarray:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.simulate import CascadeUsers, PositionUsers, SimulatedUsers, TrustUsers
 from plackett.data.dataset import RankingDataset
+
+__all__ = ["user_model"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,6 @@ _HABITS: dict[str, SimulatedUsers] = {
 USERS = (*_TABLES, *_HABITS)
 
 
-@fulfils("clicks.simulate", paper="Hofmann, Whiteson, de Rijke 2013; Oosterhuis, de Rijke 2018")
 def user_model(users: str | SimulatedUsers | ClickModel | UserModel, data: RankingDataset, k: int = 10) -> UserModel:
     """Habits of users over the documents of a dataset.
 
@@ -67,6 +67,11 @@ def user_model(users: str | SimulatedUsers | ClickModel | UserModel, data: Ranki
         Documents with grades.
     k
         Documents shown.
+
+    References
+    ----------
+    Hofmann, Whiteson, de Rijke. 2013.
+    Oosterhuis, de Rijke: Differentiable unbiased online learning to rank. CIKM 2018.
 
     Examples
     --------

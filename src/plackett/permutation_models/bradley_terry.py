@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from plackett.permutation_models._base import also_on_class
 from plackett.permutation_models._orders import as_pairs
 from plackett.permutation_models.plackett_luce import PlackettLuce
+
+__all__ = ["BradleyTerry"]
 
 
 class BradleyTerry(PlackettLuce):
@@ -47,9 +49,6 @@ class BradleyTerry(PlackettLuce):
     ----------
     Bradley, Terry: Rank analysis of incomplete block designs. Biometrika 1952.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("perm.pair_models",)
-    paper: ClassVar[str] = "Bradley, Terry 1952"
 
     def __init__(
         self,

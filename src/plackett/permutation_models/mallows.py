@@ -13,6 +13,8 @@ from plackett.permutation_models._kendall import fit_theta, log_sizes, mean_skip
 from plackett.permutation_models._moves import MOST_PASSES, improve
 from plackett.permutation_models._orders import Orders, as_orders, as_weights
 
+__all__ = ["Mallows"]
+
 
 class Mallows(PermutationModel):
     r"""Mallows model of the orders of m items.
@@ -57,9 +59,6 @@ class Mallows(PermutationModel):
     Mallows: Non-null ranking models. Biometrika 1957. Fligner, Verducci: Distance based ranking models. Journal of the
     Royal Statistical Society B 1986.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("perm.mallows",)
-    paper: ClassVar[str] = "Mallows 1957"
 
     model_parameters: ClassVar[tuple[str, ...]] = ("center", "theta")
 

@@ -14,6 +14,8 @@ from plackett.permutation_models._base import PermutationModel, also_on_class, a
 from plackett.permutation_models._newton import Curvature, maximise
 from plackett.permutation_models._orders import Orders, as_orders, as_weights
 
+__all__ = ["PlackettLuce"]
+
 #: Logarithm of the strength of a score.
 TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "exp": lambda s: s,
@@ -75,9 +77,6 @@ class PlackettLuce(PermutationModel):
     Plackett: The analysis of permutations. Applied Statistics 1975. Hunter: MM algorithms for generalized Bradley–Terry
     models. Annals of Statistics 2004.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("perm.plackett_luce", "listwise.listmle_gamma")
-    paper: ClassVar[str] = "Plackett 1975"
 
     model_parameters: ClassVar[tuple[str, ...]] = ("scores",)
 

@@ -12,6 +12,8 @@ from plackett.permutation_models._base import PermutationModel, also_on_class, a
 from plackett.permutation_models._newton import Curvature, maximise
 from plackett.permutation_models._orders import as_orders, as_pairs, as_weights
 
+__all__ = ["Thurstone"]
+
 
 class Thurstone(PermutationModel):
     r"""Thurstone's model, case V: every item has a normal score, and the larger draw wins.
@@ -55,8 +57,6 @@ class Thurstone(PermutationModel):
     comparisons. Psychometrika 1951.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("perm.pair_models",)
-    paper: ClassVar[str] = "Thurstone 1927"
     model_parameters: ClassVar[tuple[str, ...]] = ("scores",)
 
     def __init__(

@@ -7,10 +7,12 @@ from typing import Any
 from plackett._base.errors import DataError
 from plackett.evaluation.comparison import Comparison
 from plackett.experiments.report.numbers import fixed
-from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.plots import axis, bars_height, category_axis, layout, plain
 from plackett.experiments.report.traces import mean_points
 from plackett.measures.base import Measure
 from plackett.plot._figure import figure
+
+__all__ = ["comparison"]
 
 
 def comparison(compared: Comparison, measure: str | Measure | None = None) -> Any:
@@ -52,7 +54,7 @@ def comparison(compared: Comparison, measure: str | Measure | None = None) -> An
     means, lows, highs = ([row[key] for row in rows] for key in ("mean", "low", "high"))
     points = mean_points("systems", systems, means, lows, highs, hover, "--s0")
     labels = [plain(system) for system in systems]
-    y = axis("", autorange="reversed", type="category", categoryorder="array", categoryarray=labels)
+    y = category_axis("", labels)
     x = axis(f"{name}, mean over {compared.qids.size} queries, with {share} interval")
     return figure([points], layout(x, y, height=bars_height(len(rows))))
 

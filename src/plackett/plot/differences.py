@@ -15,6 +15,8 @@ from plackett.measures.base import Measure
 from plackett.plot._figure import figure
 from plackett.plot.comparison import checked_measure
 
+__all__ = ["differences"]
+
 
 def differences(
     compared: Comparison, a: str | None = None, b: str | None = None, measure: str | Measure | None = None

@@ -9,6 +9,8 @@ from plackett.experiments.report.plots import axis, layout
 from plackett.plot._figure import colour, figure
 from plackett.rankers.early_exit import EarlyExit
 
+__all__ = ["exit_frontier"]
+
 
 def exit_frontier(exits: EarlyExit) -> Any:
     """Plot the measure against the work of every exit that was tried; a line joins those that nothing beats.

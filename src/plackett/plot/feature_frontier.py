@@ -9,6 +9,8 @@ from plackett.experiments.report.plots import axis, layout
 from plackett.feature_selection.cost import FeatureFrontier
 from plackett.plot._figure import colour, figure
 
+__all__ = ["feature_frontier"]
+
 
 def feature_frontier(frontier: FeatureFrontier) -> Any:
     """Plot the measure against the cost of the features; a diamond marks the chosen set.

@@ -9,12 +9,14 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.report.numbers import short, tidy
-from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.plots import axis, bars_height, category_axis, layout, plain
 from plackett.explanations.model_importance import model_importance
 from plackett.plot._figure import figure
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["importances"]
 
 
 def importances(source: Any, data: RankingDataset | None = None, *, n_features: int = 15) -> Any:
@@ -56,7 +58,7 @@ def importances(source: Any, data: RankingDataset | None = None, *, n_features: 
     }
     if "std" in frame.columns:
         bars["error_x"] = {"type": "data", "array": tidy(frame["std"].to_numpy()), "color": "--ink", "thickness": 1}
-    y = axis("", type="category", categoryorder="array", categoryarray=labels, autorange="reversed")
+    y = category_axis("", labels)
     return figure([bars], layout(axis(title), y, height=bars_height(len(labels)), bargap=0.25))
 
 

@@ -12,6 +12,8 @@ from plackett.experiments.report.traces import best_round, learning_lines
 from plackett.measures.language import parse
 from plackett.plot._figure import by_name, colour, dash, figure
 
+__all__ = ["learning_curve"]
+
 
 def learning_curve(rankers: Any) -> Any:
     """Plot the measure on validation data after each training round; a ring marks the round that was kept.

@@ -16,6 +16,8 @@ from plackett.measures.curves import measure_curve as curve_of
 from plackett.measures.language import parse
 from plackett.plot._figure import by_name, colour, figure, symbol
 
+__all__ = ["measure_curve"]
+
 
 def measure_curve(
     data: RankingDataset, rankers: Any, measure: str | Measure = "nDCG", ks: Iterable[int] = range(1, 21)

@@ -13,6 +13,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._names.optional import optional
 
+__all__ = ["save"]
+
 #: Pixels of the screen, and points of print, per inch.
 _PIXELS, _POINTS = 96.0, 72.0
 #: Matplotlib's names of the markers and the lines.

@@ -16,22 +16,23 @@ from plackett._base.search_space import SearchSpace
 from plackett.data.canonical import canonical_order
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
-from plackett.data.inputs import Rows, categories_of, training_data
+from plackett.data.inputs import categories_of, training_data
 from plackett.data.reference import reference_of, sample_of
 from plackett.data.splits import split_queries
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.losses.base import Loss
 from plackett.measures.blocks import measured
 from plackett.measures.language import parse
 from plackett.models.base import Model
 from plackett.rankers.attributes import FittedAttributes
 from plackett.rankers.callbacks import after_round
-from plackett.rankers.cut_queries import TrainedPart, inside_model_selection
 from plackett.scorers.base import Scorer
 from plackett.scorers.calibration import CALIBRATIONS, Calibration, calibrate
 from plackett.scorers.combined import CombinedScorer
 from plackett.scorers.scoring import Scoring, called, refuse_missing
 from plackett.solvers.monitor import Monitor
+
+__all__ = ["Ranker"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -82,8 +83,6 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         Deciles and shares of the features and scores of training documents, by which a service detects drift.
     """
 
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: Whether NaN features are treated as missing values (otherwise rejected). Set by the model or the ranker.
     allow_nan: ClassVar[bool]
     #: Whether it learns from the explicit preferences of a dataset; other rankers need labels.
@@ -156,19 +155,16 @@ class Ranker(Scoring, FittedAttributes, Estimator):
             callback that returns True or raises LightGBM's `EarlyStopException` stops training.
         """
         categories = self._categories(X)
-        columns = Columns(categories=categories, ranker=type(self).__name__)
+        columns = TrainedColumns(categories=categories, ranker=type(self).__name__)
         data = training_data(X, y, qid, group, sample_weight, query_weight, columns=columns)
-        self.__dict__.pop("_trained_part", None)
-        if inside_model_selection():
-            self._trained_part = TrainedPart.of(data)
         data = self.prepared(data)
         names = None if data.feature_names is None else tuple(data.feature_names)
-        columns = Columns(names, categories, type(self).__name__)
+        columns = TrainedColumns(names, categories, type(self).__name__)
         valid = self._validation(eval_set, eval_qid, eval_group, data.n_features, columns)
         before = self.__dict__.get("categories_")
         self.set_categories(categories)
         try:
-            monitor = self.train_on(data, valid, after_round(callbacks, self))
+            monitor = self.fit_prepared(data, valid, after_round(callbacks, self))
         except BaseException:
             self.set_categories(before)  # a failed fit leaves the ranker unchanged
             raise
@@ -176,7 +172,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
             warnings.warn("training was interrupted; the model so far was kept", PlackettWarning, stacklevel=2)
         return self
 
-    def train_on(
+    def fit_prepared(
         self, data: RankingDataset, valid: RankingDataset | None, after: Callable[[Monitor], bool] | None = None
     ) -> Monitor:
         """Train on prepared data, and record what the model card reports."""
@@ -362,7 +358,7 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         raise NotImplementedError
 
     def _validation(
-        self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: Columns | None = None
+        self, eval_set: Any, eval_qid: Any, eval_group: Any, n_features: int, columns: TrainedColumns | None = None
     ) -> RankingDataset | None:
         if eval_set is None:
             return None
@@ -392,6 +388,10 @@ class Ranker(Scoring, FittedAttributes, Estimator):
             if size == 0:
                 raise DataError(f"{called(name)} 0 {unit} (shape={data.X.shape}) while a minimum of 1 is required.")
         refuse_categories(data.categories, type(self).__name__)
+        self.check_trainable(data, name)
+
+    def check_trainable(self, data: RankingDataset, name: str) -> None:
+        """Refuse missing values that cannot be learned from; ``name`` is what has them."""
         if self.untrainable_part():
             refuse_missing(data, name, self.untrainable_part())
 
@@ -406,18 +406,6 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         """Name of what refuses to score missing values (NaN); as in training."""
         return self.untrainable_part()
 
-    def rows(self, X: Any, qid: Any = None) -> Rows:
-        """The input of `predict`, checked and with its columns in the order seen in training."""
-        rows = super().rows(X, qid)
-        if rows.grouped:
-            self._warn_if_cut(rows.data)
-        return rows
-
-    def _warn_if_cut(self, data: RankingDataset) -> None:
-        part = self.__dict__.get("_trained_part")
-        if part is not None and inside_model_selection() and part.warn_if_cut(data):
-            del self._trained_part  # once is enough
-
     def score(self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None) -> float:
         """Mean of ``eval_measure`` over the queries, negated where smaller is better.
 
@@ -429,7 +417,6 @@ class Ranker(Scoring, FittedAttributes, Estimator):
         self.check_fitted()
         data = training_data(X, y, qid, name="score", columns=self.columns_in)
         self.check_features(data)
-        self._warn_if_cut(data)
         measure = parse(self.eval_measure)
         return measure.worth(measure.mean(measured([measure], data, self.score_rows, n_jobs=self.n_jobs)[0]))
 

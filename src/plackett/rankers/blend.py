@@ -22,6 +22,8 @@ from plackett.scorers.blend import BlendScorer
 from plackett.scorers.standardized import StandardizedScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["Blend"]
+
 #: Fast rankers that differ: linear functions and trees, each trained on documents, pairs and lists.
 MEMBERS = ("LinearRegression", "RankSVM", "ListNet", "ApproxNDCG", "MART", "QBRank", "LambdaMART", "XENDCG")
 
@@ -78,8 +80,6 @@ class Blend(Ranker):
     Caruana, Niculescu-Mizil, Crew and Ksikes: Ensemble selection from libraries of models. ICML 2004.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Caruana et al. 2004"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"n_best": (2, 4)}
@@ -131,7 +131,7 @@ class Blend(Ranker):
         scores: list[np.ndarray] = []
         with monitor.training(len(members), "Blend"):
             for member in members:
-                own = member.train_on(data, monitor.valid)
+                own = member.fit_prepared(data, monitor.valid)
                 scores.append(member.score_rows(spread_over))
                 monitor.update()
                 if own.interrupted:  # the member stopped quietly; the blend stops with it

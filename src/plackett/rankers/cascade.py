@@ -27,6 +27,8 @@ from plackett.solvers.monitor import Monitor
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["Cascade"]
+
 #: A linear function of all features, then trees.
 STAGES = ("ListNet", "LambdaMART")
 #: Numbers of documents that ``keep="auto"`` tries.
@@ -90,8 +92,6 @@ class Cascade(Ranker):
     Chen, Gallagher, Blanco, Culpepper: Efficient cost-aware cascade ranking in multi-stage retrieval. SIGIR 2017.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("efficient.cascade",)
-    paper: ClassVar[str] = "Wang, Lin, Metzler 2011"
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"max_loss": Real(0.0003, 0.01, log=True)}
     # trees bin features by counting rows, so weighting a row is not exactly the same as repeating it

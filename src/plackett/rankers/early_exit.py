@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.scorers.early_exit import EarlyExitScorer, exit_scorer, leaf_spread, trees_of, unsettled_rows
@@ -24,7 +23,7 @@ from plackett.scorers.trees.scorer import TreeScorer
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["early_exit"]
+__all__ = ["early_exit"]
 
 #: Exits to try: shares of the trees, and numbers of documents that go on.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -67,7 +66,6 @@ class EarlyExit:
     measure: str
 
 
-@fulfils("efficient.earlyexit", paper="Cambazoglu, Zaragoza, Chapelle, Chen, Liao, Zheng, Degenhardt 2010")
 def early_exit(
     ranker: Any,
     data: RankingDataset,
@@ -173,7 +171,7 @@ def early_exit(
         bad = [v for v in given if not isinstance(v, (int, np.integer)) or v < 1 or (last is not None and v > last)]
         if bad or not len(given):
             raise DataError(f"{name}={list(given)}; give whole numbers from 1{'' if last is None else f' to {last}'}")
-    data = getattr(ranker, "_columns", Columns()).aligned(data)
+    data = getattr(ranker, "_columns", TrainedColumns()).aligned(data)
     chosen = parse(measure)
 
     def values(scores: np.ndarray) -> np.ndarray:

@@ -13,6 +13,8 @@ from plackett.losses.base import Loss
 from plackett.models.base import Model, check_model
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["GradientRanker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientRanker(GradientTrained):
@@ -36,7 +38,6 @@ class GradientRanker(GradientTrained):
     array([2, 1])
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     search_space: ClassVar[SearchSpace] = {
         "loss": ("Logistic", "ListNet", "Lambda", "Square"),
         "model": ("linear", "trees"),

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import last_step
 from plackett.data.required import check_dataset
 
-__public__ = ["latency"]
+__all__ = ["latency"]
 
 #: Lists that are timed at most, spread over the data.
 _LISTS = 1_000
@@ -88,7 +87,6 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-@fulfils("efficient.budget")
 def latency(
     ranker: Any,
     data: RankingDataset,

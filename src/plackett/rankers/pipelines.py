@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 import inspect
-from abc import ABCMeta
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from plackett._base.estimator import Parameters, derives_from
+from plackett._base.estimator import Parameters
+from plackett._base.process import is_own_process
 from plackett.scorers.fused import FusedPipeline
 from plackett.scorers.steps import described, made
 
+if TYPE_CHECKING or not is_own_process():
+    from sklearn.pipeline import Pipeline as _Steps
+else:
 
-class _WithoutSklearn(Parameters, metaclass=ABCMeta):
-    """The part of a pipeline that prediction needs; the rest is scikit-learn's and is imported on demand."""
+    class _Steps(Parameters):
+        """What commands use of scikit-learn's `Pipeline`; see `plackett._base.estimator`."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and not name.startswith("__sklearn_"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        import_module("sklearn.pipeline")
-        return getattr(self, name)
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """The steps, and with ``deep`` also each of them and its parameters."""
+            params: dict[str, Any] = {"steps": self.steps}
+            for name, step in self.steps if deep else ():
+                params[name] = step
+                params |= {f"{name}__{inner}": value for inner, value in step.get_params().items()}
+            return params
 
-    def __len__(self) -> int:
-        return len(self.steps)
+        def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+            """Learn step by step; parameters are those of the ranker, with its name before them."""
+            name, ranker = self.steps[-1]
+            for _, step in self.steps[:-1]:
+                X = step.fit_transform(X, y)
+            ranker.fit(X, y, **{key.removeprefix(f"{name}__"): value for key, value in params.items()})
+            return self
 
-    def __getitem__(self, index: Any) -> Any:
-        import_module("sklearn.pipeline")
-        return self[index]
 
+class Pipeline(_Steps):
+    """Plackett's own transformers, then a ranker.
 
-@derives_from("sklearn.pipeline", "Pipeline")
-class Pipeline(_WithoutSklearn):
-    """A loaded pipeline: plackett's own transformers, then a ranker.
-
-    It differs from scikit-learn's `Pipeline` in three ways. `predict` passes ``qid`` to every step that takes it,
-    whether metadata routing is enabled or not. Prediction does not import scikit-learn. Arrays and datasets are checked
-    and grouped once for all steps (`plackett.scorers.fused`); scores are bit-identical.
+    It differs from scikit-learn's `Pipeline` in two ways. `predict` passes ``qid`` to every step that takes it,
+    whether metadata routing is enabled or not. Arrays and datasets are checked and grouped once for all steps
+    (`plackett.scorers.fused`); scores are bit-identical.
 
     Parameters
     ----------

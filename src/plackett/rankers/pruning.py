@@ -10,10 +10,9 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.openmp import scoring_threads
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.measures.language import parse
 from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees, scale_tree, split_trees
@@ -21,12 +20,11 @@ from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.search.coordinate import Coordinate
 from plackett.solvers.search.problem import LinearProblem
 
-__public__ = ["prune"]
+__all__ = ["prune"]
 
 _ROWS = 20_000
 
 
-@fulfils("peers.quickrank", paper="Lucchese, Nardini, Orlando, Perego, Silvestri, Trani 2016")
 def prune(
     ranker: Any,
     data: RankingDataset,
@@ -92,7 +90,7 @@ def prune(
     Lucchese, Nardini, Orlando, Perego, Silvestri, Trani: Post-learning optimization of tree ensembles for efficient
     ranking. SIGIR 2016.
     """
-    data = getattr(ranker, "_columns", Columns()).aligned(check_dataset(data))
+    data = getattr(ranker, "_columns", TrainedColumns()).aligned(check_dataset(data))
     head, trees, outputs = _taken_apart(ranker, data, n_jobs)
     if method not in METHODS:
         raise DataError(f"method={method!r}; the methods are {', '.join(METHODS)}")

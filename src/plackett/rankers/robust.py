@@ -10,7 +10,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
-from plackett._names.provenance import fulfils
 from plackett.data.categories import refuse_categories
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
@@ -19,10 +18,9 @@ from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.wrapper import train_quietly
 
-__public__ = ["robust_training"]
+__all__ = ["robust_training"]
 
 
-@fulfils("robust.train", paper="Liu 2011, Learning to rank for information retrieval, 20.7")
 def robust_training(
     ranker: Ranker,
     data: RankingDataset,
@@ -66,6 +64,10 @@ def robust_training(
         Number of noisy copies.
     random_state
         Seed of the noise.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 20.7.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from plackett.measures.ranking import Scored
 if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
-__public__ = ["scorer"]
+__all__ = ["scorer"]
 
 
 def scorer(measure: str | Measure) -> MeasureScorer:
@@ -35,7 +35,7 @@ def scorer(measure: str | Measure) -> MeasureScorer:
     >>> from sklearn.model_selection import cross_validate
     >>> import sklearn
     >>> import plackett as pk
-    >>> data = pk.datasets.generate.make_ranking(30, n_features=5, random_state=0)
+    >>> data = pk.datasets.make_ranking(30, n_features=5, random_state=0)
     >>> with sklearn.config_context(enable_metadata_routing=True):
     ...     results = cross_validate(
     ...         pk.rankers.ListNet(), data.X, data.y, params={"qid": data.qid}, cv=pk.QueryKFold(3),

@@ -17,9 +17,9 @@ from plackett.rankers import pipelines
 from plackett.rankers.base import Ranker
 from plackett.scorers import model as model_file
 from plackett.scorers.model import APART, CALIBRATION, LEARNED, NAME
-from plackett.scorers.plain_values import current, from_plain, to_plain
+from plackett.scorers.plain_values import from_plain, to_plain
 
-__public__ = ["save"]
+__all__ = ["save"]
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -100,7 +100,7 @@ def estimator(model: model_file.ScoringModel) -> Ranker:
     if not matching:
         raise DataError(f"holds a {algorithm!r}, which this version of plackett does not have")
     cls = matching[0].load()
-    parameters = current(header["parameters"])
+    parameters = header["parameters"]
     unknown = sorted(set(parameters) - set(cls().get_params(deep=False)))
     if unknown:
         raise DataError(f"{algorithm} has no parameter {unknown[0]!r}; the file is from another version")

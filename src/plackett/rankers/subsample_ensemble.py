@@ -16,6 +16,8 @@ from plackett.rankers.wrapper import Wrapper
 from plackett.scorers.blend import BlendScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["SubsampleEnsemble"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SubsampleEnsemble(Wrapper):
@@ -60,8 +62,6 @@ class SubsampleEnsemble(Wrapper):
     Breiman: Pasting small votes for classification in large databases and on-line. Machine Learning 36, 1999.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("scale.ensemble",)
-    paper: ClassVar[str] = "Breiman 1999"
     search_space: ClassVar[SearchSpace] = {"fraction": (0.1, 0.3, 0.5)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "ListNet(alpha=1.0)", "n_members": 3, "fraction": 1.0}
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.estimator import clone
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.churn import Churn, churn, mean_replaced
 from plackett.models.linear import Linear, train_near
@@ -21,7 +20,7 @@ from plackett.rankers.blend import Blend
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["update_ranker"]
+__all__ = ["update_ranker"]
 
 #: Strengths ρ to try for linear rankers, the weakest first, and shares of the new scores for the others.
 _STRENGTHS = (0.0, *np.logspace(-4, 4, 17).tolist())
@@ -48,7 +47,6 @@ class Update:
     churn: Churn
 
 
-@fulfils("robust.incremental", paper="Liu 2011, Learning to rank for information retrieval, 20.7")
 def update_ranker(
     old: Ranker, data: RankingDataset, *, max_churn: float = 1.0, k: int = 10, monitor: RankingDataset | None = None
 ) -> Update:
@@ -75,6 +73,10 @@ def update_ranker(
     monitor
         Lists on which the change is measured; labels are optional. None uses ``data``. The limit holds on these lists,
         and on others to the extent that they are similar.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 20.7.
 
     Examples
     --------

@@ -123,7 +123,7 @@ def train_quietly(
         member.scorer_ = start.scorer_
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*learned nothing", PlackettWarning)
-        own = member.train_on(_counted(data), valid)
+        own = member.fit_prepared(_counted(data), valid)
     if own.interrupted:  # the member stopped quietly; the wrapper stops with it
         raise KeyboardInterrupt
     return member

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -12,20 +13,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer, Size
-
-
-class Member(Protocol):
-    """What a scorer asks of a ranker inside it."""
-
-    n_features_in_: int
-    n_jobs: int | None
-    scorer_: Any
-
-    def score_rows(self, data: RankingDataset) -> np.ndarray:
-        """Score of each row of a dataset."""
-
-    def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The fitted ranker as JSON and named arrays."""
+from plackett.scorers.fields import Arrays, Field, Sizes, declared
+from plackett.scorers.member import Member
 
 
 class Trainable(Protocol):
@@ -125,3 +114,21 @@ def same_features(rankers: Sequence[Member]) -> tuple[Member, ...]:
             numbers = [each.n_features_in_ for each in rankers]
             raise DataError(f"array 'members' has rankers of different numbers of features: {numbers}")
     return tuple(rankers)
+
+
+@dataclass(frozen=True)
+class _Members(Field):
+    same_features: bool
+
+    def write(self, name: str, value: Any) -> Arrays:
+        return pack_members(value)
+
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
+        value = unpack_members(arrays)
+        sizes["members"] = len(value)
+        return same_features(value) if self.same_features else value
+
+
+def trained(*, same_features: bool = True) -> Any:
+    """Trained rankers; their number is the dimension ``members``."""
+    return declared(_Members(same_features))

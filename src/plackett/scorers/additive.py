@@ -15,6 +15,8 @@ from plackett.scorers.base import Contributions, Importance, Scorer, Size
 from plackett.scorers.fields import array
 from plackett.scorers.parts import Line, Part, Steps
 
+__all__ = ["AdditiveScorer"]
+
 _BLOCK_ROWS = 4096
 #: Up to this many edges are compared one by one in vector registers, which is faster than bisection.
 _COUNTED = 16

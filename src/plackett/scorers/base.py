@@ -12,7 +12,7 @@ from plackett.scorers.fields import Field, Stored
 
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
-    from plackett.scorers._members import Member
+    from plackett.scorers.member import Member
     from plackett.scorers.parts import Part
     from plackett.scorers.trees.arrays import TreeArrays
 

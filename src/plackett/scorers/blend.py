@@ -8,10 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.scorers._members import Member, WithMembers, member_scores
+from plackett.scorers._members import WithMembers, member_scores, trained
 from plackett.scorers.base import Contributions
-from plackett.scorers.fields import array, trained
+from plackett.scorers.fields import array
+from plackett.scorers.member import Member
 from plackett.scorers.parts import Part
+
+__all__ = ["BlendScorer"]
 
 
 @dataclass(frozen=True)

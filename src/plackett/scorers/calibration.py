@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["calibrate"]
 
 __home__ = "rankers"
-__public__ = ["calibrate"]
 
 
 class Calibration(Protocol):
@@ -120,7 +120,6 @@ class LogisticCalibration:
 CALIBRATIONS: dict[str, Any] = {kind.kind: kind for kind in (IsotonicCalibration, LogisticCalibration)}
 
 
-@fulfils(paper="Platt 1999; Zadrozny and Elkan 2002")
 def calibrate(
     scores: np.ndarray,
     labels: np.ndarray,
@@ -145,6 +144,11 @@ def calibrate(
         The lowest label that counts as relevant.
     sample_weight
         Weight of each document; those of weight 0 are left out.
+
+    References
+    ----------
+    Platt: Probabilistic outputs for support vector machines. Advances in Large Margin Classifiers 1999.
+    Zadrozny, Elkan: Transforming classifier scores into accurate multiclass probability estimates. KDD 2002.
 
     Examples
     --------

@@ -12,10 +12,13 @@ import numpy as np
 from plackett._files.checks import offsets_fit
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
-from plackett.scorers._members import Member, WithMembers, member_scores, unlabelled
+from plackett.scorers._members import WithMembers, member_scores, trained, unlabelled
 from plackett.scorers.base import Size
-from plackett.scorers.fields import array, number, trained
+from plackett.scorers.fields import array, number
+from plackett.scorers.member import Member
 from plackett.scorers.nested import best_rows, lift
+
+__all__ = ["CascadeScorer"]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from plackett.losses.base import Loss
 from plackett.scorers._finished import FinishedScorer
 from plackett.scorers.fields import plain
 
+__all__ = ["CombinedScorer"]
+
 
 @dataclass(frozen=True)
 class CombinedScorer(FinishedScorer):

@@ -9,11 +9,14 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
-from plackett.scorers._members import Member, WithMembers, member_scores
-from plackett.scorers.fields import array, plain, trained
+from plackett.scorers._members import WithMembers, member_scores, trained
+from plackett.scorers.fields import array, plain
+from plackett.scorers.member import Member
 from plackett.scorers.relations.functions import lift
 from plackett.scorers.relations.laplacian import Laplacian
 from plackett.scorers.relations.lookup import are_relations, relation_of
+
+__all__ = ["ContinuousCRFScorer"]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ import numpy as np
 
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
-from plackett.scorers.fields import array, query_features
-from plackett.scorers.query_map import QueryMap
+from plackett.scorers.fields import array
+from plackett.scorers.query_map import QueryMap, query_features
 from plackett.scorers.routed import features_of
+
+__all__ = ["CoupleNetScorer"]
 
 
 @dataclass(frozen=True)

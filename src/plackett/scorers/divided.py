@@ -12,6 +12,8 @@ from plackett.scorers.base import Contributions
 from plackett.scorers.fields import number
 from plackett.scorers.parts import Part
 
+__all__ = ["DividedScorer"]
+
 
 @dataclass(frozen=True)
 class DividedScorer(FinishedScorer):

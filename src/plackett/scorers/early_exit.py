@@ -17,6 +17,8 @@ from plackett.scorers.nested import best_rows, lift
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scorer import TreeScorer
 
+__all__ = ["EarlyExitScorer"]
+
 #: Exits of ``predict(exit=…)`` whose kernels are kept.
 _KEPT = 8
 

@@ -11,6 +11,8 @@ from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
 
+__all__ = ["ExpectedUtilityScorer"]
+
 #: Nodes of the quadrature over the uncertain score of a document.
 _NODES = 20
 

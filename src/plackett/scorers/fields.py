@@ -18,21 +18,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from plackett._base.errors import DataError
 
-if TYPE_CHECKING:
-    from plackett.data.dataset import RankingDataset
-
 #: How an error about a file begins.
 DAMAGED = "the {kind} model is damaged"
 #: A dimension: a word with a number to add or to subtract, or a number.
 _DIMENSION = re.compile(r"(?P<word>[a-z]+)(?P<more>[+-]\d+)?|(?P<size>\d+)")
-_Arrays = dict[str, np.ndarray]
-_Sizes = dict[str, int]
+Arrays = dict[str, np.ndarray]
+Sizes = dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +40,15 @@ class Field:
     dimensions: tuple[str, ...] = ()
     optional: bool = False
 
-    def write(self, name: str, value: Any) -> _Arrays:
+    def write(self, name: str, value: Any) -> Arrays:
         """The value as named arrays."""
         raise NotImplementedError
 
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> Any:
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
         """The value from named arrays; refused with a `DataError`."""
         raise NotImplementedError
 
-    def is_absent(self, name: str, arrays: _Arrays) -> bool:
+    def is_absent(self, name: str, arrays: Arrays) -> bool:
         """Whether nothing was stored."""
         return name not in arrays
 
@@ -61,37 +58,38 @@ class Field:
         return field.metadata.get("stored")
 
     @staticmethod
-    def write_all(value: Any) -> _Arrays:
+    def write_all(value: Any) -> Arrays:
         """All declared fields as named arrays."""
-        arrays: _Arrays = {}
+        arrays: Arrays = {}
         for field in dataclasses.fields(value):
-            declared, entry = Field.of(field), getattr(value, field.name)
-            if declared is not None and not (declared.optional and entry is None):
-                arrays |= declared.write(field.name, entry)
+            stored, entry = Field.of(field), getattr(value, field.name)
+            if stored is not None and not (stored.optional and entry is None):
+                arrays |= stored.write(field.name, entry)
         return arrays
 
     @staticmethod
-    def read_all(cls: type[Any], arrays: _Arrays, kind: str) -> dict[str, Any]:
+    def read_all(cls: type[Any], arrays: Arrays, kind: str) -> dict[str, Any]:
         """The values of all declared fields."""
         values: dict[str, Any] = {}
-        sizes: _Sizes = {}
+        sizes: Sizes = {}
         for field in dataclasses.fields(cls):
-            declared = Field.of(field)
-            if declared is None:
+            stored = Field.of(field)
+            if stored is None:
                 continue
-            if declared.is_absent(field.name, arrays):
-                if not declared.optional:
+            if stored.is_absent(field.name, arrays):
+                if not stored.optional:
                     raise DataError(f"{DAMAGED.format(kind=kind)}: it has no {field.name!r}")
                 values[field.name] = None
                 continue
             try:
-                values[field.name] = declared.read(field.name, arrays, sizes)
+                values[field.name] = stored.read(field.name, arrays, sizes)
             except _BadFieldError as error:
                 raise DataError(f"{DAMAGED.format(kind=kind)}: {error}") from None
         return values
 
 
-def _declared(stored: Field) -> Any:
+def declared(stored: Field) -> Any:
+    """The field of a dataclass that is stored so."""
     default: Any = {"default": None} if stored.optional else {}
     return dataclasses.field(metadata={"stored": stored}, **default)
 
@@ -132,10 +130,10 @@ class _Array(Field):
     least: float | None
     positive: bool
 
-    def write(self, name: str, value: Any) -> _Arrays:
+    def write(self, name: str, value: Any) -> Arrays:
         return {name: np.asarray(value, self.dtype)}
 
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> np.ndarray:
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> np.ndarray:
         value = np.array(arrays[name])
         if value.dtype != self.dtype:
             raise _BadFieldError(f"array {name!r} is {value.dtype}, expected {self.dtype}")
@@ -157,7 +155,7 @@ class _Array(Field):
         return f"({', '.join(self.dimensions)})"
 
 
-def _fits(size: int, dimension: str, sizes: _Sizes) -> bool:
+def _fits(size: int, dimension: str, sizes: Sizes) -> bool:
     """Whether a dimension has this size; the first to name a word decides on its size."""
     match = _DIMENSION.fullmatch(dimension)
     assert match is not None, dimension
@@ -186,7 +184,7 @@ def array(
     optional
         Whether the field may be None, and is not stored then.
     """
-    declared = _Array(
+    stored = _Array(
         dimensions=tuple(shape.split()),
         dtype=np.dtype(dtype),
         finite=finite,
@@ -194,7 +192,7 @@ def array(
         positive=positive,
         optional=optional,
     )
-    return _declared(declared)
+    return declared(stored)
 
 
 @dataclass(frozen=True)
@@ -205,10 +203,10 @@ class _Number(Field):
 
     _DTYPES: ClassVar[dict[type[Any], Any]] = {bool: np.bool_, int: np.int64, float: np.float64}
 
-    def write(self, name: str, value: Any) -> _Arrays:
+    def write(self, name: str, value: Any) -> Arrays:
         return {name: np.array([value], self._DTYPES[self.python])}
 
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> Any:
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
         value = np.array(arrays[name])
         if value.dtype != self._DTYPES[self.python] or value.shape != (1,):
             raise _BadFieldError(f"array {name!r} is {value.dtype} of shape {value.shape}, expected one number")
@@ -219,17 +217,17 @@ class _Number(Field):
 
 def number(python: type[Any] = int, *, least: float = 0, most: float = np.iinfo(np.int64).max) -> Any:
     """A whole number, a real one or a truth value within bounds."""
-    return _declared(_Number(python, least, most))
+    return declared(_Number(python, least, most))
 
 
 @dataclass(frozen=True)
 class _Text(Field):
     choices: Callable[[], Any]
 
-    def write(self, name: str, value: Any) -> _Arrays:
+    def write(self, name: str, value: Any) -> Arrays:
         return {name: np.frombuffer(value.encode(), np.uint8)}
 
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> str:
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> str:
         value = arrays[name].tobytes().decode(errors="replace")
         if value not in self.choices():
             raise _BadFieldError(f"{name} is {value!r:.50}, expected one of {', '.join(self.choices())}")
@@ -238,20 +236,20 @@ class _Text(Field):
 
 def choice(choices: Callable[[], Any]) -> Any:
     """One word of those that the function returns."""
-    return _declared(_Text(choices))
+    return declared(_Text(choices))
 
 
 @dataclass(frozen=True)
 class _Plain(Field):
     check: Callable[[Any], bool]
 
-    def write(self, name: str, value: Any) -> _Arrays:
+    def write(self, name: str, value: Any) -> Arrays:
         from plackett.scorers.plain_values import to_plain
 
         text = json.dumps(to_plain(value, name), ensure_ascii=False)
         return {name: np.frombuffer(text.encode(), np.uint8)}
 
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> Any:
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
         from plackett.scorers.plain_values import from_plain
 
         value = from_plain(json.loads(arrays[name].tobytes()))
@@ -262,7 +260,7 @@ class _Plain(Field):
 
 def plain(check: Callable[[Any], bool]) -> Any:
     """A value that the parameters of rankers may have (see `plackett.scorers.plain_values`) and that passes a check."""
-    return _declared(_Plain(check))
+    return declared(_Plain(check))
 
 
 @dataclass(frozen=True)
@@ -271,19 +269,19 @@ class _Inner(Field):
 
     load: Callable[[str], Any]
 
-    def write(self, name: str, value: Any) -> _Arrays:
+    def write(self, name: str, value: Any) -> Arrays:
         kind = np.frombuffer(value.kind.encode(), np.uint8)
         return {f"{name}.kind": kind} | {f"{name}.{key}": entry for key, entry in value.to_arrays().items()}
 
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> Any:
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
         kind, part = arrays[f"{name}.kind"].tobytes().decode(errors="replace"), part_of(arrays, name)
         return self.load(kind).from_arrays(part)
 
-    def is_absent(self, name: str, arrays: _Arrays) -> bool:
+    def is_absent(self, name: str, arrays: Arrays) -> bool:
         return f"{name}.kind" not in arrays
 
 
-def part_of(arrays: _Arrays, name: str) -> _Arrays:
+def part_of(arrays: Arrays, name: str) -> Arrays:
     """The arrays of the part of this name, with the names that they have there."""
     prefix = f"{name}."
     return {key.removeprefix(prefix): entry for key, entry in arrays.items() if key.startswith(prefix)}
@@ -291,21 +289,21 @@ def part_of(arrays: _Arrays, name: str) -> _Arrays:
 
 def inner(load: Callable[[str], Any] | None = None, *, optional: bool = False) -> Any:
     """A scorer inside, or another object with a ``kind`` and arrays, whose class ``load`` finds by its kind."""
-    declared = _Inner(scorer_class if load is None else load, optional=optional)
-    return _declared(declared)
+    stored = _Inner(scorer_class if load is None else load, optional=optional)
+    return declared(stored)
 
 
 @dataclass(frozen=True)
 class _Several(Field):
     """Scorers in order, that of number i under the name of the field, i and a dot."""
 
-    def write(self, name: str, value: Any) -> _Arrays:
+    def write(self, name: str, value: Any) -> Arrays:
         arrays = {name: np.array([len(value)])}
         for i, scorer in enumerate(value):
             arrays |= _Inner(scorer_class).write(f"{name}.{i}", scorer)
         return arrays
 
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> Any:
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
         count = np.array(arrays[name])
         if count.shape != (1,) or count.dtype.kind != "i" or not 0 < count[0] <= len(arrays):  # each has arrays
             raise _BadFieldError(f"{name}: {count.tolist()} scorers in {len(arrays)} arrays")
@@ -319,73 +317,7 @@ class _Several(Field):
 
 def several() -> Any:
     """Scorers in order; their number is the dimension ``stages``."""
-    return _declared(_Several())
-
-
-@dataclass(frozen=True)
-class _Members(Field):
-    same_features: bool
-
-    def write(self, name: str, value: Any) -> _Arrays:
-        from plackett.scorers._members import pack_members
-
-        return pack_members(value)
-
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> Any:
-        from plackett.scorers._members import same_features, unpack_members
-
-        value = unpack_members(arrays)
-        sizes["members"] = len(value)
-        return same_features(value) if self.same_features else value
-
-
-def trained(*, same_features: bool = True) -> Any:
-    """Trained rankers; their number is the dimension ``members``."""
-    return _declared(_Members(same_features))
-
-
-@dataclass(frozen=True)
-class _QueryMap(Field):
-    def write(self, name: str, value: Any) -> _Arrays:
-        return {f"z.{key}": entry for key, entry in value.to_arrays().items()}
-
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> Any:
-        from plackett.scorers.query_map import QueryMap
-
-        value = QueryMap.from_arrays(part_of(arrays, "z"))
-        sizes["z"] = value.n_features
-        return value
-
-    def is_absent(self, name: str, arrays: _Arrays) -> bool:
-        return "z.kept" not in arrays
-
-
-def query_features(*, optional: bool = False) -> Any:
-    """How the features of a query are made; their number is the dimension ``z``."""
-    return _declared(_QueryMap(optional=optional))
-
-
-@dataclass(frozen=True)
-class _Dataset(Field):
-    def write(self, name: str, value: RankingDataset) -> _Arrays:
-        from plackett.scorers._training_data import pack_data
-
-        return pack_data(value)
-
-    def read(self, name: str, arrays: _Arrays, sizes: _Sizes) -> RankingDataset:
-        from plackett.scorers._training_data import unpack_data
-
-        value = unpack_data(arrays)
-        sizes |= {"queries": value.n_queries, "features": value.n_features}
-        return value
-
-    def is_absent(self, name: str, arrays: _Arrays) -> bool:
-        return "offsets" not in arrays
-
-
-def dataset() -> Any:
-    """Training data; they decide the dimensions ``queries`` and ``features``."""
-    return _declared(_Dataset())
+    return declared(_Several())
 
 
 def scorer_class(kind: str) -> Any:

@@ -11,6 +11,8 @@ from plackett.data.dense import dense
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
 
+__all__ = ["GaussianClassesScorer"]
+
 #: Rows that are scored together.
 _ROWS = 4096
 

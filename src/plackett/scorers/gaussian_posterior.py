@@ -10,6 +10,8 @@ import numpy as np
 from plackett.scorers.fields import array
 from plackett.scorers.gaussian_process import ROWS_AT_ONCE, GaussianProcessScorer
 
+__all__ = ["GaussianPosterior"]
+
 
 @dataclass(frozen=True)
 class GaussianPosterior(GaussianProcessScorer):

@@ -11,6 +11,8 @@ from plackett.data.dense import dense
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
 
+__all__ = ["GaussianProcessScorer"]
+
 #: Rows that are scored at once.
 ROWS_AT_ONCE = 1024
 

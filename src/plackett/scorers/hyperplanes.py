@@ -14,6 +14,8 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
 from plackett.scorers.parts import Line, Part
 
+__all__ = ["HyperplanesScorer"]
+
 
 @dataclass(frozen=True)
 class HyperplanesScorer(Scorer):

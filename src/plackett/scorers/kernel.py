@@ -14,6 +14,8 @@ from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array, choice
 
+__all__ = ["KernelScorer"]
+
 _BLOCK_ROWS = 1024
 
 #: k(x, z) from the products x·z, the squared lengths and the parameters (gamma, coef0, degree).

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["kernel_matrix"]
 
 
 def _linear(a: np.ndarray, b: np.ndarray, parameter: float) -> np.ndarray:
@@ -61,7 +62,6 @@ KERNELS: dict[str, tuple[Callable[[np.ndarray, np.ndarray, float], np.ndarray], 
 }
 
 
-@fulfils("semi.kernels", paper="Duh, Kirchhoff 2008")
 def kernel_matrix(name: str, a: np.ndarray, b: np.ndarray | None = None, parameter: float | None = None) -> np.ndarray:
     r"""Similarities of documents a to the documents b of a list; of the list to itself without ``b``.
 
@@ -74,6 +74,10 @@ def kernel_matrix(name: str, a: np.ndarray, b: np.ndarray | None = None, paramet
         Documents, one per row.
     parameter
         See above; None for the usual value.
+
+    References
+    ----------
+    Duh, Kirchhoff: Learning to rank with partially-labeled data. SIGIR 2008.
 
     Examples
     --------

@@ -9,12 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.scorers._members import Member, Trainable, is_trainable, member_scores, unlabelled
+from plackett.scorers._members import Trainable, is_trainable, member_scores, unlabelled
+from plackett.scorers._training_data import dataset
 from plackett.scorers.base import Scorer, Size
-from plackett.scorers.fields import array, dataset, number, plain, query_features
-from plackett.scorers.query_map import QueryMap
+from plackett.scorers.fields import array, number, plain
+from plackett.scorers.member import Member
+from plackett.scorers.query_map import QueryMap, query_features
 from plackett.scorers.routed import features_of
 from plackett.scorers.routers import nearest
+
+__all__ = ["KNNOnlineScorer"]
 
 
 @dataclass(frozen=True)

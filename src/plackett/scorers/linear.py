@@ -12,6 +12,8 @@ from plackett.scorers.base import Contributions, Importance, Scorer
 from plackett.scorers.fields import array
 from plackett.scorers.parts import Line, Part
 
+__all__ = ["LinearScorer"]
+
 
 @dataclass(frozen=True)
 class LinearScorer(Scorer):

@@ -12,10 +12,13 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
 from plackett.data.scaling import scale_queries, with_relative_names
-from plackett.scorers._members import Member, WithMembers
+from plackett.scorers._members import WithMembers
 from plackett.scorers.base import Size
 from plackett.scorers.blend import BlendScorer
 from plackett.scorers.fields import array, inner, number
+from plackett.scorers.member import Member
+
+__all__ = ["ListFeaturesScorer"]
 
 
 def relative_columns(data: RankingDataset, left_out: tuple[int, ...] = ()) -> np.ndarray:

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,10 +20,12 @@ from plackett._base.errors import DataError
 from plackett._files import storage
 from plackett.scorers.calibration import CALIBRATIONS
 from plackett.scorers.fields import scorer_class
-from plackett.scorers.fused import FusedPipeline
 from plackett.scorers.plain_values import from_plain
 from plackett.scorers.scoring import Scoring
 from plackett.scorers.steps import made
+
+if TYPE_CHECKING:
+    from plackett.scorers.fused import FusedPipeline
 
 #: Prefixes of the names of calibration arrays and of other learned arrays.
 CALIBRATION, LEARNED = "calibration/", "learned/"
@@ -79,6 +81,8 @@ class ScoringModel(Scoring):
 
     def _lead_to(self, before: list[tuple[str, Any]], name: str, model: ScoringModel) -> None:
         """Let steps come before a model."""
+        from plackett.scorers.fused import FusedPipeline  # which needs transformers
+
         self.steps = [*before, (name, model)]
         self._fused = FusedPipeline.of([step for _, step in self.steps])
 

@@ -12,6 +12,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.scorers.base import Scorer, Size, check_size
 from plackett.scorers.fields import array, several
 
+__all__ = ["NestedScorer"]
+
 
 @dataclass(frozen=True)
 class NestedScorer(Scorer):

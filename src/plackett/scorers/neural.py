@@ -20,6 +20,8 @@ from plackett.scorers.networks.plain import plain_scores
 from plackett.scorers.parts import Layer, Part
 from plackett.scorers.parts import Network as Layers
 
+__all__ = ["NeuralScorer"]
+
 
 @dataclass(frozen=True, eq=False)
 class NeuralScorer(Scorer):

@@ -14,6 +14,8 @@ from plackett.scorers.base import Scorer, Size
 from plackett.scorers.comparators.base import Comparator
 from plackett.scorers.fields import comparator_class, inner, plain
 
+__all__ = ["OrderedScorer"]
+
 
 @dataclass(frozen=True)
 class OrderedScorer(Scorer):

@@ -12,6 +12,8 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
 from plackett.scorers.parts import Line, Part
 
+__all__ = ["OrdinalScorer"]
+
 
 @dataclass(frozen=True)
 class OrdinalScorer(Scorer):

@@ -14,6 +14,8 @@ from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
 
+__all__ = ["PairPotentialScorer"]
+
 
 @dataclass(frozen=True)
 class PairPotentialScorer(Scorer):

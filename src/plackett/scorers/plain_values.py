@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._base.estimator import Estimator
 from plackett._names.catalogue import items
 from plackett.losses.base import Loss
 from plackett.losses.custom import REGISTERED, CustomLoss, UnknownLoss
@@ -43,7 +42,7 @@ def to_plain(value: Any, name: str) -> Any:
     if isinstance(value, CustomLoss):
         return {"custom_loss": value.name, "fields": _fields(dict(value.parameters), name)}
     if is_dataclass(value) and not isinstance(value, type):
-        own = ("loss",) if isinstance(value, Loss) else ("ranker",) if isinstance(value, Estimator) else _OTHERS
+        own = ("loss",) if isinstance(value, Loss) else ("ranker",) if hasattr(value, "get_params") else _OTHERS
         for kind in own:
             own_name = (type(value).__module__, type(value).__name__)
             if any((item.module, item.symbol) == own_name for item in items(kind)):
@@ -72,7 +71,7 @@ def from_plain(value: Any) -> Any:
         return tuple(from_plain(entry) for entry in value["tuple"])
     if "measure" in value:
         return parse(value["measure"])
-    parameters = {str(key): from_plain(entry) for key, entry in current(value["fields"]).items()}
+    parameters = {str(key): from_plain(entry) for key, entry in value["fields"].items()}
     if "custom_loss" in value:
         name = str(value["custom_loss"])
         return REGISTERED[name].replace(**parameters) if name in REGISTERED else UnknownLoss(name, parameters)
@@ -81,10 +80,3 @@ def from_plain(value: Any) -> Any:
         if item.symbol == value[kind]:
             return getattr(import_module(item.module), item.symbol)(**parameters)
     raise DataError(f"the {kind} {value[kind]!r} is not known to this version of plackett")
-
-
-def current(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters in their current form: older files have ``n_bags`` for any boosting, though only one kind used it."""
-    if "n_bags" in parameters and "refit" not in parameters and parameters.get("boosting") != "bagged":
-        return {name: value for name, value in parameters.items() if name != "n_bags"}
-    return parameters

@@ -12,6 +12,8 @@ from plackett.data.dense import dense
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array, number
 
+__all__ = ["PointerScorer"]
+
 
 @dataclass(frozen=True)
 class PointerScorer(Scorer):

@@ -12,6 +12,8 @@ from plackett.data.mapped import query_blocks, row_array, row_blocks
 from plackett.scorers.base import Scorer, Size
 from plackett.scorers.fields import inner, number
 
+__all__ = ["PolynomialScorer"]
+
 #: Rows whose products are computed at a time.
 _ROWS = 2_048
 

@@ -10,9 +10,12 @@ import numpy as np
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
-from plackett.scorers._members import Member, WithMembers, member_scores
-from plackett.scorers.fields import choice, number, plain, trained
+from plackett.scorers._members import WithMembers, member_scores, trained
+from plackett.scorers.fields import choice, number, plain
+from plackett.scorers.member import Member
 from plackett.scorers.relations.lookup import is_relation, relation_of
+
+__all__ = ["PropagationScorer"]
 
 #: From which documents a document collects: from those related to it, or from those it is related to.
 COLLECTS = ("in", "out")

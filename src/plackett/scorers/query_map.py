@@ -10,7 +10,7 @@ import numpy as np
 from plackett._base.errors import DataError, in_shell
 from plackett.data.dense import dense
 from plackett.data.mapped import query_blocks
-from plackett.scorers.fields import Stored, array, choice, number
+from plackett.scorers.fields import Arrays, Field, Sizes, Stored, array, choice, declared, number, part_of
 
 _SOURCES = ("given", "columns", "computed")
 
@@ -145,3 +145,22 @@ class QueryMap(Stored):
         """Features that are kept are there, in ascending order."""
         ascend = (self.kept[1:] > self.kept[:-1]).all() and self.kept.max(initial=-1) < self.width
         self.check_that(ascend, "it keeps query features that are not there")
+
+
+@dataclass(frozen=True)
+class _QueryMap(Field):
+    def write(self, name: str, value: Any) -> Arrays:
+        return {f"z.{key}": entry for key, entry in value.to_arrays().items()}
+
+    def read(self, name: str, arrays: Arrays, sizes: Sizes) -> Any:
+        value = QueryMap.from_arrays(part_of(arrays, "z"))
+        sizes["z"] = value.n_features
+        return value
+
+    def is_absent(self, name: str, arrays: Arrays) -> bool:
+        return "z.kept" not in arrays
+
+
+def query_features(*, optional: bool = False) -> Any:
+    """How the features of a query are made; their number is the dimension ``z``."""
+    return declared(_QueryMap(optional=optional))

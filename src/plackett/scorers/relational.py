@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.scorers._members import Member, WithMembers, member_scores
-from plackett.scorers.fields import choice, number, plain, trained
+from plackett.scorers._members import WithMembers, member_scores, trained
+from plackett.scorers.fields import choice, number, plain
+from plackett.scorers.member import Member
 from plackett.scorers.relations.functions import FUNCTIONS, without_noise
 from plackett.scorers.relations.laplacian import STRONGEST
 from plackett.scorers.relations.lookup import is_relation, parsed, relation_of
+
+__all__ = ["RelationalScorer"]
 
 
 @dataclass(frozen=True)

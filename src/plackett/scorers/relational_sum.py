@@ -10,11 +10,14 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
-from plackett.scorers._members import Member, WithMembers, member_scores
-from plackett.scorers.fields import array, plain, trained
+from plackett.scorers._members import WithMembers, member_scores, trained
+from plackett.scorers.fields import array, plain
+from plackett.scorers.member import Member
 from plackett.scorers.relations.functions import QuadraticFunction, lift, without_noise
 from plackett.scorers.relations.laplacian import STRONGEST, Laplacian
 from plackett.scorers.relations.lookup import are_relations, relation_of
+
+__all__ = ["RelationalSumScorer"]
 
 
 @dataclass(frozen=True)

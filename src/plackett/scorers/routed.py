@@ -8,10 +8,13 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.scorers._members import Member, WithMembers, member_scores, unlabelled
-from plackett.scorers.fields import array, inner, number, query_features, trained
-from plackett.scorers.query_map import QueryMap
+from plackett.scorers._members import WithMembers, member_scores, trained, unlabelled
+from plackett.scorers.fields import array, inner, number
+from plackett.scorers.member import Member
+from plackett.scorers.query_map import QueryMap, query_features
 from plackett.scorers.routers import Router, router_class
+
+__all__ = ["RoutedScorer"]
 
 
 class QueryScorer(Protocol):

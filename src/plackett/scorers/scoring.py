@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning, in_shell
-from plackett._base.estimator import not_fitted
 from plackett.data.dataset import RankingDataset
 from plackett.data.inputs import Rows, rows_to_score
 from plackett.data.reference import check_reference
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.measures.ranking import Scored
 from plackett.scorers.base import check_size
 from plackett.scorers.calibration import Calibration
@@ -119,11 +118,11 @@ class Scoring:
         return rows
 
     @property
-    def columns_in(self) -> Columns:
+    def columns_in(self) -> TrainedColumns:
         """The columns expected in a frame."""
         names = getattr(self, "feature_names_in_", None)
         learned = None if names is None else tuple(names.tolist())
-        return Columns(learned, getattr(self, "categories_", {}), self.algorithm)
+        return TrainedColumns(learned, getattr(self, "categories_", {}), self.algorithm)
 
     def predict_relevance(self, X: Any, *, qid: Any = None) -> np.ndarray:
         """Probability that each document is relevant (label 1 or more), comparable between queries.
@@ -151,6 +150,8 @@ class Scoring:
     def check_fitted(self) -> None:
         """Raise an error if it is not fitted yet."""
         if not hasattr(self, "scorer_"):
+            from plackett._base.estimator import not_fitted
+
             raise not_fitted(f"this {self.algorithm} is not fitted yet; call fit first")
 
     def check_features(self, data: RankingDataset) -> None:
@@ -160,8 +161,12 @@ class Scoring:
                 f"{called('X')} {data.n_features} features, but {self.algorithm} is expecting "
                 f"{self.n_features_in_} features as input"
             )
+        self.check_missing(data, "X")
+
+    def check_missing(self, data: RankingDataset, name: str) -> None:
+        """Refuse missing values that cannot be scored; ``name`` is what has them."""
         if self.strict_part:
-            refuse_missing(data, "X", self.strict_part)
+            refuse_missing(data, name, self.strict_part)
 
     def check_loaded(self) -> None:
         """Check that what was read from a model file fits together, before anything relies on it."""

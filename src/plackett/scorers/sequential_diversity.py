@@ -11,9 +11,12 @@ from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
-from plackett.scorers._members import Member, WithMembers, member_scores
-from plackett.scorers.fields import array, plain, trained
+from plackett.scorers._members import WithMembers, member_scores, trained
+from plackett.scorers.fields import array, plain
+from plackett.scorers.member import Member
 from plackett.scorers.relations.lookup import is_relation, relation_of
+
+__all__ = ["SequentialDiversityScorer"]
 
 #: By what a document is compared with the chosen ones.
 NOVELTY = ("largest similarity", "mean similarity")

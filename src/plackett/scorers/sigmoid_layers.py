@@ -12,6 +12,8 @@ from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer, Size
 from plackett.scorers.parts import Layer, Network, Part
 
+__all__ = ["SigmoidLayersScorer"]
+
 
 @dataclass(frozen=True, eq=False)
 class SigmoidLayersScorer(Scorer):

@@ -13,6 +13,8 @@ from plackett.data.dense import dense
 from plackett.scorers.base import Scorer
 from plackett.scorers.fields import array
 
+__all__ = ["StagewiseScorer"]
+
 
 @dataclass(frozen=True)
 class StagewiseScorer(Scorer):

@@ -8,6 +8,8 @@ import numpy as np
 
 from plackett.scorers.blend import BlendScorer
 
+__all__ = ["StandardizedScorer"]
+
 
 class StandardizedScorer(BlendScorer):
     """Trained rankers, and the factor of each one's standardised score in the sum."""

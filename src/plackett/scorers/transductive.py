@@ -11,9 +11,12 @@ import numpy as np
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
 from plackett.scorers._members import Trainable, WithMembers, is_trainable, member_scores
+from plackett.scorers._training_data import dataset
 from plackett.scorers.base import Size
-from plackett.scorers.fields import array, dataset, number, plain
+from plackett.scorers.fields import array, number, plain
 from plackett.scorers.kernel_pca import KERNELS, kernel_components
+
+__all__ = ["TransductiveScorer"]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.scorers._members import Member, member_scores, unlabelled
+from plackett.scorers._members import member_scores, trained, unlabelled
 from plackett.scorers._products import table_times
 from plackett.scorers.base import Scorer, Size
-from plackett.scorers.fields import array, query_features, trained
-from plackett.scorers.query_map import QueryMap
+from plackett.scorers.fields import array
+from plackett.scorers.member import Member
+from plackett.scorers.query_map import QueryMap, query_features
 from plackett.scorers.routed import features_of
+
+__all__ = ["TwoLayerScorer"]
 
 
 def products(X: Any, offsets: np.ndarray, z: np.ndarray) -> Any:

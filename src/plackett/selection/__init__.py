@@ -10,12 +10,4 @@ from __future__ import annotations
 
 from plackett._names.lazy import open_package
 
-open_package(
-    __name__,
-    named={
-        "Candidates": "candidates",
-        "Selection": "result",
-        "find_pool": "pools.base",
-        "evaluate_sample": "estimates",
-    },
-)
+open_package(__name__)

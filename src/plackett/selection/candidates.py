@@ -17,6 +17,8 @@ from plackett.data.trec import as_qrels, as_run
 if TYPE_CHECKING:
     from plackett.data.dataset import RankingDataset
 
+__all__ = ["Candidates"]
+
 
 @dataclass(frozen=True, eq=False)
 class Candidates:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.some_rows import some_rows
+
+__all__ = ["allocate", "deep_sample", "shallow_sample"]
 
 
 class Allocation(NamedTuple):
@@ -21,7 +22,6 @@ class Allocation(NamedTuple):
     left: int
 
 
-@fulfils("select.budget", paper="Yilmaz and Robertson 2009, Deep versus shallow judgments in learning to rank")
 def allocate(budget: int, n_queries: int, *, min_docs: int = 8, max_docs: int | None = None) -> Allocation:
     """Spend a budget of judgements on as many queries as possible, with at least some documents of each.
 
@@ -66,13 +66,16 @@ def allocate(budget: int, n_queries: int, *, min_docs: int = 8, max_docs: int | 
     return Allocation(queries, documents, budget - queries * documents)
 
 
-@fulfils("select.budget", paper="Yilmaz and Robertson 2009, Deep versus shallow judgments in learning to rank")
 def deep_sample(data: RankingDataset, share: float, *, random_state: Any = 0) -> RankingDataset:
     """A share of the queries, drawn at random, with all their documents; at least one query.
 
     >>> data = RankingDataset.from_arrays(None, [0, 1] * 6, qid=[1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4])
     >>> deep_sample(data, 0.5).group.tolist(), shallow_sample(data, 0.5).group.tolist()
     ([3, 3], [2, 2, 2, 2])
+
+    References
+    ----------
+    Yilmaz, Robertson: Deep versus shallow judgments in learning to rank. SIGIR 2009.
     """
     n = max(1, _rounded(_share(data, share) * data.n_queries))
     if n == data.n_queries:
@@ -81,13 +84,16 @@ def deep_sample(data: RankingDataset, share: float, *, random_state: Any = 0) ->
     return data.select(np.sort(chosen))
 
 
-@fulfils("select.budget", paper="Yilmaz and Robertson 2009, Deep versus shallow judgments in learning to rank")
 def shallow_sample(data: RankingDataset, share: float, *, random_state: Any = 0) -> RankingDataset:
     """All queries with a share of their documents, drawn at random; at least one document of each.
 
     >>> data = RankingDataset.from_arrays(None, [0, 1, 0, 1], qid=[1, 1, 1, 1])
     >>> shallow_sample(data, 0.25).n_rows
     1
+
+    References
+    ----------
+    Yilmaz, Robertson: Deep versus shallow judgments in learning to rank. SIGIR 2009.
     """
     wanted = np.array([max(1, _rounded(_share(data, share) * m)) if m else 0 for m in data.group.tolist()])
     key = np.random.default_rng(random_state).random(data.n_rows)

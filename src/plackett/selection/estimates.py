@@ -19,6 +19,8 @@ from plackett.selection.result import Selection
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["evaluate_sample"]
+
 _KEY = ["qid", "docid"]
 
 

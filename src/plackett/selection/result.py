@@ -11,6 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["Selection"]
+
 
 @dataclass(frozen=True, eq=False)
 class Selection:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.solvers.logistic_rates import LogisticRates
+
+__all__ = ["selection_weights", "two_phase"]
 
 __home__ = "clicks"
 
 
-@fulfils("bias.weights", "bias.apply", paper="Zadrozny 2004")
 def selection_weights(train: Any, test: Any, *, alpha: float = 1.0, clip: float | None = 20.0) -> np.ndarray:
     r"""Weights that make training documents look like those met later, by a classifier of the two samples.
 
@@ -92,7 +92,6 @@ class TwoPhase:
     shift: np.ndarray
 
 
-@fulfils("bias.twophase")
 def two_phase(
     data: RankingDataset,
     first_phase: Any,

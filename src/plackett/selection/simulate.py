@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Pool
 
+__all__ = ["judge_in_rounds"]
 
-@fulfils("select.pool.study")
+
 def judge_in_rounds(
     pool: Pool, truth: Candidates, *, budget: int, rounds: int = 1, random_state: Any = 0
 ) -> tuple[Candidates, np.ndarray]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._names.nearest import plural
-from plackett._names.provenance import fulfils
 from plackett.selection.candidates import Candidates
 from plackett.selection.result import Selection
 
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from plackett.data.dataset import RankingDataset
+
+__all__ = ["caution", "feature_shift"]
 
 #: Upper ends of the bands of ranks.
 _BANDS = (1, 5, 10, 20, 50, 100)
@@ -42,7 +43,6 @@ class Caution:
     by_run: pl.DataFrame
 
 
-@fulfils("select.tracker")
 def caution(
     candidates: Candidates, selection: Selection | None = None, *, top: int = 10, rel: float = 1.0, gap: float = 0.25
 ) -> Caution:
@@ -135,7 +135,6 @@ def _rows_of(candidates: Candidates, selection: Selection | None) -> np.ndarray:
     return rows.join(selection.frame.select("qid", "docid"), on=["qid", "docid"])["row"].to_numpy()
 
 
-@fulfils("select.tracker")
 def feature_shift(data: RankingDataset, chosen: Any, *, quantiles: tuple[float, ...] = (0.1, 0.5, 0.9)) -> pl.DataFrame:
     """Quantiles of each feature among chosen rows and among all, the largest difference first.
 

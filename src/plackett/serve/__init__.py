@@ -4,12 +4,4 @@ from __future__ import annotations
 
 from plackett._names.lazy import open_package
 
-open_package(
-    __name__,
-    named={
-        "application": "application",
-        "log_model": "mlflow_model",
-        "save_model": "mlflow_model",
-        "load_model": "mlflow_model",
-    },
-)
+open_package(__name__)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import hmac
 import logging
 import time
@@ -15,17 +14,18 @@ from plackett._base.errors import DataError, LossError
 from plackett._base.time_limit import check_time, time_limit
 from plackett.serve.deadline import RETRY, Deadline
 from plackett.serve.encodings import ENCODINGS, decompressed
-from plackett.serve.http import ARROW, CSV, Deferred, RefusedError, Request, Response, Route, refusal
+from plackett.serve.http import ARROW, CSV, Deferred, RefusedError, Request, Response, refusal
 from plackett.serve.logs import event
-from plackett.serve.metrics import Metrics
 from plackett.serve.model import ServedModel
-from plackett.serve.models import Models
-from plackett.serve.numbers import warm_up
 from plackett.serve.protocols import PROTOCOLS
+from plackett.serve.service import Route, Service
 from plackett.serve.settings import Settings
+from plackett.serve.store import ModelStore
 from plackett.serve.tables import check_keys
 from plackett.serve.threads import Threads
-from plackett.serve.workers import Worker
+from plackett.serve.worker import Worker
+
+__all__ = ["application"]
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -41,12 +41,11 @@ _CLOSE = 5.0
 _REMEMBERED = 1_000
 #: Seconds after which a worker publishes its counts to the others again.
 _PUBLISH = 0.5
-_LEVELS = {"failed": logging.ERROR, "skipped": logging.WARNING}
 
 
 def application(
     models: Any, settings: Settings | None = None, *, worker: Worker | None = None, **limits: Any
-) -> Application:
+) -> ServiceApplication:
     """The scoring service as an ASGI application, for uvicorn or any other ASGI server.
 
     Parameters
@@ -73,49 +72,31 @@ def application(
         served = [ServedModel(model, name, threads=settings.threads) for name, model in models.items()]
         for model in served:
             model.warm_up()
-        return Application(Models.of(served), settings)
+        return ServiceApplication(ModelStore.of(served), settings)
     names = [models] if isinstance(models, (str, Path)) else models
     kept = None if worker is None else worker.folder
-    from_files = Models([str(name) for name in names], threads=settings.threads, kept=kept)
-    return Application(from_files, settings, worker=worker)
+    from_files = ModelStore([str(name) for name in names], threads=settings.threads, kept=kept)
+    return ServiceApplication(from_files, settings, worker=worker)
 
 
-class Application:
+class ServiceApplication(Service):
     """The ASGI application; see `application`."""
 
     def __init__(
         self,
-        models: Models,
+        models: ModelStore,
         settings: Settings | None = None,
         routes: Iterable[Route] | None = None,
         worker: Worker | None = None,
     ) -> None:
-        self.worker = worker
-        self.models, self.settings, self.metrics = models, settings or Settings(), Metrics()
-        self.routes = list(routes or (route for protocol in PROTOCOLS for route in protocol.ROUTES))
-        self.draining = False
-        #: Whether the process serves and does nothing else; see `settle`.
-        self.owns_process = False
-        self._open = frozenset(route.path for route in self.routes if route.open)
-        self.metrics.health = self._open
-        if worker is not None:
-            self.metrics.resume(worker)
+        everything = (route for protocol in PROTOCOLS for route in protocol.ROUTES)
+        super().__init__(models, settings, routes or everything, worker)
         self._keys = [key.encode() for key in self.settings.api_keys]
         self._remembered: dict[str, tuple[dict[str, Route], dict[str, str]]] = {}
         self._waiting = 0
         self._threads: Threads | None = None
         self._running: set[Deadline] = set()
         self._tasks: list[asyncio.Task[None]] = []
-
-    @property
-    def ready(self) -> bool:
-        """Whether there are models, loaded and warm, in all workers, and the service is not about to stop."""
-        if not self.models.ready or self.draining:
-            return False
-        if self.worker is None:
-            return True
-        published = self.worker.published()
-        return len(published) == self.worker.workers and all(counted["ready"] for counted in published.values())
 
     # --------------------------------------------------------------------------------------------------- requests
 
@@ -164,7 +145,7 @@ class Application:
             self.metrics.in_flight -= 1
             seconds = time.perf_counter() - start
             self.metrics.note(label, response.status, seconds, response.documents)
-            if self.settings.access_log or (response.status >= 500 and label not in self._open):
+            if self.settings.access_log or (response.status >= 500 and label not in self.metrics.health):
                 self._log(request, response, seconds)
 
     def _routed(self, path: str) -> tuple[dict[str, Route], dict[str, str]]:
@@ -341,41 +322,6 @@ class Application:
             await asyncio.to_thread(self.metrics.publish, self.models, worker)
             await asyncio.sleep(_PUBLISH)
 
-    def refresh(self) -> None:
-        """Check the model files once; called at intervals, and in tests."""
-        ready = self.models.ready
-        try:
-            if not ready:
-                warm_up()
-            changes = self.models.refresh()
-        except (OSError, DataError) as error:
-            event("model files cannot be listed", logging.ERROR, reason=str(error))
-            self.metrics.reloads["failed"] += 1
-            return
-        for change in changes:
-            self.metrics.reloads[change.what] += 1
-            level = _LEVELS.get(change.what, logging.INFO)
-            source, fields = change.source, dict[str, Any]()
-            fields |= {"model": source.name, "version": source.version, "path": str(source.path)}
-            fields |= {"reason": change.reason}
-            event(f"model {change.what}", level, **{name: value for name, value in fields.items() if value})
-        served = sorted({model.name for model in self.models.all()} | {*self.models.engines})
-        if served and not ready and self.owns_process:
-            settle()
-        self.models.looked = True
-        if served and not ready:
-            event("ready", models=served, missing=sorted({source.name for source in self.models.failed} - {*served}))
-
-
-def settle() -> None:
-    """Tell the garbage collector that what is loaded stays: libraries, kernels, models.
-
-    A full collection looks at some 70,000 objects and takes tens of milliseconds, during which no request is answered.
-    It happens every few thousand requests. Frozen objects are skipped; models are freed by their reference count.
-    """
-    gc.collect()
-    gc.freeze()
-
 
 class _GoneError(Exception):
     """The client has left."""
@@ -392,7 +338,7 @@ def _limited(function: Callable[[], Any], deadline: Deadline) -> Any:
         return function()
 
 
-def _handled(route: Route, app: Application, request: Request) -> Response | Deferred:
+def _handled(route: Route, app: ServiceApplication, request: Request) -> Response | Deferred:
     encoding = _encoding(request.headers)
     if request.body and encoding in ENCODINGS:
         request.body = decompressed(request.body, encoding, app.settings.max_body)

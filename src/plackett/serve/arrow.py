@@ -10,7 +10,7 @@ from plackett._base.time_limit import check_time
 from plackett._names.optional import optional
 from plackett.serve.arrow_limits import check_stream
 from plackett.serve.http import RefusedError
-from plackett.serve.tables import QID, check_size, narrowed, places, whole_ids
+from plackett.serve.tables import QID, narrowed, places, whole_ids
 
 if TYPE_CHECKING:
     from plackett.serve.model import ServedModel
@@ -30,7 +30,7 @@ def arrow_table(model: ServedModel, body: bytes, settings: Settings) -> Any:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
         raise RefusedError(400, f"the body is not an Arrow stream: {str(error)[:200]}") from None
-    check_size(settings, table.num_rows, model.n_features)  # before its features are
+    settings.check_size(table.num_rows, model.n_features)  # before its features are
     return table
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from plackett._base.time_limit import check_time
 from plackett.serve.http import RefusedError
 from plackett.serve.numbers import Decoded
-from plackett.serve.tables import check_size, column, narrowed, places
+from plackett.serve.tables import column, narrowed, places
 
 if TYPE_CHECKING:
     from plackett.serve.model import ServedModel
@@ -47,12 +47,12 @@ def csv_table(model: ServedModel, body: bytes, settings: Settings) -> tuple[np.n
         if len(block) == _BLOCK:
             check_time()
             blocks.append(_numbers(model, block, _BLOCK * len(blocks)))
-            check_size(settings, _BLOCK * len(blocks), model.n_features)
+            settings.check_size(_BLOCK * len(blocks), model.n_features)
             block = []
     if block:
         blocks.append(_numbers(model, block, _BLOCK * len(blocks)))
     X = np.concatenate(blocks) if blocks else np.empty((0, model.n_features), np.float32)
-    check_size(settings, *X.shape)
+    settings.check_size(*X.shape)
     return X, None if of_ids is None else ids
 
 

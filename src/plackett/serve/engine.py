@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from plackett.text.pipeline import SearchPipeline
 
 
-class Engine:
+class ServedEngine:
     """A search pipeline under a name.
 
     Parameters
@@ -37,7 +37,7 @@ class Engine:
             pipeline.ranker.n_jobs = threads
 
     @classmethod
-    def load(cls, path: Path, name: str, version: str, threads: int) -> Engine:
+    def load(cls, path: Path, name: str, version: str, threads: int) -> ServedEngine:
         """The engine of a saved pipeline, given its settings."""
         from plackett.text.pipeline import SearchPipeline
 

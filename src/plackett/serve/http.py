@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -82,29 +81,6 @@ class Request:
         """The client's id of the request if it is a plain one, otherwise a new id."""
         given = self.headers.get(b"x-request-id", b"")
         return given if _REQUEST_ID.fullmatch(given) else b"%s-%d" % (_START.encode(), next(_COUNT))
-
-
-@dataclass(frozen=True)
-class Route:
-    """A path and a method, the function that answers, and its description for ``/openapi.json``.
-
-    Parts of the path in braces are handed over in `Request.values`.
-    """
-
-    method: str
-    path: str
-    handle: Callable[[Any, Request], Response | Deferred]
-    summary: str
-    #: Whether it is answered without a key, and before the models are ready.
-    open: bool = False
-    #: Whether the answer waits for the models.
-    needs_models: bool = False
-    #: Media type to schema, of the body and of the answer.
-    body: dict[str, Any] = field(default_factory=dict)
-    answer: dict[str, Any] = field(default_factory=lambda: {"application/json": {"type": "object"}})
-    query: dict[str, str] = field(default_factory=dict)
-    #: Error statuses besides those of every route.
-    statuses: tuple[int, ...] = ()
 
 
 def to_json(value: Any) -> bytes:

@@ -16,6 +16,8 @@ from plackett._base.errors import DataError
 from plackett._base.version import __version__
 from plackett._names.optional import optional
 
+__all__ = ["load_model", "log_model", "save_model"]
+
 FLAVOUR = "plackett"
 _FILE = "model.plackett"
 #: The column of a frame that says which list a document belongs to.

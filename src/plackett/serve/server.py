@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
-import os
-import signal
 import socket
 import ssl
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from plackett._base.errors import DataError, shell_options
 from plackett._names.optional import optional
-from plackett.serve.application import Application
-from plackett.serve.connection import LAST_CALL, connection_class
+from plackett.serve.application import ServiceApplication
 from plackett.serve.logs import event, log_to
 from plackett.serve.workers import Workers
 
@@ -26,7 +19,7 @@ _BACKLOG = 2048
 
 
 def serve(
-    app: Application,
+    app: ServiceApplication,
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
@@ -146,69 +139,15 @@ def _check_certificate(cert: str | None, key: str | None) -> None:
         raise DataError(f"{cert} and {key} are not a certificate and its key (PEM): {error}") from None
 
 
-def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
+def make_server(app: ServiceApplication, *, drain: float = 0.0, **options: Any) -> Any:
     """A `uvicorn.Server` that stops gracefully; ``options`` are those of `uvicorn.Config`."""
     uvicorn: Any = optional("uvicorn", "the service needs")
     optional("httptools", "the service needs")
-
-    class Server(uvicorn.Server):  # type: ignore[misc,name-defined]
-        """Stops after a time in which it still answers."""
-
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            if threading.current_thread() is not threading.main_thread():
-                yield
-                return
-            if app.worker is not None:  # obeys the process that started it, and nobody else
-                app.worker.obey(asyncio.get_running_loop(), self.stop)
-                yield
-                return
-            loop = asyncio.get_running_loop()
-            names = (signal.SIGINT, signal.SIGTERM)
-            before = {name: signal.signal(name, lambda *_: loop.call_soon_threadsafe(self.stop)) for name in names}
-            try:
-                yield
-            finally:
-                for name, handler in before.items():
-                    signal.signal(name, handler)
-
-        def stop(self) -> None:
-            """Begin to stop; called a second time, stop now."""
-            if app.draining or drain == 0.0:
-                self.should_exit = True
-                return
-            app.draining = True
-            event("stopping", seconds=drain)
-            asyncio.get_running_loop().call_later(drain, self.stop)
-
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            """Let in who has connected, close the listeners, and answer everybody.
-
-            What waits to be accepted when the last process closes its listener is reset by the system.
-            """
-            self.config.http_protocol_class.stopping = True
-            listening = [each for server in self.servers for each in server.sockets]
-            copies = [socket.socket(fileno=os.dup(each.fileno())) for each in listening]
-            for each in (*self.servers, *(sockets or [])):
-                each.close()
-            loop, accepted = asyncio.get_running_loop(), list[asyncio.Task[Any]]()
-            for copy in copies:
-                with copy:
-                    waiting = _waiting(copy)
-                for each in waiting:
-                    entered = loop.connect_accepted_socket(self._connection, each, ssl=self.config.ssl)
-                    accepted.append(loop.create_task(entered))
-            if accepted:
-                await asyncio.wait(accepted, timeout=LAST_CALL)
-            await super().shutdown(sockets)
-
-        def _connection(self) -> Any:
-            return self.config.http_protocol_class(
-                config=self.config, server_state=self.server_state, app_state=self.lifespan.state
-            )
+    from plackett.serve.connection import Connection
+    from plackett.serve.graceful import GracefulServer
 
     settings: dict[str, Any] = {
-        "http": connection_class(),
+        "http": Connection,
         "ws": "none",
         "lifespan": "on",
         "access_log": False,
@@ -218,15 +157,4 @@ def make_server(app: Application, *, drain: float = 0.0, **options: Any) -> Any:
         "timeout_graceful_shutdown": int(app.settings.score_timeout) + 1,
         "backlog": _BACKLOG,
     }
-    return Server(uvicorn.Config(app, **(settings | options)))
-
-
-def _waiting(listener: socket.socket) -> list[socket.socket]:
-    """The connections that wait to be accepted."""
-    accepted = []
-    listener.setblocking(False)
-    while True:
-        try:
-            accepted.append(listener.accept()[0])
-        except OSError:  # nobody is left
-            return accepted
+    return GracefulServer(uvicorn.Config(app, **(settings | options)), app, drain)

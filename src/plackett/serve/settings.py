@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from plackett.serve.http import RefusedError
+
+#: A table as single-precision numbers may be this many times as large as the largest body.
+_WIDER = 4
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -63,3 +68,13 @@ class Settings:
             raise ValueError(f"reload_interval={self.reload_interval}; give seconds, or 0 to never look again")
         if any(not key for key in self.api_keys):
             raise ValueError("an API key is empty")
+
+    def check_size(self, n_documents: int, n_features: int = 1) -> None:
+        """Refuse more documents than are accepted, and tables that came in a short form and are long as numbers."""
+        if n_documents > self.max_documents:
+            raise RefusedError(413, f"{n_documents} documents; at most {self.max_documents} are accepted")
+        size, most = 4 * n_documents * n_features, _WIDER * self.max_body
+        if size > most:
+            raise RefusedError(
+                413, f"{n_documents} documents of {n_features} features take {size} bytes; {most} are accepted"
+            )

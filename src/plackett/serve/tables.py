@@ -13,15 +13,12 @@ from plackett.serve.numbers import Decoded
 
 if TYPE_CHECKING:
     from plackett.serve.model import ServedModel
-    from plackett.serve.settings import Settings
 
 #: The column that says which list a document belongs to.
 QID = "qid"
 
 #: How many names an error lists.
 _LISTED = 3
-#: A table as single-precision numbers may be this many times as large as the largest body.
-_WIDER = 4
 
 
 def narrowed(values: np.ndarray, where: str) -> np.ndarray:
@@ -34,17 +31,6 @@ def narrowed(values: np.ndarray, where: str) -> np.ndarray:
             index = tuple(int(i) for i in np.argwhere(large)[0])
             raise RefusedError(400, f"{where}{list(index)} is {values[index]:g}, beyond single precision")
     return table
-
-
-def check_size(settings: Settings, n_documents: int, n_features: int = 1) -> None:
-    """Refuse more documents than are accepted, and tables that came in a short form and are long as numbers."""
-    if n_documents > settings.max_documents:
-        raise RefusedError(413, f"{n_documents} documents; at most {settings.max_documents} are accepted")
-    size, most = 4 * n_documents * n_features, _WIDER * settings.max_body
-    if size > most:
-        raise RefusedError(
-            413, f"{n_documents} documents of {n_features} features take {size} bytes; {most} are accepted"
-        )
 
 
 def places(model: ServedModel, names: Sequence[Any], where: str) -> tuple[list[int], int | None]:

@@ -7,7 +7,6 @@ operating system, which often go to a whole group of processes, it ignores.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
@@ -16,14 +15,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from plackett.serve.logs import event, log_to
+from plackett.serve.logs import event
 from plackett.serve.settings import Settings
 
 #: Seconds between two looks at the workers.
@@ -32,52 +28,6 @@ _LOOK = 0.1
 _SHORT_LIFE = 5.0
 #: Seconds that a worker has, after the time to drain and the longest request, before it is killed.
 _GRACE = 10.0
-
-
-class Worker:
-    """What a worker process knows about itself and the others.
-
-    Parameters
-    ----------
-    number, workers
-        Its number from 1 on, and how many there are.
-    folder
-        Where the workers write what they have counted, one file each.
-    """
-
-    def __init__(self, number: int, workers: int, folder: Path) -> None:
-        self.number, self.workers, self.folder = number, workers, folder
-
-    @property
-    def path(self) -> Path:
-        """The file with what this worker has counted."""
-        return self.folder / f"{self.number}.json"
-
-    def publish(self, counted: dict[str, Any]) -> None:
-        """Publish counts to the others; a reader sees the old file or the new one."""
-        new = self.path.with_suffix(".new")
-        new.write_text(json.dumps(counted))
-        new.replace(self.path)
-
-    def published(self) -> dict[int, dict[str, Any]]:
-        """What each worker last published."""
-        counts = {}
-        for number in range(1, self.workers + 1):
-            path = self.folder / f"{number}.json"
-            if path.exists():
-                counts[number] = json.loads(path.read_text())
-        return counts
-
-    def obey(self, loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
-        """Call ``stop`` in the loop for each line of the parent, and when the parent is gone."""
-
-        def listen() -> None:
-            for _ in sys.stdin:
-                loop.call_soon_threadsafe(stop)
-            for _ in range(2):  # now
-                loop.call_soon_threadsafe(stop)
-
-        threading.Thread(target=listen, daemon=True).start()
 
 
 class Workers:
@@ -167,7 +117,7 @@ class _Process:
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
         self.started, self.ended_early = time.monotonic(), False
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "from plackett.serve.workers import work; work()"],
+            [sys.executable, "-m", "plackett.serve.worker_process"],
             stdin=subprocess.PIPE,
             pass_fds=(listener.fileno(),),
             env=os.environ | {"PYTHONPATH": path},
@@ -196,24 +146,3 @@ class _Process:
         self.process.kill()
         self.process.wait()
         self.close()
-
-
-def work() -> None:
-    """Be a worker."""
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, signal.SIG_IGN)
-    task = json.loads(sys.stdin.readline())
-    log_to(worker=task["number"])
-    from plackett.serve.application import application
-    from plackett.serve.server import make_server
-
-    worker = Worker(task["number"], task["workers"], Path(task["folder"]))
-    settings = task["settings"] | {"api_keys": tuple(task["settings"]["api_keys"])}
-    app = application(task["arguments"], Settings(**settings), worker=worker)
-    app.owns_process = True
-    if task["again"]:  # the others serve: take part only when ready
-        app.refresh()
-        if app.models.lacking:  # which would be missing for whoever is connected to this process
-            event("not as complete as the others", logging.ERROR, lacking=app.models.lacking)
-            sys.exit(1)
-    make_server(app, **task["options"]).run(sockets=[socket.socket(fileno=task["socket"])])

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._names.provenance import fulfils
 from plackett.solvers.proved_gap import relative_gap
 from plackett.solvers.simplex_qp import simplex_qp
+
+__all__ = ["minimise"]
 
 #: A plane that has had no weight for this many rounds is dropped; it returns if it is violated again.
 _IDLE_ROUNDS = 50
@@ -45,7 +46,6 @@ class CuttingPlaneSolution:
     n_iter: int
 
 
-@fulfils("opt.cutting_plane", paper="Joachims, Finley, Yu 2009; Teo, Vishwanathan, Smola, Le 2010")
 def minimise(
     risk: Callable[[np.ndarray], tuple[float, np.ndarray]],
     n_features: int,
@@ -85,6 +85,11 @@ def minimise(
         Maximum number of evaluations of the risk.
     monitor_step
         Called after each evaluation with the best weights so far; training stops when it returns True.
+
+    References
+    ----------
+    Joachims, Finley, Yu: Cutting-plane training of structural SVMs. Machine Learning 2009.
+    Teo, Vishwanathan, Smola, Le: Bundle methods for regularized risk minimization. JMLR 2010.
 
     Examples
     --------

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["hedge", "hedge_bound"]
 
 
 class HedgeRun(NamedTuple):
@@ -18,7 +19,6 @@ class HedgeRun(NamedTuple):
     losses: np.ndarray
 
 
-@fulfils("opt.hedge", paper="Freund, Schapire 1997")
 def hedge(losses: Any, beta: float, start: Any = None) -> HedgeRun:
     r"""Hedge: the weight of an expert is multiplied by β to the power of its loss in each round,
 
@@ -60,7 +60,6 @@ def hedge(losses: Any, beta: float, start: Any = None) -> HedgeRun:
     return HedgeRun(weights, (weights[:-1] * table).sum(axis=1))
 
 
-@fulfils("opt.hedge", paper="Freund, Schapire 1997")
 def hedge_bound(best_loss: float, n_experts: int, beta: float) -> float:
     r"""Bound on the cumulative loss of Hedge: :math:`(\ln(1/\beta)\,L + \ln T) / (1 - \beta)`.
 
@@ -68,6 +67,10 @@ def hedge_bound(best_loss: float, n_experts: int, beta: float) -> float:
 
     >>> round(hedge_bound(10.0, n_experts=4, beta=0.5), 4)
     16.6355
+
+    References
+    ----------
+    Freund, Schapire: A decision-theoretic generalization of on-line learning and an application to boosting. JCSS 1997.
     """
     _check_beta(beta)
     return (log(1.0 / beta) * best_loss + log(n_experts)) / (1.0 - beta)

@@ -14,7 +14,7 @@ from plackett.data.mapped import row_array
 _LINE = 16
 
 
-class Rows(NamedTuple):
+class TrainingRows(NamedTuple):
     """Features, dense or CSR, as flat arrays: ``columns`` is empty if they are dense. The same code serves both.
 
     Columns are unsigned, because Numba checks signed indices for negative values that count from the end.
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
     inverse: np.ndarray  # what each feature is multiplied by
 
 
-def rows_of(X: Any, scale: np.ndarray) -> Rows:
+def rows_of(X: Any, scale: np.ndarray) -> TrainingRows:
     """The features of a dataset, to be divided by ``scale``.
 
     >>> rows_of(np.zeros((2, 3), np.float32), np.ones(3)).pointers.tolist()
@@ -44,7 +44,7 @@ def rows_of(X: Any, scale: np.ndarray) -> Rows:
     frozen = [part.view() for part in (*parts, 1.0 / scale)]
     for part in frozen:
         part.flags.writeable = False
-    return Rows(*frozen)
+    return TrainingRows(*frozen)
 
 
 @kernel

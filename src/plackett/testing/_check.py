@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
+
+import numpy as np
 
 from plackett.testing._expect import CheckFailed
 
@@ -47,6 +49,23 @@ class Check:
 
     def __str__(self) -> str:
         return f"{self.subject}-{self.name}"
+
+
+def seeded_checks(
+    subject: Any,
+    functions: Sequence[Callable[..., None]],
+    against: Collection[Callable[..., None]],
+    definition: Any,
+    random_state: int,
+) -> Iterator[Check]:
+    """The checks of a subject, each with random numbers of its own; those in ``against`` also get the definition."""
+    for function in functions:
+        given = (definition,) if function in against else ()
+
+        def run(function: Callable[..., None] = function, given: tuple[Any, ...] = given) -> None:
+            function(subject, np.random.default_rng(random_state), *given)
+
+        yield Check(str(subject), *rule_of(function), run)
 
 
 def rule_of(function: Callable[..., Any]) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from plackett.data.preferences import Preferences
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
 from plackett.measures import parse
-from plackett.testing._check import Check, rule_of
+from plackett.testing._check import Check, seeded_checks
 from plackett.testing._expect import close, equal, refuses, require
 from plackett.testing.definitions.losses import GRADIENTS, VALUES
 from plackett.testing.definitions.pairwise import PHI
@@ -76,17 +76,7 @@ def loss_checks(
 ) -> Iterator[Check]:
     """The checks of a loss, one by one; parameters as for `check_loss`."""
     subject = loss() if isinstance(loss, type) else loss
-    for function in CHECKS:
-        name, rule = rule_of(function)
-
-        def run(function: Callable[..., None] = function) -> None:
-            rng = np.random.default_rng(random_state)
-            if function in AGAINST_DEFINITION:
-                function(subject, rng, definition)
-            else:
-                function(subject, rng)
-
-        yield Check(str(subject), name, rule, run)
+    return seeded_checks(subject, CHECKS, AGAINST_DEFINITION, definition, random_state)
 
 
 def variants(cls: type[Loss]) -> Iterator[Loss]:

@@ -20,7 +20,7 @@ from plackett.evaluation.evaluate import evaluate
 from plackett.measures import parse
 from plackett.measures.base import TIE_SAMPLES, Measure
 from plackett.measures.ranking import TIES, Scored
-from plackett.testing._check import Check, rule_of
+from plackett.testing._check import Check, seeded_checks
 from plackett.testing._expect import CheckFailed, close, equal, require
 from plackett.testing.definitions.measures import DEFINITIONS, MEANS, Definition, RankedList
 
@@ -90,17 +90,7 @@ def measure_checks(
 ) -> Iterator[Check]:
     """The checks of a measure, one by one; parameters as for `check_measure`."""
     subject = parse(measure)
-    for function in CHECKS:
-        name, rule = rule_of(function)
-
-        def run(function: Callable[..., None] = function) -> None:
-            rng = np.random.default_rng(random_state)
-            if function is check_definition:
-                function(subject, rng, definition)
-            else:
-                function(subject, rng)
-
-        yield Check(str(subject), name, rule, run)
+    return seeded_checks(subject, CHECKS, (check_definition,), definition, random_state)
 
 
 def variants(measure: Measure) -> Iterator[Measure]:

@@ -691,10 +691,9 @@ def check_atomic_save(make: Make, folder: Path) -> None:
 
 
 def check_declared(make: Make) -> None:
-    """The class declares what the catalogue and scikit-learn read, and documents its parameters."""
+    """The class declares what scikit-learn reads, and documents its parameters."""
     ranker = make()
     cls = type(ranker)
-    require(isinstance(cls.paper, str), f"paper is {cls.paper!r}; give a text")
     require(cls.__doc__, "the class has no docstring")
     require(isinstance(ranker.allow_nan, bool), f"allow_nan is {ranker.allow_nan!r}; give True or False")
     tagged = ranker.__sklearn_tags__().input_tags.allow_nan

@@ -36,16 +36,6 @@ a field like any other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from plackett._names.lazy import open_package
 
-if TYPE_CHECKING:
-    from plackett.text.document import Document as Document
-    from plackett.text.document import Link as Link
-    from plackett.text.index.field import Field as Field
-    from plackett.text.index.writer import IndexWriter as IndexWriter
-
-open_package(
-    __name__, named={"Document": "document", "Link": "document", "Field": "index.field", "IndexWriter": "index.writer"}
-)
+open_package(__name__)

@@ -15,7 +15,7 @@ from plackett._base.errors import DataError
 from plackett._names.nearest import nearest, question
 from plackett._names.optional import optional
 
-__public__ = ["Analyzer"]
+__all__ = ["Analyzer"]
 
 #: Stop words by name. The English ones are the 33 that Lucene has used since its first release.
 STOP_WORDS: dict[str, tuple[str, ...]] = {
@@ -82,8 +82,6 @@ class Analyzer:
     >>> Analyzer(stemmer=None).tokens("Ｗｉｎｇ 東京都")
     ['wing', '東京', '京都']
     """
-
-    _ids = ("infra.search_engine",)
 
     normalize: Literal["NFC", "NFKC", "NFD", "NFKD"] | None = "NFKC"
     lowercase: bool = True

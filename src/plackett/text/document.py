@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+__all__ = ["Document", "Link"]
+
 
 class Link(NamedTuple):
     """A link to another document: its id (or its address, if it has no id) and the link's anchor text."""

@@ -21,7 +21,7 @@ from plackett.text.index.index import Index
 from plackett.text.search.query import Clauses, condition_mask, parse
 from plackett.text.search.searching import Hit, best_documents
 
-__public__ = ["SearchPipeline"]
+__all__ = ["SearchPipeline"]
 
 FILE = "pipeline.json"
 _KIND, _VERSION = "plackett pipeline", 1
@@ -67,8 +67,6 @@ class SearchPipeline:
     >>> SearchPipeline(index).search("whale", k=1)
     [Hit('a', 0.6931)]
     """
-
-    _ids = ("infra.search_engine",)
 
     def __init__(
         self, index: Index, ranker: Any = None, features: Any = None, *, model: Any = None, candidates: int = 100

@@ -13,7 +13,7 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
 
-__public__ = ["QueryIntent"]
+__all__ = ["QueryIntent"]
 
 #: A few verbs that mark a query as a question about a topic; forms of "be" do not.
 _VERBS = frozenset(
@@ -72,9 +72,6 @@ class QueryIntent:
     ----------
     Kang and Kim: Query type classification for web document retrieval. SIGIR 2003.
     """
-
-    _ids = ("qdep.classify",)
-    paper = "Kang, Kim 2003"
 
     analyzer: Analyzer | None = None
     smoothing: float = 0.5

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
-from plackett._names.provenance import fulfils
 from plackett.graph.urls import url_type
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
+
+__all__ = ["QueryTypeClassifier", "query_type_signals"]
 
 #: Columns of `query_type_signals`.
 QUERY_TYPE_SIGNALS = ("likelihood", "dependence", "usage", "verb")
@@ -28,7 +29,6 @@ VERBS = (
 )
 
 
-@fulfils("qdep.classify", paper="Kang, Kim 2003")
 def query_type_signals(
     index: Index,
     queries: Any,
@@ -110,15 +110,16 @@ class QueryTypeClassifier:
     threshold
         A query above it looks for a home page.
 
+    References
+    ----------
+    Kang, Kim: Query type classification for web document retrieval. SIGIR 2003.
+
     Examples
     --------
     >>> classifier = QueryTypeClassifier()
     >>> classifier.predict([[0.4, 0.1, 0.8, 0.0], [-0.5, 0.0, 0.1, 1.0]]).tolist()
     ['home', 'topic']
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.classify",)
-    paper: ClassVar[str] = "Kang, Kim 2003"
 
     def __init__(self, weights: Sequence[float] = (1.0, 1.0, 1.0, -1.0), threshold: float = 0.0) -> None:
         if len(weights) != len(QUERY_TYPE_SIGNALS):

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from plackett._names.lazy import open_package
 
-open_package(__name__, named={"application": "application", "Workbench": "bench", "Store": "store"})
+open_package(__name__)

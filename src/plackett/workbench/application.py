@@ -12,9 +12,11 @@ from plackett._base.version import __version__
 from plackett._names.optional import optional
 from plackett.serve.http import RefusedError, to_json
 from plackett.workbench.api import evaluating, judging, searching, training
-from plackett.workbench.api.parameters import Action
+from plackett.workbench.api.parameters import TEXTS, Action
 from plackett.workbench.bench import Workbench
 from plackett.workbench.guard import REPORT_POLICY, Guard
+
+__all__ = ["application"]
 
 ACTIONS: list[Action] = [*searching.ACTIONS, *judging.ACTIONS, *evaluating.ACTIONS, *training.ACTIONS]
 #: Largest body of a request, in bytes.
@@ -91,7 +93,7 @@ def _query(action: Action, request: Any) -> dict[str, Any]:
     """Parameters of the address; those that are lists may be repeated."""
     parameters: dict[str, Any] = {}
     for name, value in request.query_params.multi_items():
-        if name in action.parameters and action.parameters[name][0].kind == "texts":
+        if name in action.parameters and action.parameters[name][0].kind is TEXTS:
             parameters.setdefault(name, []).append(value)
         elif name == "token":
             continue

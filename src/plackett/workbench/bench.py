@@ -11,8 +11,11 @@ from plackett._base.errors import DataError
 from plackett._names.nearest import nearest, question
 from plackett.workbench.columns.base import Column, Query
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 from plackett.workbench.store import Store
+from plackett.workbench.training import Job, Jobs
+
+__all__ = ["Workbench"]
 
 #: Name of the set of queries that came with the source, and of that of queries typed into the search box.
 GIVEN, TYPED = "given", "typed"
@@ -48,22 +51,19 @@ class Workbench:
 
     def __init__(
         self,
-        source: Source,
+        source: WorkbenchSource,
         store: Store,
         *,
         labels: Mapping[str, Mapping[str, float]] | None = None,
         folder: Path | None = None,
     ) -> None:
-        self.source, self.store, self.folder = source, store, folder
+        self.source, self.store, self.jobs = source, store, Jobs(folder)
         self.given = {qid: dict(own) for qid, own in (source.labels if labels is None else labels).items()}
         for qid in self.given:
             if not source.searchable:
                 source.queries.setdefault(qid, qid)
         self._kept: dict[Any, dict[str, dict[str, float]]] = {}
         self._lock = threading.Lock()
-        from plackett.workbench.training import Jobs
-
-        self.jobs = Jobs(self)
 
     # -------------------------------------------------------------------------------------------------------- queries
 
@@ -152,3 +152,29 @@ class Workbench:
                     self._kept.pop(next(iter(self._kept)))
                 self._kept[key] = run
         return self._kept[key]
+
+    # ------------------------------------------------------------------------------------------------------- training
+
+    def train(
+        self, set_name: str, rankers: Sequence[str], features: Sequence[str], measure: str, folds: int, trials: int
+    ) -> Job:
+        """Start an experiment on the judged queries of a set."""
+        self.query_set(set_name)
+        settings = {
+            "set": set_name, "rankers": list(rankers), "features": list(features), "measure": measure,
+            "folds": folds, "trials": trials,
+        }  # fmt: skip
+        return self.jobs.start(
+            settings, lambda: self.source.training_data(self.query_set(set_name), self.labels(), features)
+        )
+
+    def add_winner(self, number: int) -> str:
+        """Add the winner of an experiment as a column; return its name."""
+        job = self.jobs.job(number)
+        if job.column is None:
+            ranker = self.jobs.winner(number)
+            name = f"{job.result['best']} #{number}"
+            column = self.source.add_ranker(name, ranker, job.settings["features"])
+            column.trained_on = frozenset(self.query_set(job.settings["set"]))
+            job.column = column.name
+        return job.column

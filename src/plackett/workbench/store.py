@@ -23,7 +23,9 @@ from typing import Any, NamedTuple
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 
-_VERSION = 2
+__all__ = ["Store"]
+
+_VERSION = 1
 _TABLES = """
 CREATE TABLE IF NOT EXISTS sets (name TEXT PRIMARY KEY, created REAL NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS queries (
@@ -42,14 +44,6 @@ CREATE TABLE IF NOT EXISTS snapshots (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, time REAL NOT NULL, ranker TEXT NOT NULL,
     set_name TEXT NOT NULL, depth INTEGER NOT NULL, run BLOB NOT NULL) STRICT;
 """
-#: What brings a file of an earlier format up to the next one. 1: lines did not say who imported them.
-_UPGRADES = {
-    1: (
-        "ALTER TABLE judgements ADD COLUMN author TEXT NOT NULL DEFAULT ''",
-        "UPDATE judgements SET author = rater",
-        "CREATE INDEX judgements_by_author ON judgements (author, number)",
-    )
-}
 #: The last line of each rater for each pair that was not undone.
 _CURRENT = """
 SELECT number, time, rater, qid, docid, grade, note FROM judgements WHERE number IN (
@@ -121,10 +115,6 @@ class Store:
             if version > _VERSION:
                 raise DataError(f"{path}: format {version}; this plackett reads {_VERSION}")
             with self._commit():
-                (version,) = self._connection.execute("PRAGMA user_version").fetchone()  # nobody changes it now
-                for earlier in range(version or _VERSION, _VERSION):
-                    for statement in _UPGRADES[earlier]:
-                        self._connection.execute(statement)
                 for statement in _TABLES.split(";"):
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA user_version={_VERSION}")

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
-
-from plackett.workbench.sources.base import Source
-from plackett.workbench.store import Store
-
-#: What the file of all sources was called.
-OLD = "workbench.sqlite"
 
 
 def default_store(paths: Sequence[str]) -> Path:
@@ -24,16 +16,3 @@ def default_store(paths: Sequence[str]) -> Path:
     full = [Path(path).resolve() for path in paths]
     names = [re.sub(r"[^\w.-]+", "-", one.name if one.is_dir() else one.stem).strip(".-") for one in full]
     return Path(f"workbench-{'-'.join(names)[:100] or 'pydocs'}.sqlite")
-
-
-def adopt(path: Path, old: Path, source: Source) -> bool:
-    """Copy the file of all sources to that of a source, if this one is new and the old one has judgements of it."""
-    if path.exists() or not old.is_file():
-        return False
-    with closing(Store(old)) as store:
-        judged = list(dict.fromkeys(one.docid for one in store.judgements()))
-    if not source.knows(judged):
-        return False
-    with closing(sqlite3.connect(old)) as one, closing(sqlite3.connect(path)) as other:
-        one.backup(other)
-    return True

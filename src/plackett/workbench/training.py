@@ -9,15 +9,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from plackett._base.errors import DataError
-
-if TYPE_CHECKING:
-    from plackett.workbench.bench import Workbench
+from plackett.data.dataset import RankingDataset
 
 #: Lines of progress that are kept.
 _LINES = 500
@@ -68,43 +66,42 @@ class Job:
 
 
 class Jobs:
-    """The experiments of a workbench, one at a time."""
+    """The experiments of a workbench, one at a time.
 
-    def __init__(self, bench: Workbench) -> None:
-        self.bench = bench
+    Parameters
+    ----------
+    folder
+        Where they keep their files; None is a temporary folder.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
         self.all: dict[int, Job] = {}
         self._lock = threading.Lock()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
-    def start(
-        self, set_name: str, rankers: Sequence[str], features: Sequence[str], measure: str, folds: int, trials: int
-    ) -> Job:
+    def start(self, settings: dict[str, Any], data: Callable[[], RankingDataset]) -> Job:
         """Start an experiment; it is prepared and run in the background."""
         from plackett.measures.language import parse
         from plackett.rankers.named import ranker_named
 
-        parse(measure)
-        for name in rankers:
+        parse(settings["measure"])
+        for name in settings["rankers"]:
             if "." in name.partition("(")[0]:
                 raise DataError(f"{name!r}: choose rankers of plackett; others are for `plackett experiment`")
             ranker_named(name)
-        self.bench.query_set(set_name)
         with self._lock:
             if any(job.state in ("preparing", "running") for job in self.all.values()):
                 raise DataError("an experiment is running; wait for it, or stop it")
             number = len(self.all) + 1
-            settings = {
-                "set": set_name, "rankers": list(rankers), "features": list(features), "measure": measure,
-                "folds": folds, "trials": trials,
-            }  # fmt: skip
             job = self.all[number] = Job(number, settings, self._folder(number))
-        threading.Thread(target=self._work, args=(job,), name="plackett-training", daemon=True).start()
+        threading.Thread(target=self._work, args=(job, data), name="plackett-training", daemon=True).start()
         return job
 
     def _folder(self, number: int) -> Path:
-        if self.bench.folder is None and self._temporary is None:
+        if self.folder is None and self._temporary is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="plackett-workbench-", ignore_cleanup_errors=True)
-        base = Path(self._temporary.name) if self._temporary is not None else Path(str(self.bench.folder))
+        base = Path(self._temporary.name) if self._temporary is not None else Path(str(self.folder))
         stamp = time.strftime("%Y%m%d-%H%M%S")
         folder = base / f"training-{stamp}-{number}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -116,13 +113,11 @@ class Jobs:
             raise DataError(f"there is no experiment {number}")
         return self.all[number]
 
-    def _work(self, job: Job) -> None:
+    def _work(self, job: Job, given: Callable[[], RankingDataset]) -> None:
         try:
             from plackett.data.native import save_dataset
 
-            bench = self.bench
-            queries = bench.query_set(job.settings["set"])
-            data = bench.source.training_data(queries, bench.labels(), job.settings["features"])
+            data = given()
             if data.n_queries < 3:
                 raise DataError(f"{data.n_queries} judged queries; an experiment needs at least 3, better 30")
             save_dataset(data, job.folder / "data.plackett")
@@ -166,20 +161,14 @@ class Jobs:
                     job.process.terminate()
         return job
 
-    def add_winner(self, number: int) -> str:
-        """Add the winner of an experiment as a column; return its name."""
+    def winner(self, number: int) -> Any:
+        """The ranker that won an experiment."""
+        from plackett.rankers.storage import load
+
         job = self.job(number)
         if job.state != "done":
             raise DataError(f"experiment {number} is {job.state}; there is no winner to add")
-        if job.column is None:
-            from plackett.rankers.storage import load
-
-            ranker = load(job.folder / "winner.plackett")
-            name = f"{job.result['best']} #{number}"
-            column = self.bench.source.add_ranker(name, ranker, job.settings["features"])
-            column.trained_on = frozenset(self.bench.query_set(job.settings["set"]))
-            job.column = column.name
-        return job.column
+        return load(job.folder / "winner.plackett")
 
     def close(self) -> None:
         """End what is running and remove temporary files."""

@@ -78,7 +78,9 @@ def _report(finished: Any, folder: Path) -> bool:
 
 if __name__ == "__main__":
     from plackett._base.errors import DataError
+    from plackett._base.process import own_process
 
+    own_process()
     try:
         main(Path(sys.argv[1]))
     except (DataError, ValueError) as error:

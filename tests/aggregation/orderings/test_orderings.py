@@ -17,9 +17,9 @@ from plackett.aggregation.orderings import (
     find_ordering,
     symmetrised,
 )
-from plackett.theory.emphasis import partite_emphasis, top_k_emphasis
-from plackett.theory.preference_losses import preference_loss, ranking_loss
-from plackett.theory.preference_regrets import two_stage_bound
+from plackett.theory.risks.emphasis import partite_emphasis, top_k_emphasis
+from plackett.theory.risks.preference_losses import preference_loss, ranking_loss
+from plackett.theory.risks.preference_regrets import two_stage_bound
 
 ALL = [GreedyOrder(), GreedyOrder(components=False), SortByDegree(), ExactOrder(), QuickSort()]
 CYCLE = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
@@ -129,7 +129,6 @@ def test_names_and_refusals():
             call()
 
 
-@pytest.mark.spec("M-24")
 def test_symmetrised_preferences_add_up_to_one():
     table = np.random.default_rng(0).random((5, 5))
     h = symmetrised(lambda u, v: table[u, v])
@@ -149,7 +148,6 @@ def greatest_agreement(h):
     return h[ORDERS[:, first], ORDERS[:, second]].sum(axis=1).max()
 
 
-@pytest.mark.spec("aggregate.greedy_order")
 @pytest.mark.parametrize("components", [True, False])
 def test_greedy_has_half_of_the_greatest_agreement(components):
     rng = np.random.default_rng(3)
@@ -170,7 +168,6 @@ def naive_greedy(h):
     return order
 
 
-@pytest.mark.spec("aggregate.greedy_order")
 def test_greedy_is_the_algorithm_as_printed():
     rng = np.random.default_rng(4)
     for n in (2, 5, 9, 20):
@@ -178,7 +175,6 @@ def test_greedy_is_the_algorithm_as_printed():
         assert GreedyOrder(components=False).order(h).tolist() == naive_greedy(h)
 
 
-@pytest.mark.spec("aggregate.greedy_order")
 def test_components_are_never_crossed():
     """Blocks of which each beats the later ones stay in order, and each is ordered as if alone."""
     rng = np.random.default_rng(5)
@@ -210,7 +206,6 @@ def test_exact_order_is_the_best_of_all():
 # ------------------------------------------------------------------------------------------------------------- degree
 
 
-@pytest.mark.spec("M-27")
 def test_degree_is_the_mean_preference():
     rng = np.random.default_rng(7)
     h = random_table(rng, 700)  # several blocks of pairs
@@ -218,7 +213,6 @@ def test_degree_is_the_mean_preference():
     np.testing.assert_allclose(SortByDegree().scores(h, [0, 700]), expected, rtol=1e-12)
 
 
-@pytest.mark.spec("M-27")
 def test_degree_loses_at_most_twice_and_sometimes_so_much():
     """All tournaments of four documents with all labels: the worst case over the orders of ties is exactly 2."""
     pairs = list(zip(*np.triu_indices(4, 1), strict=True))
@@ -242,7 +236,6 @@ def test_degree_loses_at_most_twice_and_sometimes_so_much():
 # ---------------------------------------------------------------------------------------------------------- quicksort
 
 
-@pytest.mark.spec("M-29", "M-31")
 @pytest.mark.parametrize("binary", [True, False])
 def test_quicksort_loses_in_expectation_what_the_preferences_lose(binary):
     rng = np.random.default_rng(8)
@@ -259,7 +252,6 @@ def test_quicksort_loses_in_expectation_what_the_preferences_lose(binary):
         )
 
 
-@pytest.mark.spec("M-29", "M-31")
 def test_quicksort_loses_at_most_twice_for_any_truth():
     rng = np.random.default_rng(9)
     for i in range(15):
@@ -271,7 +263,6 @@ def test_quicksort_loses_at_most_twice_for_any_truth():
                 assert expected_loss(chances, labels, weight) <= two_stage_bound(lost, bipartite=False) + 1e-12
 
 
-@pytest.mark.spec("M-29")
 @pytest.mark.parametrize("h", [CYCLE, random_table(np.random.default_rng(10), 4)], ids=["cycle", "random"])
 def test_the_draws_have_the_distribution_of_the_algorithm(h):
     expected = order_chances(h)
@@ -285,7 +276,6 @@ def test_the_draws_have_the_distribution_of_the_algorithm(h):
         assert len(expected) == 3 and all(p == pytest.approx(1 / 3) for p in expected.values())
 
 
-@pytest.mark.spec("M-29")
 def test_number_of_comparisons():
     """2 (n + 1) H_n − 4 n in expectation, in few calls."""
     n, runs = 1000, 30
@@ -300,7 +290,6 @@ def test_number_of_comparisons():
     assert abs(np.mean(counts) - expected) < 5 * 0.65 * n / np.sqrt(runs)  # the deviation is 0.648 n
 
 
-@pytest.mark.spec("M-30")
 def test_top_k_is_the_head_of_the_full_sort_for_less():
     n, k = 1000, 10
     rng = np.random.default_rng(12)
@@ -319,7 +308,6 @@ def test_top_k_is_the_head_of_the_full_sort_for_less():
             assert whole[:5].tolist() == part[:5].tolist()
 
 
-@pytest.mark.spec("M-29")
 def test_seeds_and_repeats():
     h = random_table(np.random.default_rng(13), 30)
     one, again, other = (QuickSort(random_state=s).scores(h, [0, 30]) for s in (1, 1, 2))
@@ -331,7 +319,6 @@ def test_seeds_and_repeats():
     assert many < 0.5 * few
 
 
-@pytest.mark.spec("M-29")
 def test_keys_decide_the_draws():
     """With a key for each document the result does not depend on where it stands."""
     rng = np.random.default_rng(14)

@@ -55,7 +55,6 @@ def every_click_vector(length):
     return ClickLog.from_arrays(np.zeros(len(vectors), int), np.tile(np.arange(length), (len(vectors), 1)), vectors)
 
 
-@pytest.mark.spec("clicks.eval")
 @pytest.mark.parametrize("name", MODELS)
 def test_probabilities_of_all_click_vectors(fitted, name):
     model, every = fitted[name], every_click_vector(4)
@@ -76,7 +75,6 @@ def test_probabilities_of_all_click_vectors(fitted, name):
     np.testing.assert_allclose(model.click_probabilities(every)[:4], marginal, atol=1e-9)
 
 
-@pytest.mark.spec("clicks.simulate")
 @pytest.mark.parametrize("name", MODELS)
 def test_simulated_click_rates_are_the_marginals(fitted, log, name):
     model = fitted[name]
@@ -111,8 +109,6 @@ def test_passes_never_lower_the_posterior_of_a_given_prior(log, name):
     assert values[-1] > values[0] + 0.1
 
 
-@pytest.mark.spec("clicks.data")
-@pytest.mark.spec("logs.patterns")
 @pytest.mark.parametrize("name", MODELS)
 def test_collapsed_logs_give_the_same_estimates(fitted, log, name):
     small = log.collapse()
@@ -161,7 +157,6 @@ def test_relevance_has_an_interval_and_the_counts(fitted, log):
     assert frame["shown"].sum() == log.n_rows
 
 
-@pytest.mark.spec("clicks.eval")
 def test_perplexity_of_a_perfect_guess_and_of_a_coin(log):
     assert perplexity(log.clicked.astype(float), log).mean == pytest.approx(1.0, abs=1e-4)
     assert perplexity(np.full(log.n_rows, 0.5), log).per_rank == pytest.approx(np.full(4, 2.0))

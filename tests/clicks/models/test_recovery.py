@@ -1,4 +1,4 @@
-"""Known parameters come back from simulated logs; worked examples of the inventory."""
+"""Known parameters come back from simulated logs; worked examples."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ def with_parameters(model, log, attraction, **values):
     return model
 
 
-@pytest.mark.spec("clicks.pbm")
 def test_pbm():
     log, documents = shuffled()
     look = 1 / np.arange(1, 6)
@@ -52,7 +51,6 @@ def test_pbm():
     np.testing.assert_allclose(model.attraction_, R[documents], atol=0.015)
 
 
-@pytest.mark.spec("clicks.ubm")
 def test_ubm_and_its_special_case():
     log, documents = shuffled()
     rng = np.random.default_rng(5)
@@ -72,8 +70,6 @@ def test_ubm_and_its_special_case():
     assert model.table[2, 3] == model.examination_[5 + 4 + 1]
 
 
-@pytest.mark.spec("clicks.cascade")
-@pytest.mark.spec("clicks.icm")
 def test_cascade_and_independent_clicks():
     log, documents = shuffled()
     truth = with_parameters(CascadeModel(), log, R[documents])
@@ -91,7 +87,6 @@ def test_cascade_and_independent_clicks():
     assert dropped.examined_.sum() < CascadeModel(prior=None).fit(free).examined_.sum()
 
 
-@pytest.mark.spec("clicks.dcm")
 def test_dcm_is_exact_and_its_closed_form_is_not():
     log, documents = shuffled()
     go = np.array([0.7, 0.6, 0.5, 0.4, 0.5])
@@ -142,7 +137,6 @@ def one_page(clicks):
     return ClickLog.from_arrays([0], [list(range(len(clicks)))], [clicks])
 
 
-@pytest.mark.spec("clicks.dcm")
 def test_dcm_by_hand():
     log = one_page([1, 0, 0])
     model = with_parameters(DCM(), log, np.array([0.4, 0.5, 0.2]), continuation_=np.array([0.7, 0.6, 0.5]))
@@ -153,7 +147,6 @@ def test_dcm_by_hand():
     assert sums.log_likelihood == pytest.approx(np.log(0.232))
 
 
-@pytest.mark.spec("clicks.dbn")
 def test_dbn_by_hand():
     log = one_page([1, 0, 0])
     values = {"gamma_": 0.9, "satisfaction_": np.array([0.6, 0.5, 0.5])}
@@ -216,8 +209,6 @@ def test_the_slope_by_the_stop_probability():
             assert at(stop).stop_score[i] == pytest.approx(slope, abs=1e-6)
 
 
-@pytest.mark.spec("clicks.dbn")
-@pytest.mark.spec("clicks.sdbn")
 def test_dbn_and_its_kin():
     log, documents = shuffled()
     satisfied = np.linspace(0.7, 0.2, 8)[documents]
@@ -241,7 +232,6 @@ def test_dbn_and_its_kin():
     np.testing.assert_allclose(counted.attraction_, closed.attraction_)  # they differ in what stops the reading
 
 
-@pytest.mark.spec("clicks.ccm")
 def test_ccm():
     log, documents = shuffled()
     truth = with_parameters(CCM(), log, R[documents], alphas_=(0.8, 0.9, 0.3))
@@ -250,7 +240,6 @@ def test_ccm():
     np.testing.assert_allclose(model.attraction_, R[documents], atol=0.02)
 
 
-@pytest.mark.spec("clicks.ccm")
 def test_factors_of_the_click_chain_against_enumeration():
     """Ratios of the likelihood of a page at two relevances of one document, the others integrated out."""
     alphas = (0.8, 0.7, 0.25)
@@ -287,7 +276,6 @@ def test_factors_of_the_click_chain_against_enumeration():
         assert table[cell, 0] / table[cell, 1] == pytest.approx(ratio, rel=1e-6)
 
 
-@pytest.mark.spec("clicks.ccm")
 def test_bayesian_ccm_on_long_lists():
     rng = np.random.default_rng(0)
     n_pages, length = 4_000, 40
@@ -301,7 +289,6 @@ def test_bayesian_ccm_on_long_lists():
     assert a2 + 2 * a3 == pytest.approx(1.2, abs=0.1)
 
 
-@pytest.mark.spec("clicks.bbm")
 def test_bbm():
     rng = np.random.default_rng(3)
     log, documents = shuffled(n_documents=60, length=5)
@@ -314,7 +301,6 @@ def test_bbm():
     assert np.corrcoef(model.attraction_, relevance[documents])[0, 1] > 0.97
 
 
-@pytest.mark.spec("clicks.bbm")
 def test_bbm_posteriors_with_certain_examination_are_beta():
     from scipy.stats import beta
 
@@ -334,7 +320,6 @@ def test_bbm_posteriors_with_certain_examination_are_beta():
     assert model.preference(0, 1, 2) == pytest.approx(0.5)  # the same counts
 
 
-@pytest.mark.spec("clicks.bbm")
 def test_bbm_preference_of_two_betas():
     # P(Beta(3, 2) > Beta(2, 4)) = 5/6: two clicks and one skip, one click and three skips
     log = ClickLog.from_arrays([0] * 7, [["a"]] * 3 + [["b"]] * 4, [[1], [1], [0], [1], [0], [0], [0]])
@@ -343,7 +328,6 @@ def test_bbm_preference_of_two_betas():
     assert model.preference(0, "a", "b") == pytest.approx(5 / 6, abs=1e-4)
 
 
-@pytest.mark.spec("clicks.baseline")
 def test_mixture_logistic_and_several_kinds_of_users():
     log, documents = shuffled()
     blind = np.array([0.6, 0.4, 0.3, 0.2, 0.1])
@@ -394,7 +378,6 @@ def test_intervals_cover_and_the_prior_helps_rare_pairs():
     assert model.prior_ == pytest.approx((1.5, 4), rel=0.4)
 
 
-@pytest.mark.spec("clicks.dbn")
 def test_the_prior_of_satisfaction_helps():
     rng = np.random.default_rng(0)
     n_queries, n_pages = 300, 15_000

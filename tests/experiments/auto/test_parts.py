@@ -15,12 +15,12 @@ from plackett._base.estimator import clone
 from plackett.data.canonical import canonical_order
 from plackett.data.leaks import Leaks
 from plackett.experiments.auto.candidates import Candidate, further, given, portfolio
-from plackett.experiments.auto.folder import TrialFolder
+from plackett.experiments.auto.folder import Outcome, TrialFolder
 from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.search import Budget, search
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Outcome, Trials, fit
+from plackett.experiments.auto.trials import CandidateTrials, fit
 from plackett.measures.language import parse
 from plackett.testing.rankers import easy_task
 
@@ -35,7 +35,7 @@ def task(**changes):
 def trials_of(data, n_folds=3, n_repeats=1, folder=None, valid=None):
     cut = folds(data, inspect_data(data), valid, n_folds=n_folds, n_repeats=n_repeats, random_state=0)
     kept = None if folder is None else TrialFolder(folder, cut)
-    return Trials(cut, NDCG, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=kept)
+    return CandidateTrials(cut, NDCG, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=kept)
 
 
 # ---------------------------------------------------------------------------------------------------------- inspection
@@ -251,7 +251,7 @@ def test_fewer_splits_and_fewer_queries_where_time_is_short(seconds, n_splits, n
     facts = inspect_data(data)
     splits = folds(data, facts, None, **cut)
     budget = Budget(seconds, None, None, lambda: float(len(trained)))
-    found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), facts, NDCG, budget, n_jobs=1, **cut)
+    found = plan(splits, pk.LambdaMART(n_estimators=20, num_leaves=4), budget, n_jobs=1, **cut)
     assert (len(found), found.data.n_queries) == (n_splits, n_queries)
 
 
@@ -279,7 +279,7 @@ def test_the_timed_training_is_short_and_has_one_thread(monkeypatch):
         seen.append((ranker.n_jobs, ranker.scorer_.booster.num_trees()))
 
     monkeypatch.setattr(module, "fit", spy)
-    found = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), facts, NDCG, budget, n_jobs=2, **cut)
+    found = plan(folds(data, facts, None, **cut), pk.MART(n_estimators=30), budget, n_jobs=2, **cut)
     # a twentieth of the budget is two ticks; the clock is asked once a round
     assert seen == [(1, 3), (1, 3)] and len(found) == 1
 
@@ -296,7 +296,7 @@ def test_finished_trainings_are_taken_from_the_folder(tmp_path, monkeypatch):
     after = trials_of(data, folder=tmp_path)
     number = after.add(Candidate.of(pk.ListNet()))
     with monkeypatch.context() as patch:
-        patch.setattr(Trials, "_outcome", no_training)
+        patch.setattr(CandidateTrials, "_outcome", no_training)
         after.run(number, 1)
     np.testing.assert_array_equal(after.outcomes[0, 1].scores, before.outcomes[0, 1].scores)
     # another split, other parameters and other data are other files

@@ -12,7 +12,7 @@ import pytest
 import plackett as pk
 from plackett import DataError, PlackettWarning
 from plackett._files import storage as _storage
-from plackett.experiments.auto.trials import Trials
+from plackett.experiments.auto.trials import CandidateTrials
 from plackett.experiments.tables.leaderboard import _statistics
 from plackett.rankers import storage
 from plackett.rankers.display import card_rows
@@ -69,7 +69,7 @@ def test_the_estimate_keeps_to_the_bounds_of_the_measure():
 
 def test_the_interval_of_a_single_ranker_keeps_to_the_bounds_of_the_measure():
     values = {"A": np.array([1.0, 1.0, 1.0, 0.7])}
-    row = _statistics("AP", pk.measures.AP, values, "randomization", "holm", 0.05, 0)["A"]
+    row = _statistics("AP", pk.measures.AP, values, 0)["A"]
     assert 0 < row["low"] < 0.925 and row["high"] == 1.0
 
 
@@ -90,7 +90,7 @@ def test_members_that_draw_are_averaged_over_seeds():
 
 
 def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
-    run, calls = Trials.run, []
+    run, calls = CandidateTrials.run, []
 
     def interrupted(self, number, split, n_jobs=1):
         calls.append(number)
@@ -98,7 +98,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         run(self, number, split)
 
-    monkeypatch.setattr(Trials, "run", interrupted)
+    monkeypatch.setattr(CandidateTrials, "run", interrupted)
     drawing = "MART(n_estimators=2, colsample_bytree=0.5, min_child_samples=1)"
     with pytest.warns(PlackettWarning, match="interrupted"):
         hurried = pk.AutoRanker(candidates=(drawing,), n_trials=1, n_folds=6, n_repeats=1, n_jobs=1).fit(task())
@@ -156,7 +156,7 @@ def test_resuming_gives_the_same_ranker_without_training_again(tmp_path, monkeyp
     def no_training(*_):
         raise AssertionError("trained again")
 
-    monkeypatch.setattr(Trials, "_outcome", no_training)
+    monkeypatch.setattr(CandidateTrials, "_outcome", no_training)
     again = pk.AutoRanker(**make, folder=str(tmp_path)).fit(task())
     np.testing.assert_array_equal(again.predict(task(seed=1)), expected)
 

@@ -11,9 +11,9 @@ from plackett.data.canonical import canonical_order
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.refit import refit
-from plackett.experiments.auto.selection import Selection
+from plackett.experiments.auto.selection import BlendMembers
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Trials, fit
+from plackett.experiments.auto.trials import CandidateTrials, fit
 from plackett.measures.language import parse
 from plackett.testing.rankers import easy_task
 
@@ -26,7 +26,7 @@ def trials():
     data = canonical_order(pk.RankingDataset.from_arrays(*easy_task()))
     measure = parse("nDCG@10")
     cut = folds(data, inspect_data(data), None, n_folds=2, n_repeats=1, random_state=0)
-    made = Trials(cut, measure, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=None)
+    made = CandidateTrials(cut, measure, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=None)
     made.clock = lambda: 0.0
     for leaves in (3, 4):
         ranker = pk.MART(n_estimators=ROUNDS, num_leaves=leaves, min_child_samples=2, colsample_bytree=0.5, n_jobs=1)
@@ -38,7 +38,7 @@ def trials():
 
 def trained(trials, clock, **limits):
     trials.clock = clock
-    chosen = Selection([0, 1], [0, 0], np.array([0.6, 0.4]), None)
+    chosen = BlendMembers([0, 1], [0, 0], np.array([0.6, 0.4]), None)
     scorer, short = refit(trials, chosen, trials.splits.data, **limits)
     return [(ranker.num_leaves, ranker.scorer_.booster.num_trees()) for ranker in scorer.members], short
 
@@ -63,6 +63,6 @@ def test_few_documents_are_trained_on_with_one_thread(trials, monkeypatch):
     seen = []
     trials.n_jobs = 2
     monkeypatch.setattr(module, "fit", lambda ranker, *given: seen.append(ranker.n_jobs) or fit(ranker, *given))
-    chosen = Selection([0, 1], [0, 0], np.array([0.6, 0.4]), None)
+    chosen = BlendMembers([0, 1], [0, 0], np.array([0.6, 0.4]), None)
     scorer, _ = refit(trials, chosen, trials.splits.data, n_seeds=1)
     assert seen == [1, 1] and [ranker.n_jobs for ranker in scorer.members] == [2, 2]

@@ -9,10 +9,11 @@ import pytest
 
 import plackett as pk
 from plackett.experiments.auto.candidates import Candidate
+from plackett.experiments.auto.folder import Outcome
 from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.selection import _parts, greedy, members_for, select
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import Outcome, Trials
+from plackett.experiments.auto.trials import CandidateTrials
 from plackett.measures.language import parse
 
 
@@ -69,7 +70,7 @@ def noise_trials(n_candidates, measure="nDCG@10", n_queries=300, seed=0):
     data = pk.RankingDataset.from_arrays(rng.normal(size=(qid.size, 2)), rng.integers(0, 3, qid.size), qid)
     parsed = parse(measure)
     cut = folds(data, inspect_data(data), None, n_folds=5, n_repeats=1, random_state=0)
-    trials = Trials(cut, parsed, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=None)
+    trials = CandidateTrials(cut, parsed, n_rows=data.n_rows, random_state=0, n_jobs=1, clock="wall", folder=None)
     for _ in range(n_candidates):
         number = trials.add(Candidate("noise", pk.ListNet()))
         for split in range(len(cut)):

@@ -19,7 +19,6 @@ dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distribute
 class Fragile(LinearRegression):
     """Kills its process, as often as there are files left to remove."""
 
-    _ids = ()
     folder: str = ""
 
     def _fit(self, data, monitor):
@@ -35,7 +34,6 @@ def run(**more):
     return pk.experiment(data, more.pop("rankers", rankers), ["nDCG@5"], folds=3, search=None, **more)
 
 
-@pytest.mark.spec("scale.parallel")
 def test_same_result_as_here(tmp_path, monkeypatch):
     alone = run(n_jobs=1)
     monkeypatch.chdir(tmp_path)

@@ -39,7 +39,6 @@ def run(name, objective, space=SPACE, n_trials=None, seed=0, out_of_time=lambda:
     return objective
 
 
-@pytest.mark.spec("tune.validation")
 def test_grid_attains_the_best_of_the_grid():
     found = run("grid", Recorder())
     assert len(found.tried) == 3 * 3 * 2

@@ -19,21 +19,18 @@ def measured(measure):
     return evaluate(DATA, SCORES, [measure]).mean[measure]
 
 
-@pytest.mark.spec("listwise.smoothrank")
 @pytest.mark.parametrize("measure", ["nDCG", "AP"])
 def test_narrow_is_the_measure(measure):
     assert SmoothRankLoss(measure=measure, sigma=1e-4)(SCORES, DATA) == pytest.approx(1 - measured(measure), abs=1e-9)
     assert abs(SmoothRankLoss(measure=measure, sigma=1.0)(SCORES, DATA) - 1 + measured(measure)) > 0.01
 
 
-@pytest.mark.spec("listwise.smoothrank")
 def test_wide_has_the_mean_gain_everywhere():
     ideal = np.sort(GAINS)[::-1] @ DISCOUNTS
     expected = 1 - GAINS.mean() * DISCOUNTS.sum() / ideal
     assert SmoothRankLoss(sigma=1e9)(SCORES, DATA) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.spec("listwise.smoothrank")
 def test_every_rank_is_shared_out():
     """Equal gains, so every rank holds that gain whatever the scores: the shares of a rank add up to 1."""
     data = RankingDataset.from_arrays(None, [1.0] * 5)
@@ -41,7 +38,6 @@ def test_every_rank_is_shared_out():
         assert SmoothRankLoss(sigma=sigma)(np.array([0.1, 0.2, 3.0, -1.0, 0.2]), data) == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.spec("listwise.smoothrank")
 @pytest.mark.parametrize("measure", ["nDCG", "AP"])
 def test_continuous_at_ties(measure):
     """At a tie the gradient is the mean of both sides."""

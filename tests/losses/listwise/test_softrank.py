@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from plackett import LossError, RankingDataset, evaluate
-from plackett.losses import SoftAPLoss, SoftNDCGLoss, SoftPCLoss
+from plackett.losses import SoftAP, SoftNDCG, SoftPC
 from plackett.losses.listwise._rank_distribution import expectation
 
 
@@ -24,7 +24,6 @@ def distribution(chances):
     )
 
 
-@pytest.mark.spec("listwise.softrank")
 def test_rank_distribution():
     rng = np.random.default_rng(0)
     chances = np.append(rng.random(6), [0.0, 1.0])
@@ -39,15 +38,13 @@ def test_rank_distribution():
     np.testing.assert_allclose(found @ np.arange(9), chances.sum())
 
 
-@pytest.mark.spec("listwise.softrank")
 def test_two_documents():
     for gap, sigma in ((0.0, 1.0), (0.7, 0.5), (-2.0, 1.5)):
         p = norm.cdf(gap / (np.sqrt(2) * sigma))  # the relevant document is ahead
-        found = SoftNDCGLoss(sigma=sigma)(np.array([gap, 0.0]), one_list([1, 0]))
+        found = SoftNDCG(sigma=sigma)(np.array([gap, 0.0]), one_list([1, 0]))
         assert found == pytest.approx((1 - p) * (1 - 1 / np.log2(3)))
 
 
-@pytest.mark.spec("listwise.softrank")
 def test_expected_rank_is_that_of_noisy_scores():
     """Contests are not independent, but the mean of the number ahead does not mind: 1 + Σ ½(1 + erf)."""
     scores, sigma = np.array([0.3, -0.2, 1.0, 0.8]), 0.6
@@ -58,7 +55,6 @@ def test_expected_rank_is_that_of_noisy_scores():
     np.testing.assert_allclose(ranks.mean(axis=0), 0.5 + p.sum(axis=0), atol=0.01)
 
 
-@pytest.mark.spec("listwise.softrank", "listwise.softap", "listwise.softpc")
 @pytest.mark.parametrize("max_exact", [0, 100])
 def test_without_noise_it_is_the_measure(max_exact):
     rng = np.random.default_rng(2)
@@ -66,23 +62,22 @@ def test_without_noise_it_is_the_measure(max_exact):
     data = RankingDataset.from_arrays(None, rng.integers(-1, 4, sum(sizes)).astype(float), group=sizes)
     scores = rng.permutation(sum(sizes)).astype(float)
     for loss, measure in (
-        (SoftNDCGLoss, "nDCG"),
-        (SoftAPLoss, "AP"),
+        (SoftNDCG, "nDCG"),
+        (SoftAP, "AP"),
     ):
         found = loss(sigma=1e-3, max_exact=max_exact)(scores, data)
         assert found == pytest.approx(4 - 4 * evaluate(data, scores, [measure]).mean[measure], abs=1e-5)
-    found = SoftPCLoss(k=3, sigma=1e-3, max_exact=max_exact)(scores, data)
+    found = SoftPC(k=3, sigma=1e-3, max_exact=max_exact)(scores, data)
     assert found == pytest.approx(4 - 4 * evaluate(data, scores, ["P@3"]).mean["P@3"], abs=1e-5)
 
 
-@pytest.mark.spec("listwise.softrank", "listwise.softap", "listwise.softpc")
 @pytest.mark.parametrize("sigma", [0.1, 1.0])
 def test_long_lists(sigma):
     """The approximation is near what it stands for, in value and gradient, and its gradient is its own."""
     rng = np.random.default_rng(3)
     data = one_list(rng.choice([0.0, 1.0, 2.0, 3.0], 90, p=[0.7, 0.1, 0.1, 0.1]))
     scores = 0.5 * data.labels + rng.normal(size=90)
-    for cls in (SoftNDCGLoss, SoftAPLoss, SoftPCLoss):
+    for cls in (SoftNDCG, SoftAP, SoftPC):
         exact, short = cls(sigma=sigma), cls(sigma=sigma, max_exact=0)
         assert short(scores, data) == pytest.approx(exact(scores, data), abs=0.01)
         slope, near = exact.gradient(scores, data)[0], short.gradient(scores, data)[0]
@@ -94,9 +89,9 @@ def test_long_lists(sigma):
 
 def test_relevance():
     data = one_list([0.2, 0.7])
-    for cls in (SoftAPLoss, SoftPCLoss):
+    for cls in (SoftAP, SoftPC):
         with pytest.raises(LossError, match="label"):
             cls().settle(data)
         cls(rel=0.5).settle(data)
     with pytest.raises(LossError, match="sigma"):
-        SoftNDCGLoss(sigma=0.0)
+        SoftNDCG(sigma=0.0)

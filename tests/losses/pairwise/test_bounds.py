@@ -16,7 +16,6 @@ def curve(loss):
     return np.array([loss(np.array([z, 0.0]), PAIR) for z in GRID])
 
 
-@pytest.mark.spec("theory.pairwise_01", "pairwise.frank", "pairwise.sigmoid")
 @pytest.mark.parametrize(
     ("loss", "factor", "bounds"),
     [
@@ -36,7 +35,6 @@ def test_bounds_of_the_0_1_loss(loss, factor, bounds):
     assert bool((factor * curve(loss) >= (GRID < -1e-9) - 1e-12).all()) == bounds
 
 
-@pytest.mark.spec("theory.pairwise_01", "pairwise.frank", "pairwise.sigmoid", "pairwise.ramp")
 @pytest.mark.parametrize(
     "loss", [Hinge(), Exponential(), Logistic(), SquaredHinge(), Fidelity(), Sigmoid(), Ramp()], ids=str
 )

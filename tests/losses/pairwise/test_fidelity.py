@@ -15,7 +15,6 @@ def value(z, **parameters):
     return Fidelity(**parameters)(np.array([z, 0.0]), PAIR)
 
 
-@pytest.mark.spec("pairwise.frank")
 @pytest.mark.parametrize("target", [0.0, 0.3, 0.5, 0.7, 1.0])
 def test_between_0_and_1_and_0_where_the_probabilities_agree(target):
     values = [value(z, target=target) for z in np.linspace(-40, 40, 161)]
@@ -26,13 +25,11 @@ def test_between_0_and_1_and_0_where_the_probabilities_agree(target):
         assert value(best - 0.1, target=target) > 0 < value(best + 0.1, target=target)
 
 
-@pytest.mark.spec("pairwise.frank", "theory.pairwise_01")
 def test_no_bound_of_the_number_of_misordered_pairs():
     assert value(-1e-12) == pytest.approx(1 - np.sqrt(0.5))  # 0.293 < 1
     assert value(0.0, target=0.5) == 0.0
 
 
-@pytest.mark.spec("pairwise.frank")
 @pytest.mark.parametrize("target", [0.2, 0.8, 1.0])
 @pytest.mark.parametrize("z", [-3.0, -0.2, 0.0, 2.5])
 def test_gradient_by_the_formula(z, target):
@@ -42,7 +39,6 @@ def test_gradient_by_the_formula(z, target):
     np.testing.assert_allclose(gradient, [expected, -expected], rtol=1e-12)
 
 
-@pytest.mark.spec("pairwise.frank")
 def test_keeps_its_digits_where_little_is_wrong():
     assert value(60.0) == pytest.approx(0.5 * np.exp(-60.0), rel=1e-12)  # 1 - √P ≈ (1 - P)/2
 

@@ -14,7 +14,6 @@ from plackett.losses.pairwise.guttman import Guttman
 EXACT = Guttman(epsilon=1e-9)
 
 
-@pytest.mark.spec("pairwise.bartell")
 @given(st.integers(0, 10_000))
 def test_agreement_is_between_minus_1_and_1_and_1_only_for_a_right_order(seed):
     rng = np.random.default_rng(seed)
@@ -29,7 +28,6 @@ def test_agreement_is_between_minus_1_and_1_and_1_only_for_a_right_order(seed):
     np.testing.assert_allclose(1.0 - EXACT(17.0 * scores + 3.0, data), agreement, atol=1e-7)
 
 
-@pytest.mark.spec("pairwise.bartell")
 def test_preferences_in_place_of_labels_are_the_same_pairs():
     rng = np.random.default_rng(0)
     y, scores, qid = rng.integers(0, 3, 14), rng.normal(size=14), np.repeat([0, 1], 7)

@@ -29,7 +29,6 @@ def random_scores(rng, n):
     return np.round(scores) if rng.random() < 0.3 else scores
 
 
-@pytest.mark.spec("isorank.update", "isorank.margin")
 @pytest.mark.parametrize("slack", PRICES)
 def test_grades_against_a_quadratic_program(slack):
     rng = np.random.default_rng(1)
@@ -46,7 +45,6 @@ def test_grades_against_a_quadratic_program(slack):
         np.testing.assert_allclose(update.slack, zeta, atol=1e-9)
 
 
-@pytest.mark.spec("isorank.update", "isorank.margin", "isorank.preferences")
 @pytest.mark.parametrize("slack", PRICES)
 def test_preferences_against_a_quadratic_program(slack):
     rng = np.random.default_rng(2)
@@ -70,7 +68,6 @@ def test_preferences_against_a_quadratic_program(slack):
             np.testing.assert_allclose(update.slack, found[1], atol=1e-9)
 
 
-@pytest.mark.spec("isorank.ties")
 @pytest.mark.parametrize("ties", [1e-3, 0.1, 10.0, np.inf])
 def test_ties_against_a_quadratic_program(ties):
     rng = np.random.default_rng(3)
@@ -105,7 +102,6 @@ def test_ties_fade():
     assert gaps == sorted(gaps, reverse=True) and gaps[-1] < 1e-5 < 0.1 < gaps[0]
 
 
-@pytest.mark.spec("isorank.update")
 def test_total_order_is_pool_adjacent_violators():
     rng = np.random.default_rng(5)
     for n in (1, 2, 10, 300):
@@ -120,7 +116,6 @@ def test_total_order_is_pool_adjacent_violators():
         np.testing.assert_allclose((scores + delta)[order], expected, atol=1e-11)
 
 
-@pytest.mark.spec("isorank.update")
 def test_grades_and_their_pairs_agree():
     """The fast form for grades and the general one on the same pairs, on long lists."""
     rng = np.random.default_rng(6)
@@ -138,7 +133,6 @@ def test_grades_and_their_pairs_agree():
             np.testing.assert_allclose(two.slack[:2], one.slack[:2], atol=1e-10)
 
 
-@pytest.mark.spec("isorank.update", "isorank.margin")
 def test_optimality_conditions():
     """On 400 documents: feasible; nothing is moved for nothing; the multipliers of the tight pairs exist."""
     from scipy.optimize import nnls
@@ -173,7 +167,6 @@ def test_cycles_become_one():
     np.testing.assert_allclose(scores + update.delta, [2, 2, 2, 10, 2, 2, 5], atol=1e-12)
 
 
-@pytest.mark.spec("isorank.update")
 def test_consistent_scores_stay():
     rng = np.random.default_rng(8)
     labels = rng.integers(0, 4, 50).astype(float)
@@ -182,7 +175,6 @@ def test_consistent_scores_stay():
         np.testing.assert_allclose(isotonic_update(labels * 2.0, data, slack=10.0).slack, 0.0, atol=1e-15)
 
 
-@pytest.mark.spec("isorank.update")
 def test_invariant_to_a_constant():
     rng = np.random.default_rng(9)
     labels, scores = rng.integers(0, 4, 50).astype(float), rng.normal(size=50)
@@ -193,7 +185,6 @@ def test_invariant_to_a_constant():
         )
 
 
-@pytest.mark.spec("isorank.margin")
 def test_limits_of_the_price():
     """λ → ∞ gives hard margins, λ → 0 gives ζ = 1 and no margins, and the objective rises with λ."""
     rng = np.random.default_rng(10)

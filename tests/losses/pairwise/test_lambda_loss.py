@@ -32,7 +32,6 @@ def costs(y, scores):
     return gains.sum() - reached, lost, (y * (place - 1)).sum(), (y * (place - ideal)).sum()
 
 
-@pytest.mark.spec("lecture.lambdaloss")
 @pytest.mark.parametrize(("bound", "cost"), [("nDCG1", 0), ("nDCG2", 1), ("nDCG2++", 1), ("ARP1", 2), ("ARP2", 3)])
 def test_bounds_its_cost(bound, cost):
     rng = np.random.default_rng(0)
@@ -43,7 +42,6 @@ def test_bounds_its_cost(bound, cost):
             assert value >= costs(y, scores)[cost] - 1e-12
 
 
-@pytest.mark.spec("lecture.lambdaloss")
 @pytest.mark.parametrize(("bound", "cost"), [("nDCG2", 1), ("ARP1", 2), ("ARP2", 3)])
 def test_misordered_pairs_alone_bound_it_too(bound, cost):
     """In the limit of steep sigmoids the sum counts the weights of misordered pairs."""
@@ -57,7 +55,6 @@ def test_misordered_pairs_alone_bound_it_too(bound, cost):
             assert count == pytest.approx(costs(y, scores)[cost])
 
 
-@pytest.mark.spec("lecture.lambdaloss")
 @pytest.mark.parametrize("bound", ["nDCG1", "nDCG2", "nDCG2++", "ARP1", "ARP2"])
 def test_weights_are_held_fixed_inside_a_step(bound):
     """The gradient is that of the sum with the weights of the current ranks, whatever ranks a step would lead to."""
@@ -71,7 +68,6 @@ def test_weights_are_held_fixed_inside_a_step(bound):
     np.testing.assert_allclose(gradient, force.sum(axis=0) - force.sum(axis=1), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.spec("lecture.lambdaloss")
 def test_the_best_bound_is_lambdarank_and_mu_times_the_second_bound():
     rng = np.random.default_rng(3)
     y, scores = rng.integers(0, 4, 12).astype(float), rng.normal(size=12)
@@ -83,7 +79,6 @@ def test_the_best_bound_is_lambdarank_and_mu_times_the_second_bound():
         np.testing.assert_allclose(found, lambdas / np.log(2) + mu * second, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.spec("lecture.lambdaloss")
 def test_arp2_of_two_grades_is_ranknet():
     rng = np.random.default_rng(4)
     data = RankingDataset.from_arrays(None, rng.integers(0, 2, 15))

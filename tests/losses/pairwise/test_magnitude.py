@@ -14,7 +14,6 @@ SCORES = rng.normal(0, 2, 12)
 DATA = RankingDataset.from_arrays(None, Y)
 
 
-@pytest.mark.spec("pairwise.mp")
 def test_squares_of_all_pairs_are_a_variance():
     r = SCORES - Y
     assert MagnitudePreserving()(SCORES, DATA) == pytest.approx(12 * ((r - r.mean()) ** 2).sum(), rel=1e-12)
@@ -22,7 +21,6 @@ def test_squares_of_all_pairs_are_a_variance():
     assert MagnitudePreserving()(SCORES, DATA) == pytest.approx(pairs, rel=1e-12)
 
 
-@pytest.mark.spec("pairwise.mp")
 def test_linear_time_form_equals_the_pairs():
     """With β = 2 through the loop over pairs that other powers take."""
     data = RankingDataset.from_arrays(None, Y, np.repeat([0, 1], 6), sample_weight=np.linspace(0, 2, 12))
@@ -32,7 +30,6 @@ def test_linear_time_form_equals_the_pairs():
         np.testing.assert_allclose(fast, slow, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.spec("pairwise.svr")
 @pytest.mark.parametrize("beta", [1.0, 1.5, 2.0, 3.0])
 def test_svr_without_a_free_zone_is_mp(beta):
     data = RankingDataset.from_arrays(None, Y, np.repeat([0, 1], 6))
@@ -40,7 +37,6 @@ def test_svr_without_a_free_zone_is_mp(beta):
     assert PairSVR(epsilon=100.0, beta=beta)(SCORES, data) == 0.0
 
 
-@pytest.mark.spec("pairwise.svr")
 def test_svr_is_continuous_and_even_at_the_edge_of_the_free_zone():
     pair = RankingDataset.from_arrays(None, [2, 0])
     loss = PairSVR(epsilon=0.5, beta=1.0)
@@ -49,7 +45,6 @@ def test_svr_is_continuous_and_even_at_the_edge_of_the_free_zone():
         assert loss(np.array([2.0 + 1.2 * away, 0.0]), pair) == pytest.approx(0.1)
 
 
-@pytest.mark.spec("pairwise.hmp")
 @pytest.mark.parametrize("beta", [1.0, 2.0])
 def test_hmp_is_mp_on_inverted_pairs(beta):
     inverted = [(u, v) for u in range(12) for v in range(12) if Y[u] > Y[v] and SCORES[u] < SCORES[v]]
@@ -59,7 +54,6 @@ def test_hmp_is_mp_on_inverted_pairs(beta):
     assert MagnitudePreserving(beta=beta)(SCORES, listed) == pytest.approx(expected)
 
 
-@pytest.mark.spec("pairwise.hmp", "theory.pairwise_01")
 @pytest.mark.parametrize("beta", [1.0, 2.0, 3.0])
 def test_hmp_jumps_where_scores_cross(beta):
     pair = RankingDataset.from_arrays(None, [3, 0])
@@ -67,7 +61,6 @@ def test_hmp_jumps_where_scores_cross(beta):
     assert HingeMagnitude(beta=beta)(np.array([-1e-9, 0.0]), pair) == pytest.approx(3.0**beta)
 
 
-@pytest.mark.spec("pairwise.mp", "pairwise.svr", "pairwise.hmp")
 @pytest.mark.parametrize("loss", [MagnitudePreserving(), PairSVR(beta=3.0), HingeMagnitude()], ids=str)
 def test_preferences_say_the_wanted_difference(loss):
     pairs = [(0, 1), (2, 1), (1, 3)]

@@ -43,7 +43,6 @@ def naive(scores, y, qid, squared, direction, *, margin, table, tie, width, docu
     return value, gradient, product
 
 
-@pytest.mark.spec("pairwise.ranksvm", "pairwise.irsvm", "M-09")
 @given(
     seed=st.integers(0, 2**31),
     margin=st.sampled_from([0.0, 1.0, 2.5, "label"]),
@@ -89,7 +88,6 @@ def test_sweep_is_the_double_loop(seed, margin, squared, labels, tie, weighted, 
     np.testing.assert_allclose(pairs.curvature(scores)(direction), product, rtol=1e-11, atol=1e-10)
 
 
-@pytest.mark.spec("pairwise.ranksvm")
 def test_long_list_of_many_labels():
     rng = np.random.default_rng(0)
     n = 700
@@ -106,7 +104,6 @@ def test_long_list_of_many_labels():
     np.testing.assert_allclose(pairs.curvature(scores)(direction), expected, rtol=1e-10, atol=1e-8)
 
 
-@pytest.mark.spec("pairwise.ranksvm")
 @pytest.mark.parametrize("kept", ["labels", "preferences"])
 def test_curvature_is_the_derivative_of_the_gradient(kept):
     rng = np.random.default_rng(1)

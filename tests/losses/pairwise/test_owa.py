@@ -17,12 +17,10 @@ def losses_of(u):
     return [max(0.0, 1.0 - (SCORES[u] - SCORES[v])) for v in range(14) if Y[v] < Y[u]]
 
 
-@pytest.mark.spec("pairwise.owa")
 def test_all_weight_on_the_first_is_the_largest_loss():
     assert OWA(weights=(1,))(SCORES, DATA) == pytest.approx(sum(max(losses_of(u), default=0.0) for u in range(14)))
 
 
-@pytest.mark.spec("pairwise.owa")
 def test_equal_weights_are_the_mean():
     expected = sum(np.mean(losses_of(u)) for u in range(14) if losses_of(u))
     assert OWA(weights="uniform")(SCORES, DATA) == pytest.approx(expected)
@@ -31,7 +29,6 @@ def test_equal_weights_are_the_mean():
     assert OWA(weights="uniform")(SCORES, two_levels) == pytest.approx(Hinge()(SCORES, two_levels) / n_worse)
 
 
-@pytest.mark.spec("pairwise.owa")
 def test_convex_for_weights_that_do_not_grow_only():
     """Twice the smaller of two losses is not convex; such weights are refused."""
     pairs = RankingDataset.from_arrays(None, [1, 0, 0])
@@ -50,7 +47,6 @@ def test_convex_for_weights_that_do_not_grow_only():
             assert loss(0.5 * (a + b), pairs) <= 0.5 * (loss(a, pairs) + loss(b, pairs)) + 1e-12
 
 
-@pytest.mark.spec("pairwise.owa")
 @pytest.mark.parametrize("weights", ["harmonic", (3, 1)])
 def test_a_document_of_weight_2_is_two_copies(weights):
     heavy = RankingDataset.from_arrays(None, Y, sample_weight=np.where(np.arange(14) % 3 == 0, 2.0, 1.0))

@@ -13,7 +13,6 @@ Y, SCORES = rng.integers(0, 3, 15).astype(float), rng.normal(size=15)
 DATA = RankingDataset.from_arrays(None, Y, sample_weight=rng.uniform(0, 2, 15))
 
 
-@pytest.mark.spec("pairwise.pnorm_push")
 def test_with_p_1_it_is_the_exponential_loss_of_rankboost():
     for mine, other in zip(
         PNormPushLoss(p=1.0).bind(DATA).evaluate(SCORES), Exponential().bind(DATA).evaluate(SCORES), strict=True
@@ -21,7 +20,6 @@ def test_with_p_1_it_is_the_exponential_loss_of_rankboost():
         np.testing.assert_allclose(mine, other, rtol=1e-12)
 
 
-@pytest.mark.spec("pairwise.pnorm_push")
 def test_p_th_root_comes_to_the_worst_document():
     data = RankingDataset.from_arrays(None, Y)
     worst = max(sum(np.exp(SCORES[v] - SCORES[u]) for u in range(15) if Y[u] > Y[v]) for v in range(15))
@@ -29,7 +27,6 @@ def test_p_th_root_comes_to_the_worst_document():
     assert (np.diff(roots) < 0).all() and roots[-1] == pytest.approx(worst, rel=0.05) and roots[-1] >= worst
 
 
-@pytest.mark.spec("pairwise.pnorm_push")
 def test_the_larger_p_the_more_the_push_is_on_the_top():
     """The share of the push that goes to the worst of the bad documents grows with p."""
     data = RankingDataset.from_arrays(None, [1, 0, 0, 0])

@@ -14,7 +14,6 @@ DATA = RankingDataset.from_arrays(None, Y, np.repeat([0, 1], 10), sample_weight=
 LISTED = DATA.replace(preferences=Preferences.from_pairs([(0, 1), (1, 2), (2, 0), (11, 15)], margin=[0.0, 1, 2, 5]))
 
 
-@pytest.mark.spec("pairwise.qbrank")
 @pytest.mark.parametrize("data", [DATA, LISTED], ids=["labels", "preferences"])
 @pytest.mark.parametrize("size", [0.01, 1.0, 30.0])
 def test_lies_above_the_loss(data, size):
@@ -26,7 +25,6 @@ def test_lies_above_the_loss(data, size):
         assert SquaredHinge(margin=0.7)(scores + step, data) <= bound + 1e-9 * abs(bound)
 
 
-@pytest.mark.spec("pairwise.qbrank")
 def test_newton_steps_never_make_the_loss_larger():
     loss, scores = QuadraticBound(), rng.normal(0, 3, 20)
     before = loss(scores, DATA)
@@ -39,7 +37,6 @@ def test_newton_steps_never_make_the_loss_larger():
     assert before < 0.5 * loss(np.zeros(20), DATA)
 
 
-@pytest.mark.spec("pairwise.qbrank")
 def test_weight_is_twice_the_number_of_pairs():
     """For half the squared hinge, of which the loss is the double."""
     data = RankingDataset.from_arrays(None, Y)

@@ -9,7 +9,6 @@ from plackett import LossError, RankingDataset
 from plackett.losses import Hinge, Ramp
 
 
-@pytest.mark.spec("pairwise.ramp")
 @pytest.mark.parametrize("s", [-1.0, 0.0, 0.4])
 def test_is_a_hinge_less_a_hinge(s):
     rng = np.random.default_rng(0)
@@ -21,7 +20,6 @@ def test_is_a_hinge_less_a_hinge(s):
     np.testing.assert_allclose(ramp.gradient(scores, data)[0], slope - flat, atol=1e-12)
 
 
-@pytest.mark.spec("pairwise.ramp")
 @pytest.mark.parametrize("z", [-9.0, -1.5, -0.5, 0.3, 1.0, 4.0])
 def test_one_pair_by_the_formula(z):
     pair = RankingDataset.from_arrays(None, [1, 0])

@@ -24,7 +24,6 @@ def weight(loss, scores, data):
     return -gradient[0] / 0.5
 
 
-@pytest.mark.spec("peers.jforests")
 def test_the_cases_of_the_utility():
     """RR is 1 or 1/2, so that an exchange changes it by 1/2; scores almost equal make the force half of the weight."""
     data = two_documents()
@@ -47,7 +46,6 @@ def test_the_cases_of_the_utility():
     assert 0.25 + (1 + alpha) * 0.25 == found(None, below)
 
 
-@pytest.mark.spec("peers.jforests")
 def test_tied_forms_of_trisk():
     data = two_documents()
     for risk, scores, gap in (("faro", [1e-12, 0.0], 0.5), ("faro", [0.0, 1e-12], 0.0)):

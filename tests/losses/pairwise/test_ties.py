@@ -13,7 +13,6 @@ MODELS = [RaoKupper(), RaoKupper(theta=1.05), ThurstoneMosteller(), ThurstoneMos
 WON, TIED = (RankingDataset.from_arrays(None, y) for y in ([1, 0], [1, 1]))
 
 
-@pytest.mark.spec("pairwise.ties")
 @pytest.mark.parametrize("loss", MODELS, ids=str)
 @pytest.mark.parametrize("gap", [-5.0, -0.3, 0.0, 1.0, 4.0])
 def test_the_three_probabilities_sum_to_1(loss, gap):
@@ -22,7 +21,6 @@ def test_the_three_probabilities_sum_to_1(loss, gap):
     assert won + lost + tied == pytest.approx(1.0, rel=1e-12)
 
 
-@pytest.mark.spec("pairwise.ties")
 @pytest.mark.parametrize("gap", [-1.0, 0.0, 2.0])
 def test_probabilities_by_the_formula(gap):
     scores, theta, epsilon = np.array([gap, 0.0]), 1.7, 0.4
@@ -35,7 +33,6 @@ def test_probabilities_by_the_formula(gap):
     assert np.exp(-ThurstoneMosteller(epsilon=epsilon)(scores, TIED)) == pytest.approx(tie)
 
 
-@pytest.mark.spec("pairwise.ties")
 def test_without_width_and_ties_it_is_ranknet():
     rng = np.random.default_rng(0)
     data = RankingDataset.from_arrays(None, rng.integers(0, 3, 20))
@@ -45,7 +42,6 @@ def test_without_width_and_ties_it_is_ranknet():
             np.testing.assert_allclose(mine, other, rtol=1e-9)
 
 
-@pytest.mark.spec("pairwise.ties")
 @pytest.mark.parametrize("loss", MODELS, ids=str)
 def test_a_tie_is_likeliest_for_equal_scores(loss):
     values = [loss(np.array([gap, 0.0]), TIED) for gap in np.linspace(-3, 3, 61)]
@@ -53,7 +49,6 @@ def test_a_tie_is_likeliest_for_equal_scores(loss):
     np.testing.assert_allclose(loss.gradient(np.zeros(2), TIED)[0], 0.0, atol=1e-15)
 
 
-@pytest.mark.spec("pairwise.ties")
 def test_normal_tails_far_out():
     """Between the classical bounds of log Φ(-t): -t²/2 - log(t √(2π)), with and without log(1 - 1/t²)."""
     for t in (20.0, 34.9, 35.1, 300.0):

@@ -61,7 +61,6 @@ def naive(loss, data, scores):
     return out
 
 
-@pytest.mark.spec("peers.xgboost")
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -83,7 +82,6 @@ def test_pairs_are_divided_by_the_biases_of_their_positions(parameters):
         np.testing.assert_array_equal(found[0], 0.0)
 
 
-@pytest.mark.spec("peers.xgboost")
 @pytest.mark.parametrize("measure", ["nDCG", "AP"])
 def test_without_bias_it_is_the_lambda_gradient(measure):
     """Up to the float32 in which `Lambda` works."""
@@ -93,7 +91,6 @@ def test_without_bias_it_is_the_lambda_gradient(measure):
         np.testing.assert_allclose(mine, plain, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.spec("peers.xgboost")
 def test_the_first_estimates_are_those_of_xgboost():
     """Before the first tree all pairs are in doubt, and the biases of both follow from clicks and exchanges alone.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.special import expit
 
 from plackett import RankingDataset
@@ -15,7 +14,6 @@ def data_of(labels, **columns):
     return RankingDataset.from_arrays(None, labels, np.zeros(len(labels), int), **columns)
 
 
-@pytest.mark.spec("pointwise.svm")
 def test_hinge_is_at_least_the_number_of_mistakes():
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -24,7 +22,6 @@ def test_hinge_is_at_least_the_number_of_mistakes():
         assert BinaryHinge()(scores, data_of(labels)) >= mistakes
 
 
-@pytest.mark.spec("pointwise.logistic")
 def test_logistic_gradient_is_probability_less_label():
     rng = np.random.default_rng(1)
     labels, scores, weights = rng.integers(-1, 4, 50).astype(float), rng.normal(0, 5, 50), rng.uniform(0, 2, 50)
@@ -35,7 +32,6 @@ def test_logistic_gradient_is_probability_less_label():
     np.testing.assert_allclose(curvature, counted * p * (1 - p), atol=1e-14)
 
 
-@pytest.mark.spec("pointwise.logistic")
 def test_one_score_for_all_is_the_base_rate():
     labels = np.array([1.0, 0, 0, 0])
     odds = np.log(0.25 / 0.75)

@@ -14,7 +14,6 @@ def random_query(rng, n=12):
     return RankingDataset.from_arrays(None, rng.integers(0, 4, n) * 1.0, np.zeros(n, int)), rng.normal(0, 2, n)
 
 
-@pytest.mark.spec("pointwise.rankcosine")
 def test_bounds():
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -24,7 +23,6 @@ def test_bounds():
             assert 0 <= Cosine(transform=transform)(scores, data) <= 0.5
 
 
-@pytest.mark.spec("pointwise.rankcosine")
 def test_scale_of_scores():
     rng = np.random.default_rng(1)
     data, scores = random_query(rng)
@@ -35,7 +33,6 @@ def test_scale_of_scores():
         np.testing.assert_allclose(loss(-factor * scores, data), 1.0 - value)
 
 
-@pytest.mark.spec("pointwise.rankcosine")
 @pytest.mark.parametrize("transform", ["exp", "logistic", "linear"])
 def test_documents_twice(transform):
     rng = np.random.default_rng(2)
@@ -50,7 +47,6 @@ def test_documents_twice(transform):
     np.testing.assert_allclose(loss(scores, data.replace(sample_weight=weights * 1.0)), loss(scores[rows], copied))
 
 
-@pytest.mark.spec("pointwise.rankcosine")
 def test_gradient_as_printed():
     """∂L/∂s = −½ (g/|s| − (g·s) s/|s|³) for the linear transform."""
     rng = np.random.default_rng(3)
@@ -61,7 +57,6 @@ def test_gradient_as_printed():
     np.testing.assert_allclose(Cosine(transform="linear").gradient(s, data)[0], expected, atol=1e-14)
 
 
-@pytest.mark.spec("pointwise.rankcosine")
 def test_zero_vectors():
     data = RankingDataset.from_arrays(None, [3.0, 4.0, 0.0, 0.0], [1, 1, 2, 2])
     value, gradient, _ = Cosine(transform="linear").bind(data).evaluate(np.zeros(4))

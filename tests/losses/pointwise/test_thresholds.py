@@ -15,14 +15,12 @@ from plackett.losses.pointwise.immediate_threshold import ImmediateThresholdLoss
 from plackett.losses.pointwise.penalties import PENALTIES
 
 BOTH = pytest.mark.parametrize("cls", [ImmediateThresholdLoss, AllThresholdLoss])
-BOTH_IDS = pytest.mark.spec("pointwise.immediate_threshold", "pointwise.all_threshold")
 
 
 def graded(rng, n=40, grades=4):
     return RankingDataset.from_arrays(None, rng.integers(0, grades, n) * 1.0, np.zeros(n, int))
 
 
-@BOTH_IDS
 @BOTH
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_gradient_and_curvature(cls, penalty):
@@ -40,7 +38,6 @@ def test_gradient_and_curvature(cls, penalty):
             np.testing.assert_allclose(curvature[i], change / 2e-5, rtol=1e-6, atol=1e-7)
 
 
-@BOTH_IDS
 def test_two_grades_are_one_threshold():
     rng = np.random.default_rng(1)
     data, scores = graded(rng, grades=2), rng.normal(size=40)
@@ -49,7 +46,6 @@ def test_two_grades_are_one_threshold():
         np.testing.assert_allclose(values, binary(scores - 0.5, data))
 
 
-@pytest.mark.spec("pointwise.all_threshold")
 def test_crossed_thresholds():
     """With a hinge, the slope is the number of thresholds crossed or nearer than 1; all-threshold counts |ŷ − y|."""
     labels = np.array([0.0, 1, 2, 3])
@@ -62,7 +58,6 @@ def test_crossed_thresholds():
     assert immediate.gradient(np.full(4, 35.0), data)[0].tolist() == [1.0, 1.0, 1.0, 0.0]
 
 
-@BOTH_IDS
 @BOTH
 @pytest.mark.parametrize("penalty", ["logistic", "squared_hinge", "square", "exponential"])
 def test_learned_thresholds_are_the_best(cls, penalty):

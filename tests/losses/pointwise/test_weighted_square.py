@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from plackett import RankingDataset
 from plackett.losses.pointwise.square import Square
@@ -11,7 +10,6 @@ from plackett.losses.pointwise.subset_square import SubsetSquare
 from plackett.losses.pointwise.weighted_square import WeightedSquare
 
 
-@pytest.mark.spec("pointwise.regression_weighted")
 def test_no_importance_is_the_plain_loss():
     rng = np.random.default_rng(0)
     data = RankingDataset.from_arrays(None, rng.integers(-1, 4, 30) * 1.0, np.repeat([1, 2, 3], 10))
@@ -25,7 +23,6 @@ def test_no_importance_is_the_plain_loss():
     np.testing.assert_allclose(table(scores, data), plain(scores, by_hand))
 
 
-@pytest.mark.spec("pointwise.regression_weighted")
 def test_only_the_worst_irrelevant_document_pays():
     data = RankingDataset.from_arrays(None, [2.0, 0, 0, 0, -1], [1] * 5)
     loss = SubsetSquare(over=3.0, level=0.5)

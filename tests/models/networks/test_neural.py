@@ -83,7 +83,6 @@ def untrained(architecture, data, n_outputs=1, **parameters):
 # ------------------------------------------------------------------------------------------------------------ gradient
 
 
-@pytest.mark.spec("infra.two_layer_net")
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("loss", [SquaredHinge(margin=1.0), ListNetLoss(), Softmax(n_classes=4)], ids=str)
 def test_gradient_against_differences(architecture, loss):
@@ -119,7 +118,6 @@ def test_gradient_against_differences(architecture, loss):
             assert gradient[i].item() == pytest.approx((above - below) / (2 * step), rel=1e-5, abs=1e-7), name
 
 
-@pytest.mark.spec("infra.two_layer_net")
 def test_two_layer_formula():
     data = lists(4)
     scorer = untrained("sigmoid", data)
@@ -134,7 +132,6 @@ def test_two_layer_formula():
     np.testing.assert_allclose(scorer.predict(data.X, data.offsets), expected + w["output.bias"][0], rtol=1e-5)
 
 
-@pytest.mark.spec("infra.two_layer_net")
 @pytest.mark.parametrize("architecture", ["sigmoid", "mlp"])
 def test_no_hidden_layer_is_linear(architecture):
     data = lists()
@@ -185,7 +182,6 @@ def test_attention_looks_at_the_list():
     assert np.abs(whole - halves).max() > 1e-3
 
 
-@pytest.mark.spec("models.multivariate")
 @pytest.mark.parametrize("architecture", ["attention", "set", "groupwise"])
 def test_list_aware_networks_look_at_the_list_whatever_its_order(architecture):
     data = lists(1, mean=20)
@@ -197,7 +193,6 @@ def test_list_aware_networks_look_at_the_list_whatever_its_order(architecture):
     np.testing.assert_allclose(scorer.predict(data.X[rows], np.array([0, n])), whole[rows], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.spec("models.multivariate")
 @pytest.mark.parametrize("architecture", ["set", "groupwise"])
 def test_relevance_relative_to_the_list_is_learned(architecture):
     """The best document is the one nearest to the mean of its list, which no function of one document can tell."""

@@ -27,7 +27,6 @@ def test_fixed_numbers(rate, expected):
         count.note(n_trees, new_best=False)
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize(
     ("rate", "growth", "restart", "expected"),
     [
@@ -61,7 +60,6 @@ RAW = {
 }
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize("name", RAW)
 def test_trees_are_drawn_one_after_the_other_by_their_chances(name):
     rng = np.random.default_rng(0)
@@ -90,7 +88,6 @@ def test_trees_that_add_nothing_can_be_drawn_too(name):
         assert sorted(np.argsort(keys)) == [0, 1, 2] and not np.isnan(keys).any()
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize(
     ("name", "step", "expected"),
     [

@@ -81,7 +81,6 @@ def measured(scorer, data, measure="nDCG@10"):
 HEAD = split_trees(Trees(n_estimators=1, n_jobs=1).train(Logistic(), task(), Monitor()).text)[0]
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize("judge_on_train", [False, True])
 @pytest.mark.parametrize(
     ("drop_for_good", "rescale", "more"),
@@ -156,7 +155,6 @@ def test_scores_are_those_of_the_ensemble(rounds, loss, drop_for_good):
         assert scorer.text == rounds[monitor.best_round][2]
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize("rule", ["last", "best"])
 def test_what_is_removed_never_comes_back_and_the_measure_rises(rounds, rule):
     data = task()
@@ -177,7 +175,6 @@ def test_what_is_removed_never_comes_back_and_the_measure_rises(rounds, rule):
     assert len(gone) > 3 and scorer.booster.num_trees() == 40 - len(gone)
 
 
-@pytest.mark.spec("peers.quickrank")
 def test_contributions_are_mean_absolute_outputs(rounds):
     """Which trees contribute most, and what they weigh after the round, from the scores of each tree alone."""
     data, rate = task(), SETTINGS["learning_rate"]

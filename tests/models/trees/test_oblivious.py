@@ -47,7 +47,6 @@ def naive_tree(X, thresholds, gradient, curvature, limits):
     return questions
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize("limits", [Limits(3, 1, 0.0, 0.0), Limits(3, 6, 2.0, 1.5)])
 @pytest.mark.parametrize("blank", [False, True])
 def test_each_level_asks_the_best_question(limits, blank):
@@ -96,7 +95,6 @@ def test_lightgbm_reads_the_same_tree():
     assert join_trees(*split_trees(text)) == text
 
 
-@pytest.mark.spec("peers.quickrank")
 def test_ensembles_are_symmetric_and_work_everywhere(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)).astype(np.float32)

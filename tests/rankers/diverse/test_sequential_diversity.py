@@ -28,7 +28,6 @@ def planted(seed=0, n_queries=40, n_docs=16):
     )
 
 
-@pytest.mark.spec("diverse.sequential")
 def test_the_ideal_order_gains_most():
     data = planted(n_queries=6)
     order, length = ideal_orders(data, None, 0.5)
@@ -57,7 +56,6 @@ def naive(data, x, similar, order, length, weights):
     return total
 
 
-@pytest.mark.spec("diverse.sequential")
 def test_likelihood_and_gradient():
     data = planted(n_queries=4, n_docs=8)
     ranker = pk.SequentialDiversity()
@@ -75,7 +73,6 @@ def test_likelihood_and_gradient():
     np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.spec("diverse.sequential")
 def test_without_novelty_it_is_listmle():
     rng = np.random.default_rng(0)
     data = RankingDataset.from_arrays(rng.normal(size=(18, 2)), np.tile(rng.permutation(6), 3), np.repeat([0, 1, 2], 6))
@@ -86,7 +83,6 @@ def test_without_novelty_it_is_listmle():
     assert value == pytest.approx(ListMLE()(data.X.astype(float) @ weights[:2], data))
 
 
-@pytest.mark.spec("diverse.sequential")
 @pytest.mark.parametrize("base", [None, "LambdaMART(n_estimators=10)"])
 def test_it_learns_that_repetition_is_unwelcome(base):
     train, test = planted(0), planted(1)

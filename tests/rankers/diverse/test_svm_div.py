@@ -39,7 +39,6 @@ def score_of(rows, data, coef, levels, shares, query):
     return total
 
 
-@pytest.mark.spec("diverse.svmdiv")
 def test_search_and_features_against_brute_force():
     data = planted(1, n_queries=4, n_docs=7)
     rng = np.random.default_rng(0)
@@ -67,7 +66,6 @@ def test_search_and_features_against_brute_force():
             assert value == pytest.approx(score_of(plain, data, coef, learner.levels, learner.shares, q))
 
 
-@pytest.mark.spec("diverse.svmdiv")
 def test_it_learns_which_words_are_subtopics():
     train, test = planted(0), planted(1)
     subtopics = np.nan_to_num(test.subtopics)
@@ -80,7 +78,6 @@ def test_it_learns_which_words_are_subtopics():
     assert covered(test, subtopics, untrained.order(test), 4).mean() > missed + 0.05
 
 
-@pytest.mark.spec("diverse.svmdiv")
 def test_the_most_violated_set_trades_words_against_subtopics():
     data = planted(2, n_queries=3, n_docs=6)
     learner = SVMDiv(k=2)

@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
-from plackett.rankers.listwise._structural import Lists
-from plackett.theory.structured_bounds import structured_bounds
+from plackett.rankers.listwise._structural import TrainingLists
+from plackett.theory.bounds.structured_bounds import structured_bounds
 
 
 def short_lists(grades, n=200, seed=0, longest=6):
@@ -22,7 +22,7 @@ def short_lists(grades, n=200, seed=0, longest=6):
 
 def lists_of(labels):
     """One list, for the search alone."""
-    return Lists(None, labels, np.array([0, labels.size]), np.ones(1))
+    return TrainingLists(None, labels, np.array([0, labels.size]), np.ones(1))
 
 
 def check_search(find, measure, grades):

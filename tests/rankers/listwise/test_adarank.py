@@ -48,7 +48,6 @@ def noisy_task(seed, n_features=5):
     return X, np.where(rng.random(y.size) < 0.4, rng.integers(0, 3, y.size), y).astype(float), qid
 
 
-@pytest.mark.spec("listwise.adarank")
 @pytest.mark.parametrize("seed", range(4))
 def test_against_the_printed_algorithm(seed):
     X, y, qid = noisy_task(seed)
@@ -62,7 +61,6 @@ def test_against_the_printed_algorithm(seed):
     np.testing.assert_allclose(ranker.scorer_.weights[:, 0], ranker.alphas_ @ expected, rtol=1e-9)
 
 
-@pytest.mark.spec("listwise.adarank")
 def test_stops_before_the_training_measure_falls():
     stopped = 0
     for seed in range(12):
@@ -76,7 +74,6 @@ def test_stops_before_the_training_measure_falls():
     assert stopped > 1
 
 
-@pytest.mark.spec("listwise.adarank")
 def test_one_round_is_the_best_single_feature_in_its_better_direction():
     X, y, qid = easy_task()
     X = X[:, ::-1].copy()
@@ -90,7 +87,6 @@ def test_one_round_is_the_best_single_feature_in_its_better_direction():
     assert (rising.weak_ >= 0).all()
 
 
-@pytest.mark.spec("listwise.adarank")
 def test_a_feature_that_changes_nothing_is_left_out_after_some_repeats():
     X, y, qid = easy_task()
     forever = AdaRank(n_estimators=10, max_repeats=None).fit(X, y, qid=qid)

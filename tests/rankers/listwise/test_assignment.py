@@ -9,8 +9,6 @@ from scipy.optimize import linear_sum_assignment
 from plackett.rankers.listwise._assignment import assign
 from plackett.rankers.listwise._merge import merge
 
-pytestmark = pytest.mark.spec("listwise.svmndcg")
-
 
 def by_paths(scale, discount, s, worth):
     doc = np.empty(s.size, np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from plackett import RankingDataset
 from plackett.aggregation import CPS, RankLists
@@ -18,7 +17,6 @@ def _data(seed=0):
     return RankingDataset.from_arrays(X, y, np.repeat(np.arange(20), 10))
 
 
-@pytest.mark.spec("aggregate.cps")
 def test_the_ranker_is_the_fitted_aggregation_of_its_features():
     data = _data()
     lists = RankLists.from_dataset(data, kind="scores")

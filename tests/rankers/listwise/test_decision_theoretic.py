@@ -14,7 +14,6 @@ from plackett.scorers.expected_utility import ExpectedUtilityScorer
 from plackett.solvers.moment_matching import probit_moments, probit_posterior_steps
 
 
-@pytest.mark.spec("opt.moment_matching", "listwise.decision_theoretic")
 @pytest.mark.parametrize(
     ("mean", "variance", "sign", "scale"), [(0.0, 1.0, 1, 1.0), (2.0, 0.3, -1, 0.5), (-1, 4, 1, 2)]
 )
@@ -28,7 +27,6 @@ def test_moments(mean, variance, sign, scale):
     np.testing.assert_allclose(found[1], second / total - (first / total) ** 2, rtol=1e-6)
 
 
-@pytest.mark.spec("opt.moment_matching")
 def test_one_observation_is_exact():
     """One success: the posterior is normal with the moments of prior times likelihood."""
     steps = probit_posterior_steps(np.ones((1, 1)), np.ones(1), np.zeros(1), 3.0, 1.0)
@@ -38,7 +36,6 @@ def test_one_observation_is_exact():
     np.testing.assert_allclose(factor**2, expected[1][:, None], rtol=1e-6)
 
 
-@pytest.mark.spec("listwise.decision_theoretic")
 def test_expected_gain():
     """E[2^s − 1] = (1 + p)^n − 1 for a certain weight, and quadrature for an uncertain one."""
     for spread in (0.0, 0.8):
@@ -54,7 +51,6 @@ def test_expected_gain():
         np.testing.assert_allclose(scorer.predict(x, np.array([0, 3])), expected, rtol=1e-6)
 
 
-@pytest.mark.spec("listwise.decision_theoretic")
 def test_sorting_by_expected_gain_is_optimal():
     """Expected DCG of every order of five documents, by summing over all their labels."""
     rng = np.random.default_rng(0)
@@ -69,7 +65,6 @@ def test_sorting_by_expected_gain_is_optimal():
     assert list(orders[values.argmax()]) == np.argsort(-(chances @ gains)).tolist()
 
 
-@pytest.mark.spec("listwise.decision_theoretic")
 def test_recovers_the_weights():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3000, 3)).astype(np.float32)

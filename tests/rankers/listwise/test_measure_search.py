@@ -20,7 +20,6 @@ def noisy():
     return X, np.where(rng.random(y.size) < 0.4, rng.integers(0, 3, y.size), y).astype(float), qid
 
 
-@pytest.mark.spec("listwise.direct_maximization")
 def test_reaches_more_on_the_training_data_than_a_surrogate():
     X, y, qid = noisy()
     surrogate = ListNet(eval_measure="AP").fit(X, y, qid=qid).score(X, y, qid=qid)
@@ -30,7 +29,6 @@ def test_reaches_more_on_the_training_data_than_a_surrogate():
         np.testing.assert_allclose(ranker.value_, ranker.score(X, y, qid=qid), rtol=1e-9)
 
 
-@pytest.mark.spec("listwise.direct_maximization", "listwise.rank_effectiveness")
 @pytest.mark.parametrize("measure", ["ARP", "KendallTau", "ERR@3", "RR", "Bpref"])
 @pytest.mark.parametrize("cls", [CoordinateAscent, MeasureSearch])
 def test_any_measure(cls, measure):
@@ -44,7 +42,6 @@ def test_any_measure(cls, measure):
     np.testing.assert_allclose(ranker.value_, found, rtol=1e-9)
 
 
-@pytest.mark.spec("listwise.rank_effectiveness", "opt.robust_global")
 def test_solvers_of_the_ranker():
     X, y, qid = noisy()
     values = {

@@ -15,8 +15,6 @@ from plackett.rankers.listwise.structrank import StructRank
 from plackett.rankers.listwise.xendcg import XENDCG
 
 
-@pytest.mark.spec("listwise.listmle", "listwise.position_weighted", "listwise.listnet")
-@pytest.mark.spec("listwise.approxmap", "listwise.structrank", "listwise.boltzrank")
 @pytest.mark.parametrize(
     ("ranker", "loss"),
     [

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from plackett.rankers.listwise.permurank import PermuRank, ap_search, ndcg_search, slack_violations
-from plackett.theory.structured_bounds import structured_bounds
+from plackett.theory.bounds.structured_bounds import structured_bounds
 from rankers.listwise.structural_checks import all_rankings, lists_of, quadratic_program, short_lists, tiny_task
-
-pytestmark = pytest.mark.spec("listwise.permurank")
-
 
 SEARCHES = {
     "AP": lambda lists: ap_search(lists, 1.0, 1),

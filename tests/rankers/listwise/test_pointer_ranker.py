@@ -20,14 +20,12 @@ def one_list(n=4, d=2, seed=0):
     return data, OrderLikelihood(data, data.X.astype(float)), parameters
 
 
-@pytest.mark.spec("models.permutation")
 def test_probabilities_of_all_orders_sum_to_one():
     _, function, parameters = one_list(5)
     logs = [-function.evaluate(parameters, np.array(p), np.array([5]))[0] for p in permutations(range(5))]
     assert np.exp(logs).sum() == pytest.approx(1.0)
 
 
-@pytest.mark.spec("models.permutation")
 def test_gradient_of_the_likelihood():
     _, function, parameters = one_list(6, 3)
     order, length = np.array([2, 0, 5, 1, 4, 3]), np.array([4])
@@ -44,7 +42,6 @@ def test_gradient_of_the_likelihood():
     np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.spec("models.permutation")
 def test_without_context_it_is_plackett_luce_and_sorting():
     data, function, parameters = one_list(6)
     parameters[2:] = 0.0
@@ -56,7 +53,6 @@ def test_without_context_it_is_plackett_luce_and_sorting():
         np.testing.assert_array_equal(np.argsort(-scorer.predict(data.X, data.offsets)), np.argsort(-scores))
 
 
-@pytest.mark.spec("models.permutation")
 def test_a_wide_beam_finds_the_most_probable_order():
     worse = 0
     for seed in range(30):
@@ -75,7 +71,6 @@ def test_a_wide_beam_finds_the_most_probable_order():
     assert worse > 0  # the greedy order is not always the most probable one
 
 
-@pytest.mark.spec("models.permutation")
 def test_policy_gradient_is_that_of_the_expected_measure():
     data, function, parameters = one_list(3)
     gains = 2.0**data.y - 1
@@ -95,7 +90,6 @@ def test_policy_gradient_is_that_of_the_expected_measure():
     assert (np.abs(drawn.mean(axis=0) - exact) < 4 * error + 1e-4).all()
 
 
-@pytest.mark.spec("models.permutation")
 def test_prefixes_matter_where_they_do():
     """Documents come in two kinds; after one kind the label order goes on with the other."""
 

@@ -28,7 +28,6 @@ def ratio_task(seed=0):
     return RankingDataset.from_arrays(X, np.digitize(X[:, 0] / X[:, 1], [0.5, 1.0, 2.0]).astype(float), qid)
 
 
-@pytest.mark.spec("listwise.rankgp")
 def test_recovers_a_planted_formula():
     ranker = RankGP(measure="nDCG", random_state=0, **SMALL).fit(ratio_task())
     assert ranker.value_ == pytest.approx(1.0)
@@ -37,7 +36,6 @@ def test_recovers_a_planted_formula():
     np.testing.assert_array_equal(order, np.argsort(np.argsort(new.X[:, 0].astype(float) / new.X[:, 1])))
 
 
-@pytest.mark.spec("listwise.rankgp")
 def test_fitness_is_the_measure_and_never_falls():
     data = ratio_task()
     for measure, sign in (("AP", 1), ("nDCG@5", 1), ("ARP", -1)):
@@ -47,7 +45,6 @@ def test_fitness_is_the_measure_and_never_falls():
         np.testing.assert_allclose([ranker.value_, ranker.fitness_[-1]], found, rtol=1e-9)
 
 
-@pytest.mark.spec("listwise.rankgp")
 def test_formula_text_gives_the_scores():
     data = ratio_task()
     named = data.replace(feature_names=("body tf", "length", "log", "idf"))
@@ -65,7 +62,6 @@ def test_seeds_and_threads():
     assert len({RankGP(random_state=s, **(SMALL | {"generations": 2})).fit(data).formula_ for s in range(4)}) > 1
 
 
-@pytest.mark.spec("listwise.rankgp")
 def test_limits_and_price_of_nodes():
     data = ratio_task()
     for limits in ({"max_size": 3}, {"max_depth": 1}):
@@ -89,7 +85,6 @@ def test_best_generation_on_validation_data_is_kept():
     assert len(stopped.history_) - 1 - int(np.argmax(stopped.history_)) == 2 or len(stopped.history_) == 12
 
 
-@pytest.mark.spec("listwise.gp_other")
 def test_more_runs_are_never_worse():
     data = ratio_task()
     settings = {"population_size": 10, "generations": 3, "n_jobs": 1}
@@ -98,7 +93,6 @@ def test_more_runs_are_never_worse():
     assert many.value_ == max(many.fitness_) >= one.value_
 
 
-@pytest.mark.spec("listwise.gp_other")
 def test_arranger_builds_with_its_functions_and_maximises_a_utility():
     data = ratio_task()
     ranker = ARRANGER(**SMALL).fit(data)
@@ -126,7 +120,6 @@ def text_task():
     return data.replace(feature_names=("tf", "df", "length")), bm25
 
 
-@pytest.mark.spec("listwise.gp_other")
 def test_components_express_bm25_exactly():
     data, bm25 = text_task()
     parts = retrieval_components(n_documents=1000, mean_length=80)
@@ -136,7 +129,6 @@ def test_components_express_bm25_exactly():
     np.testing.assert_allclose(values_of([product], by_column(data.X, range(3)))[0], bm25, rtol=1e-12)
 
 
-@pytest.mark.spec("listwise.gp_other")
 def test_components_find_bm25_and_are_written_out(tmp_path):
     data, _ = text_task()
     parts = retrieval_components(n_documents=1000, mean_length=80)

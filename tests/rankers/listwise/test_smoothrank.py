@@ -20,7 +20,6 @@ def task(seed):
     return RankingDataset.from_arrays(X, y, np.arange(600) // 15)
 
 
-@pytest.mark.spec("listwise.smoothrank", "opt.homotopy")
 def test_one_stage_is_plain_training():
     data = task(0)
     ranker = SmoothRank(n_stages=1, sigma_start=0.5, sigma=0.5, max_iter=20)
@@ -31,7 +30,6 @@ def test_one_stage_is_plain_training():
     np.testing.assert_array_equal(found.weights, plain.weights)
 
 
-@pytest.mark.spec("listwise.smoothrank", "opt.homotopy")
 def test_annealing_is_no_worse_than_a_narrow_start():
     """Lower loss in the end on most data, in half the iterations."""
     better = 0
@@ -44,7 +42,6 @@ def test_annealing_is_no_worse_than_a_narrow_start():
     assert better >= 4
 
 
-@pytest.mark.spec("listwise.smoothrank")
 def test_improves_on_least_squares():
     data = task(1)
     squares = Linear().train(Square(), data, Monitor())

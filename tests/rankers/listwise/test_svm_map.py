@@ -9,8 +9,6 @@ import plackett as pk
 from plackett.rankers.listwise.svm_map import SVMMAP, ap_violations
 from rankers.listwise.structural_checks import all_rankings, check_search, lists_of, quadratic_program, tiny_task
 
-pytestmark = pytest.mark.spec("listwise.svmmap")
-
 
 def average_precision(relevant):
     places = np.flatnonzero(relevant) + 1

@@ -8,8 +8,6 @@ import pytest
 from plackett.rankers.listwise.svm_mrr import SVMMRR, rr_violations
 from rankers.listwise.structural_checks import all_rankings, check_search, quadratic_program, tiny_task
 
-pytestmark = pytest.mark.spec("listwise.svmmrr")
-
 
 def test_search_finds_the_most_violated_ranking():
     check_search(lambda lists: rr_violations(lists, 1.0, 1), "RR", grades=2)

@@ -9,8 +9,6 @@ from scipy.optimize import linear_sum_assignment
 from plackett.rankers.listwise.svm_ndcg import SVMNDCG, ndcg_violations
 from rankers.listwise.structural_checks import all_rankings, check_search, lists_of, quadratic_program, tiny_task
 
-pytestmark = pytest.mark.spec("listwise.svmndcg")
-
 
 @pytest.mark.parametrize(("k", "measure"), [(None, "nDCG"), (1, "nDCG@1"), (3, "nDCG@3")])
 def test_search_finds_the_most_violated_ranking(k, measure):

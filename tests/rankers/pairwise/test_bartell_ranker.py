@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.optimize import minimize
 
 from plackett import RankingDataset
@@ -12,7 +11,6 @@ from plackett.rankers.pairwise.bartell_ranker import BartellRanker
 from plackett.testing.rankers import easy_task
 
 
-@pytest.mark.spec("pairwise.bartell")
 def test_maximum_of_the_agreement():
     X, y, qid = easy_task(n_features=2, n_queries=10)
     rng = np.random.default_rng(0)

@@ -22,7 +22,6 @@ def losses_after_each_tree(ranker, X, y, qid):
     ]
 
 
-@pytest.mark.spec("pairwise.qbrank", "pairwise.mp", "pairwise.ties")
 @pytest.mark.parametrize("cls", [QBRank, MPBoost, TieBoost])
 def test_loss_falls_with_every_tree(cls):
     """For QBRank with full steps too, since each tree minimises a bound of the loss."""
@@ -31,7 +30,6 @@ def test_loss_falls_with_every_tree(cls):
     assert (np.diff(losses) <= 1e-6 * losses[0]).all() and losses[-1] < 0.7 * losses[0]
 
 
-@pytest.mark.spec("lecture.lambdaloss")
 @pytest.mark.parametrize("bound", ["nDCG1", "nDCG2", "nDCG2++", "ARP1", "ARP2"])
 def test_lambdaloss_falls(bound):
     ranker = LambdaLossMART(bound=bound, **SMALL)
@@ -40,7 +38,6 @@ def test_lambdaloss_falls(bound):
     assert losses[-1] < (0.95 if bound.endswith("1") else 0.7) * losses[0]
 
 
-@pytest.mark.spec("pairwise.ties")
 @pytest.mark.parametrize("comparison", ["bradley-terry", "thurstone"])
 def test_ties_bring_documents_of_equal_labels_together(comparison):
     """The more a tie counts, the closer the scores of tied documents, as the likelihood asks."""

@@ -56,7 +56,6 @@ def naive_frank(X, y, qid, rounds):
     return path, F, loss_of(F, pairs) / loss_of(np.zeros(y.size), pairs)
 
 
-@pytest.mark.spec("pairwise.frank")
 def test_against_the_algorithm_pair_by_pair():
     for seed in range(3):
         X, y, qid = easy_task(seed, n_queries=5, n_features=3)
@@ -70,7 +69,6 @@ def test_against_the_algorithm_pair_by_pair():
         np.testing.assert_allclose(ranker.predict(X, qid=qid), F, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.spec("pairwise.frank")
 def test_the_loss_falls_in_every_round_and_the_edge_is_a_share():
     X, y, qid = easy_task()
     rng = np.random.default_rng(0)
@@ -81,7 +79,6 @@ def test_the_loss_falls_in_every_round_and_the_edge_is_a_share():
         assert (np.abs(rounds["edge"]) <= 1.0).all()
 
 
-@pytest.mark.spec("pairwise.frank")
 def test_the_first_of_several_candidates_is_the_one_that_lowers_the_loss_most():
     """Against all features' steepest stumps, tried one by one."""
     X, y, qid = easy_task(2)
@@ -91,7 +88,6 @@ def test_the_first_of_several_candidates_is_the_one_that_lowers_the_loss_most():
     np.testing.assert_allclose(found["loss"][0], min(losses), rtol=1e-9)
 
 
-@pytest.mark.spec("pairwise.frank")
 def test_sides_are_the_gradient_taken_apart():
     """W₊ − W₋ is the slope along h; label pairs and the same pairs listed agree."""
     rng = np.random.default_rng(0)

@@ -29,7 +29,6 @@ def targets_of(f, y, qid, tau):
     return weight / 2, np.divide(-gradient, weight, out=np.zeros(f.size), where=weight > 0)
 
 
-@pytest.mark.spec("pairwise.gbrank")
 def test_targets_by_loops_are_f_less_the_gradient():
     rng = np.random.default_rng(0)
     y, qid, f = rng.integers(0, 3, 20), np.repeat([0, 1], 10), rng.normal(size=20)
@@ -42,7 +41,6 @@ def test_targets_by_loops_are_f_less_the_gradient():
     np.testing.assert_allclose(count, curvature / 2)
 
 
-@pytest.mark.spec("pairwise.gbrank")
 def test_what_is_violated():
     y, qid = np.array([2, 1, 0, 0]), np.zeros(4, int)
     assert targets_of(np.full(4, 3.0), y, qid, 0.5)[0].tolist() == [3, 3, 2, 2]  # a constant violates every pair
@@ -52,7 +50,6 @@ def test_what_is_violated():
         GBRank(tau=0.0).fit([[0.0], [1.0]], [0, 1], qid=[0, 0])
 
 
-@pytest.mark.spec("pairwise.gbrank")
 @pytest.mark.parametrize("update", ["blend", "average"])
 def test_every_tree_is_the_mean_of_the_targets_in_a_leaf(update):
     """The algorithm step by step, with the leaves of the trees that were grown."""
@@ -72,7 +69,6 @@ def test_every_tree_is_the_mean_of_the_targets_in_a_leaf(update):
     np.testing.assert_allclose(ranker.predict(X, qid=qid), f, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.spec("pairwise.gbrank")
 def test_stops_changing_up_to_scale_once_nothing_is_violated():
     X, y, qid = np.repeat([[0.0], [1.0]], 20, axis=0), np.repeat([0, 1], 20), np.tile(np.arange(20), 2)
     few, many = (
@@ -85,7 +81,6 @@ def test_stops_changing_up_to_scale_once_nothing_is_violated():
     assert ratio[0] == pytest.approx(ratio[1])
 
 
-@pytest.mark.spec("pairwise.gbrank")
 @pytest.mark.parametrize("update", ["newton", "blend", "average"])
 def test_learns_and_goes_on(update):
     X, y, qid = easy_task()

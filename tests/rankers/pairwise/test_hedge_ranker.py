@@ -25,7 +25,6 @@ def test_battery_with_the_greedy_order(check):
     check()
 
 
-@pytest.mark.spec("opt.hedge")
 @pytest.mark.parametrize("beta", [0.05, 0.5, 0.9, 0.99])
 def test_loss_of_hedge_is_near_that_of_the_best_expert(beta):
     rng = np.random.default_rng(0)
@@ -41,7 +40,6 @@ def test_loss_of_hedge_is_near_that_of_the_best_expert(beta):
         np.testing.assert_allclose(run.weights.sum(axis=1), 1.0)
 
 
-@pytest.mark.spec("opt.hedge")
 def test_weights_are_products_of_powers():
     rng = np.random.default_rng(1)
     losses, w = rng.random((5, 3)), np.full(3, 1 / 3)
@@ -64,7 +62,6 @@ def test_weights_are_products_of_powers():
         hedge([1.0], 0.5)
 
 
-@pytest.mark.spec("pairwise.ordering_preference")
 def test_losses_of_experts_against_the_double_loop():
     X, y, qid = easy_task(n_queries=6)
     X = np.round(X)  # with ties
@@ -83,7 +80,6 @@ def test_losses_of_experts_against_the_double_loop():
             assert lost[q, j] == pytest.approx((weights * (1 - np.array(signs)) / 2).sum())
 
 
-@pytest.mark.spec("pairwise.ordering_preference", "opt.hedge")
 @pytest.mark.parametrize("parameters", [{}, {"beta": 0.3, "passes": 3}])
 def test_regret_bound_on_a_ranking_task(parameters):
     X, y, qid = easy_task(n_queries=40)
@@ -95,7 +91,6 @@ def test_regret_bound_on_a_ranking_task(parameters):
     np.testing.assert_allclose(ranker.expert_losses_[:4] + ranker.expert_losses_[4:], ranker.losses_.size)
 
 
-@pytest.mark.spec("pairwise.ordering_preference")
 def test_a_perfect_expert_gets_the_weight():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(600, 5))
@@ -106,7 +101,6 @@ def test_a_perfect_expert_gets_the_weight():
     assert ranker.score(X, y - y.min(), qid=qid) == pytest.approx(1.0)
 
 
-@pytest.mark.spec("pairwise.ordering_preference")
 def test_votes_are_antisymmetric_and_missing_values_abstain():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30, 4)).astype(np.float32)

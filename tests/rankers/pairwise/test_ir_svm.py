@@ -16,7 +16,6 @@ EXACT = {"standardize": False, "tol": 1e-7, "max_iter": 20_000, "n_jobs": 1}
 POWER = {"squared_hinge": 2, "hinge": 1}
 
 
-@pytest.mark.spec("pairwise.irsvm", "S-13")
 @pytest.mark.parametrize("loss", POWER)
 @pytest.mark.parametrize("with_levels", [False, True])
 def test_equals_a_weighted_svm_on_differences(loss, with_levels):
@@ -34,7 +33,6 @@ def test_equals_a_weighted_svm_on_differences(loss, with_levels):
     np.testing.assert_allclose(ranker.coef_, expected, atol=2e-3)
 
 
-@pytest.mark.spec("pairwise.irsvm", "S-13")
 @pytest.mark.parametrize("loss", POWER)
 def test_equal_numbers_of_pairs_are_ranking_svm(loss):
     rng = np.random.default_rng(1)
@@ -46,7 +44,6 @@ def test_equal_numbers_of_pairs_are_ranking_svm(loss):
     np.testing.assert_allclose(ranker.coef_, plain.coef_, atol=1e-3)
 
 
-@pytest.mark.spec("pairwise.irsvm", "S-13")
 def test_pairs_given_twice_change_ranking_svm_only():
     X, y, qid = random_lists(2)
     pairs = label_pairs(y, qid)
@@ -60,7 +57,6 @@ def test_pairs_given_twice_change_ranking_svm_only():
     assert np.abs(fitted(RankSVM, twice).coef_ - fitted(RankSVM, pairs).coef_).max() > 1e-2
 
 
-@pytest.mark.spec("pairwise.irsvm")
 def test_one_long_query_does_not_decide():
     """One query of many documents that follows another feature: by queries it is one of many."""
     rng = np.random.default_rng(0)
@@ -73,7 +69,6 @@ def test_one_long_query_does_not_decide():
     assert means[0] > means[1] + 0.05
 
 
-@pytest.mark.spec("pairwise.irsvm", "S-13")
 def test_queries_without_pairs_take_no_part():
     X, y, qid = random_lists(3)
     expected = IRSVM(C=0.5, **EXACT).fit(X, y, qid=qid)

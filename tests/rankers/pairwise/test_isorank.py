@@ -25,7 +25,6 @@ def wrong_pairs(scores, y, qid):
     return int((better & (scores[:, None] <= scores[None, :])).sum())
 
 
-@pytest.mark.spec("isorank.ranker", "pairwise.isorank")
 def test_contradicting_pairs_fall():
     X, y, qid = task()
     ranker = IsoRank(n_estimators=60, min_child_samples=5, n_jobs=1).fit(X, y, qid=qid)
@@ -35,7 +34,6 @@ def test_contradicting_pairs_fall():
     assert np.mean(np.diff(wrong) <= 0.02 * wrong[0]) > 0.95  # almost monotone
 
 
-@pytest.mark.spec("isorank.ranker")
 @pytest.mark.parametrize("slack", [0.5, 10.0, np.inf])
 def test_one_full_tree_makes_every_query_consistent(slack):
     X, y, qid = task()
@@ -52,7 +50,6 @@ def test_one_full_tree_makes_every_query_consistent(slack):
     assert wrong_pairs(scores, y, qid) == 0
 
 
-@pytest.mark.spec("isorank.ranker", "isorank.preferences")
 def test_learns_from_preferences_with_contradictions():
     X, y, qid = task()
     data = RankingDataset.from_arrays(X, y, qid)
@@ -84,7 +81,6 @@ def test_an_order_without_margins_is_refused():
 
 
 @pytest.mark.golden
-@pytest.mark.spec("isorank.ranker")
 def test_published_figures(data_dir):
     """LETOR 2.0 OHSUMED, mean of five folds, trees chosen by validation AP; Table 2 of the paper, on 106 queries."""
     published = {"nDCG@1": (0.565, 0.05), "P@1": (0.653, 0.05), "P@5": (0.588, 0.03), "AP": (0.457, 0.02)}

@@ -30,7 +30,6 @@ def pairs_kernel(K, pairs):
     return K[np.ix_(u, u)] + K[np.ix_(v, v)] - K[np.ix_(u, v)] - K[np.ix_(v, u)]
 
 
-@pytest.mark.spec("M-08", "pairwise.ranksvm")
 @pytest.mark.parametrize("loss", POWER)
 @pytest.mark.parametrize(
     ("name", "numbers"), [("rbf", {"gamma": 0.7}), ("poly", {"gamma": 0.5, "coef0": 1.0, "degree": 2}), ("linear", {})]
@@ -53,7 +52,6 @@ def test_equals_the_explicit_dual(loss, name, numbers):
     np.testing.assert_allclose(ranker.predict(new, qid=np.zeros(10)), expected, atol=5e-3 * np.abs(expected).max())
 
 
-@pytest.mark.spec("M-08")
 def test_the_kernel_of_pairs():
     """It is positive semi-definite, and a constant added to the kernel of documents falls out."""
     X, y, qid = random_lists(1)
@@ -67,7 +65,6 @@ def test_the_kernel_of_pairs():
     np.testing.assert_allclose(plain.objective_, moved.objective_, rtol=1e-7)
 
 
-@pytest.mark.spec("M-08", "M-07")
 @pytest.mark.parametrize("loss", POWER)
 def test_linear_kernel_is_the_primal(loss):
     X, y, qid = random_lists(2)
@@ -78,7 +75,6 @@ def test_linear_kernel_is_the_primal(loss):
     np.testing.assert_allclose(dual.predict(X, qid=qid), primal.predict(X, qid=qid), atol=3e-3)
 
 
-@pytest.mark.spec("M-08")
 @pytest.mark.parametrize("loss", POWER)
 def test_the_gap_is_no_less_than_the_truth(loss):
     X, y, qid = random_lists(3, n_queries=12)
@@ -89,7 +85,6 @@ def test_the_gap_is_no_less_than_the_truth(loss):
         assert rough.gap_ <= tol
 
 
-@pytest.mark.spec("M-08")
 def test_all_documents_as_landmarks_are_exact():
     X, y, qid = random_lists(4)
     settings = {"C": 0.5, "gamma": 0.5, "loss": "squared_hinge"} | EXACT | {"tol": 1e-6}
@@ -102,7 +97,6 @@ def test_all_documents_as_landmarks_are_exact():
     assert few.scorer_.support.shape[0] <= 5
 
 
-@pytest.mark.spec("M-08")
 def test_preferences():
     X, y, qid = random_lists(5)
     pairs = label_pairs(y, qid)[::3]

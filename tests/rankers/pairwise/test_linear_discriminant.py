@@ -19,7 +19,6 @@ def error(gap, weight):
     return weight[gap < 0].sum() + 0.5 * weight[gap == 0].sum()
 
 
-@pytest.mark.spec("pairwise.ldm")
 @given(st.lists(st.tuples(small, small, st.integers(0, 3)), min_size=1, max_size=25))
 def test_line_search_against_all_intervals(pairs):
     gap, step, weight = np.array(pairs, float).T
@@ -51,7 +50,6 @@ def share(ranker, X, y, qid, normalize):
     return np.mean([x for t in terms for x in t])
 
 
-@pytest.mark.spec("pairwise.ldm")
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("start", ["perceptron", 2])
 def test_misordered_pairs_never_grow(start, normalize):
@@ -63,7 +61,6 @@ def test_misordered_pairs_never_grow(start, normalize):
     np.testing.assert_allclose(sparse.errors_, ranker.errors_, atol=1e-9)
 
 
-@pytest.mark.spec("pairwise.ldm")
 def test_one_feature_is_where_it_starts():
     X, y, qid = task()
     data = RankingDataset.from_arrays(X, y, qid)

@@ -14,7 +14,6 @@ from plackett.testing.rankers import easy_task
 EXACT = {"standardize": False, "tol": 1e-12, "max_iter": 2000, "n_jobs": 1}
 
 
-@pytest.mark.spec("pairwise.mp")
 def test_mprank_is_ridge_regression_on_centred_queries():
     X, y, qid = easy_task()
     alpha, d = 0.3, X.shape[1]
@@ -27,7 +26,6 @@ def test_mprank_is_ridge_regression_on_centred_queries():
     np.testing.assert_allclose(ranker.scorer_.weights[:, 0], np.linalg.solve(left, right), rtol=1e-4)
 
 
-@pytest.mark.spec("pairwise.mp")
 def test_mprank_of_another_power_is_nearer_in_that_power():
     X, y, qid = easy_task()
     data = RankingDataset.from_arrays(X, y, qid)
@@ -37,7 +35,6 @@ def test_mprank_of_another_power_is_nearer_in_that_power():
         assert loss(best, data) < loss(other, data)
 
 
-@pytest.mark.spec("pairwise.owa")
 @pytest.mark.parametrize("weights", ["harmonic", (1,)])
 def test_owpc_comes_near_the_minimum(weights):
     X, y, qid = easy_task(n_features=2)
@@ -52,7 +49,6 @@ def test_owpc_comes_near_the_minimum(weights):
     assert objective(ranker.scorer_.weights[:, 0]) < 1.02 * grid
 
 
-@pytest.mark.spec("pairwise.pnorm_push")
 def test_pnorm_push_with_p_1_is_the_objective_of_rankboost():
     X, y, qid = easy_task()
     push = PNormPush(p=1.0, alpha=0.1, normalize=False, **EXACT).fit(X, y, qid=qid)
@@ -60,7 +56,6 @@ def test_pnorm_push_with_p_1_is_the_objective_of_rankboost():
     np.testing.assert_allclose(push.scorer_.weights, other.scorer_.weights, rtol=1e-4)
 
 
-@pytest.mark.spec("pairwise.pnorm_push")
 def test_pnorm_push_keeps_the_worst_from_the_top():
     """Two kinds of mistakes, of which no linear ranker avoids both: p decides which."""
     # the second feature sees the many bad documents, the first the one bad document that is worse than all

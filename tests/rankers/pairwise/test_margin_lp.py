@@ -44,7 +44,6 @@ def game_value(differences, price):
     return found.fun
 
 
-@pytest.mark.spec("M-40")
 @pytest.mark.parametrize("nu", [0.0, 0.05, 0.5])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_is_the_value_of_the_game(seed, nu, monkeypatch):
@@ -67,7 +66,6 @@ def test_the_objective_is_the_value_of_the_game(seed, nu, monkeypatch):
     assert best - ranker.objective_ + 1e-8 >= 0 and best <= ranker.objective_ + ranker.gap_ + 1e-8
 
 
-@pytest.mark.spec("M-40", "M-38")
 def test_known_margins():
     data = pairs_of(MATRIX)
     ranker = MarginLP(nu=0.0, standardize=False, tol=1e-9).fit(data)
@@ -76,7 +74,6 @@ def test_known_margins():
     np.testing.assert_allclose((scores[::2] - scores[1::2]).min(), 0.375, atol=1e-9)
 
 
-@pytest.mark.spec("M-40")
 def test_the_hard_margin_is_positive_only_for_pairs_that_can_be_ordered():
     data = noisy_data(0, noise=3.0)
     ranker = MarginLP(nu=0.0).fit(data)

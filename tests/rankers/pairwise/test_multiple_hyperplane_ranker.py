@@ -23,14 +23,12 @@ def task(seed=0, n_queries=15, grades=3):
     return X.astype(np.float32), y, qid
 
 
-@pytest.mark.spec("pairwise.mhr")
 def test_two_grades_are_ranking_svm():
     X, y, qid = task(grades=2)
     ranker = MultipleHyperplaneRanker(n_jobs=1).fit(X, y, qid=qid)
     np.testing.assert_array_equal(ranker.predict(X, qid=qid), RankSVM(C=1e-3, n_jobs=1).fit(X, y, qid=qid).predict(X))
 
 
-@pytest.mark.spec("pairwise.mhr")
 @pytest.mark.parametrize("combine", ["borda", "scores"])
 def test_combination_of_ranking_svms(combine):
     """Each machine is a Ranking SVM of two grades alone; sums of scores, or of documents below, written out."""
@@ -50,7 +48,6 @@ def test_combination_of_ranking_svms(combine):
     np.testing.assert_allclose(ranker.predict(X, qid=qid), expected, rtol=1e-9)
 
 
-@pytest.mark.spec("pairwise.mhr")
 def test_one_machine_alone():
     X, y, qid = task()
     for i in range(3):
@@ -61,7 +58,6 @@ def test_one_machine_alone():
             np.testing.assert_array_equal(np.argsort(-ranker.predict(X, qid=qid)[mine]), np.argsort(-column[mine]))
 
 
-@pytest.mark.spec("pairwise.mhr")
 def test_which_pairs_of_grades():
     X, y, qid = task(grades=4)
     assert len(MultipleHyperplaneRanker(n_jobs=1).fit(X, y, qid=qid).pairs_) == 6
@@ -71,7 +67,6 @@ def test_which_pairs_of_grades():
     assert MultipleHyperplaneRanker(n_jobs=1).fit(X, apart, qid=qid).pairs_ == [(0.0, 1.0), (2.0, 3.0)]
 
 
-@pytest.mark.spec("pairwise.mhr")
 def test_weights_fitted_on_validation_data():
     X, y, qid = task(n_queries=10)
     X[:, 3] = -3 * (y == 2)  # in training the best documents differ by a feature that misleads later

@@ -17,9 +17,6 @@ from plackett.solvers.monitor import Monitor
 from plackett.testing import parametrize_with_checks
 from plackett.testing.rankers import easy_task, small
 
-pytestmark = pytest.mark.spec("pairwise.nested_ranker")
-
-
 MODELS = [Linear(max_iter=25, n_jobs=1), Trees(n_estimators=6, num_leaves=4, min_child_samples=1, n_jobs=1)]
 
 

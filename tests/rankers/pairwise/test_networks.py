@@ -19,7 +19,6 @@ def data():
     return pk.RankingDataset.from_arrays(X, y, np.repeat(np.arange(40), 15))
 
 
-@pytest.mark.spec("pairwise.ranknet")
 @pytest.mark.parametrize(("alpha", "graded"), [(0.0, False), (0.1, False), (0.1, True)])
 def test_ranknet_without_hidden_layer_finds_the_linear_optimum(data, alpha, graded):
     """The cross entropy of pairs is convex in linear scores: Adam and L-BFGS must meet, with a penalty too."""
@@ -35,13 +34,11 @@ def test_ranknet_without_hidden_layer_finds_the_linear_optimum(data, alpha, grad
         assert best <= loss(network, data)
 
 
-@pytest.mark.spec("pairwise.ranknet")
 def test_ranknet_lambdas_sum_to_zero_in_each_query(data):
     gradient, _ = Logistic().gradient(np.random.default_rng(1).normal(size=data.n_rows) * 300, data)
     np.testing.assert_allclose(np.add.reduceat(gradient, data.offsets[:-1]), 0.0, atol=1e-9)
 
 
-@pytest.mark.spec("pairwise.lambdarank")
 @pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR"])
 def test_lambdarank_is_locally_optimal(data, measure):
     """Trained weights of a linear scorer do better on the measure than steps away from them in random directions."""
@@ -60,7 +57,6 @@ def test_lambdarank_is_locally_optimal(data, measure):
     assert worse > 0.9
 
 
-@pytest.mark.spec("pairwise.lambdarank")
 def test_lambdarank_follows_its_measure(data):
     """On an easy task it gets about as far as RankNet, whose pairs it weighs."""
     ranker = pk.LambdaRank(max_epochs=60, learning_rate=0.01, hidden=(8,), measure="nDCG@5").fit(data)

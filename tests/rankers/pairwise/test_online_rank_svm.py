@@ -16,7 +16,6 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 from .explicit_pairs import label_pairs, random_lists
 
 
-@pytest.mark.spec("M-36")
 @pytest.mark.parametrize("margin", [1.0, 0.25, "label"])
 def test_comes_near_the_batch_optimum(margin):
     """λ/2‖w‖² + mean hinge is RankSVM's objective for C = 1/(λN), divided by CN = 1/λ; the excess falls like 1/(λT)."""
@@ -47,7 +46,6 @@ def test_comes_near_the_batch_optimum(margin):
     assert long <= 0.01 * best
 
 
-@pytest.mark.spec("M-36")
 def test_kernel_of_degree_one_is_linear():
     X, y, qid = random_lists(1)
     settings = {"alpha": 0.1, "n_steps": 3000, "standardize": False}
@@ -62,7 +60,6 @@ def test_kernel_of_degree_one_is_linear():
     )
 
 
-@pytest.mark.spec("M-36")
 def test_one_step_by_hand():
     """w₂ = (x_u − x_v) / λ, here 2 / 0.5 = 4, and back into the ball of radius √(1 / 0.5)."""
     ranker = OnlineRankSVM(alpha=0.5, standardize=False).partial_fit([[1.0], [3.0]], [0, 1], qid=[1, 1], n_steps=1)
@@ -72,7 +69,6 @@ def test_one_step_by_hand():
     np.testing.assert_allclose(ranker.scorer_.weights, [[2 * np.sqrt(2) / 3]], rtol=1e-12)
 
 
-@pytest.mark.spec("M-36")
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_pairs_are_drawn_as_often_as_they_weigh(given, normalize):
@@ -103,7 +99,6 @@ def test_pairs_are_drawn_as_often_as_they_weigh(given, normalize):
     np.testing.assert_array_less(np.abs(counts - expected), 5 * np.sqrt(expected) + 1e-9 + (expected == 0))
 
 
-@pytest.mark.spec("M-36")
 def test_goes_on_after_pickling_not_after_loading(tmp_path):
     X, y, qid = random_lists(3)
     ranker = OnlineRankSVM(n_steps=200).fit(X, y, qid=qid)

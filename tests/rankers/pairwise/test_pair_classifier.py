@@ -27,7 +27,6 @@ TREES = Trees(n_estimators=8, num_leaves=5, min_child_samples=1, n_jobs=1)
 SOME = ("learns", "order_of_input", "odd_lists", "nothing_to_learn", "predict_alone", "sample_weight", "eval_set")
 
 
-@pytest.mark.spec("M-24")
 @pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize(
     "parameters",
@@ -38,7 +37,6 @@ def test_battery_of_other_models_and_orderings(name, parameters):
     next(check for check in ranker_checks(PairClassifier(n_jobs=1, **parameters)) if check.name == name)()
 
 
-@pytest.mark.spec("M-24")
 @pytest.mark.parametrize("order", ["quicksort", "degree", "greedy", "exact"])
 def test_a_linear_model_of_differences_is_the_pairwise_logistic_ranker(order):
     """σ(w·(x_u − x_v)) is an order: every method finds it, and it is RankNet's linear form."""
@@ -61,7 +59,6 @@ def test_a_linear_model_of_differences_is_the_pairwise_logistic_ranker(order):
     assert abs(ndcg(scores, y, qid) - ndcg(ranknet, y, qid)) < 0.01
 
 
-@pytest.mark.spec("M-24")
 @pytest.mark.parametrize(
     "estimator", [LogisticRegression(), RandomForestClassifier(20, random_state=0), KNeighborsClassifier(5)], ids=repr
 )

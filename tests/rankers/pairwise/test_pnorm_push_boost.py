@@ -28,7 +28,6 @@ def objective(scores, y, qid, p):
     return total
 
 
-@pytest.mark.spec("pairwise.pnorm_push")
 def test_the_first_power_is_rankboost():
     X, y, qid = noisy()
     found = PNormPushBoost(p=1, normalize=False, n_estimators=10, n_jobs=1).fit(X, y, qid=qid).rounds_
@@ -39,7 +38,6 @@ def test_the_first_power_is_rankboost():
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-5)
 
 
-@pytest.mark.spec("pairwise.pnorm_push")
 def test_weights_edges_and_steps_by_loops():
     X, y, qid = noisy(4)
     p, scores = 3.0, np.zeros(y.size)

@@ -9,7 +9,6 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 
 
 @pytest.mark.golden
-@pytest.mark.spec("pairwise.ranksvm")
 @pytest.mark.parametrize(
     ("dataset", "preset", "published"), [("ohsumed", "letor3", 0.433), ("mq2008", "letor4", 0.470)]
 )

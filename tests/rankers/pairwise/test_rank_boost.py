@@ -14,8 +14,8 @@ from plackett.losses.pairwise.logistic import Logistic
 from plackett.rankers.pairwise.rank_boost import RankBoost
 from plackett.testing import parametrize_with_checks
 from plackett.testing.rankers import small
-from plackett.theory.bipartite_boosting import bipartite_rankboost
-from plackett.theory.rankboost_bounds import boosted_distribution, rankboost_error_bounds
+from plackett.theory.bounds.bipartite_boosting import bipartite_rankboost
+from plackett.theory.bounds.rankboost_bounds import boosted_distribution, rankboost_error_bounds
 
 from .boosting_reference import best_edge, explicit_pairs, weak_values
 
@@ -54,7 +54,6 @@ def values_of(ranker, data):
     return np.stack([weak_values(data.X[:, r["feature"]], r["threshold"], r["default"]) for r in rounds], axis=1)
 
 
-@pytest.mark.spec("M-11", "M-42", "pairwise.rankboost")
 @pytest.mark.parametrize("kind", ["labels", "preferences"])
 @pytest.mark.parametrize("step", ["closed", "bound", "search"])
 @pytest.mark.parametrize("seed", range(3))
@@ -94,7 +93,6 @@ def test_every_round_is_that_of_explicit_pairs(seed, step, kind):
     np.testing.assert_allclose(ranker.predict(data), scores, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.spec("M-12")
 @pytest.mark.parametrize("seed", range(3))
 def test_distribution_identity_and_error_bounds_hold_after_each_round(seed):
     data = random_data(seed, missing=False).replace(sample_weight=None, query_weight=None)
@@ -115,7 +113,6 @@ def test_distribution_identity_and_error_bounds_hold_after_each_round(seed):
         assert error <= bounds.product[t] <= bounds.normalised[t] <= bounds.edges[t]
 
 
-@pytest.mark.spec("M-16")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_it_is_coordinate_descent_on_the_exponential_loss(seed):
     """Steepest coordinate and exact line search on F(ᾱ) itself, by derivatives and a scalar minimiser."""
@@ -146,7 +143,6 @@ def test_it_is_coordinate_descent_on_the_exponential_loss(seed):
     np.testing.assert_allclose(M @ found, M @ weights, atol=1e-5)
 
 
-@pytest.mark.spec("M-20")
 def test_worked_bipartite_numbers():
     positives = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1]])
     negatives = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 0]])
@@ -162,7 +158,6 @@ def test_worked_bipartite_numbers():
     np.testing.assert_array_equal(product.rankers, rounds["feature"])
 
 
-@pytest.mark.spec("M-42")
 def test_prefix_sums_over_grades_are_the_sum_over_pairs():
     rng = np.random.default_rng(0)
     f = rng.normal(size=9)
@@ -174,7 +169,6 @@ def test_prefix_sums_over_grades_are_the_sum_over_pairs():
     np.testing.assert_allclose([Exponential()(f, data), prefix], brute)
 
 
-@pytest.mark.spec("M-15")
 @pytest.mark.parametrize("missing", [False, True])
 def test_real_valued_rankers(missing):
     """The chosen feature has the largest |r|; the searched step minimises Z and beats that of the bound."""
@@ -211,7 +205,6 @@ def test_real_valued_rankers(missing):
         np.testing.assert_allclose(ranker.predict(data), scores, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.spec("M-15")
 def test_the_three_steps_agree_where_they_should():
     """On rankers of 0 and 1 the line search is the closed form, and without ties among the pairs so is the bound."""
     data = random_data(2)
@@ -229,7 +222,6 @@ def test_the_three_steps_agree_where_they_should():
     np.testing.assert_allclose(bound, closed, rtol=1e-5)
 
 
-@pytest.mark.spec("M-17")
 def test_logistic_loss_descends_and_cares_less_for_a_hopeless_pair():
     data = random_data(3)
     ranker = RankBoost(loss="logistic", n_estimators=10).fit(data)

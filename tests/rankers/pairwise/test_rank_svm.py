@@ -22,7 +22,6 @@ def differences(X, pairs):
     return X[pairs[:, 0]] - X[pairs[:, 1]]
 
 
-@pytest.mark.spec("pairwise.ranksvm", "M-07", "peers.svmrank")
 @pytest.mark.parametrize("loss", POWER)
 @pytest.mark.parametrize("C", [0.01, 0.3, 5.0])
 @pytest.mark.parametrize("seed", range(3))
@@ -38,7 +37,6 @@ def test_equals_a_linear_svm_on_differences(loss, C, seed):
     assert ranker.gap_ <= 1e-7
 
 
-@pytest.mark.spec("pairwise.ranksvm", "M-07")
 @pytest.mark.parametrize("loss", POWER)
 @pytest.mark.parametrize("tol", [0.5, 0.1, 1e-2, 1e-4])
 def test_the_gap_is_no_less_than_the_truth(loss, tol):
@@ -52,7 +50,6 @@ def test_the_gap_is_no_less_than_the_truth(loss, tol):
         assert rough.gap_ <= tol
 
 
-@pytest.mark.spec("M-07")
 def test_the_gap_is_that_of_the_pairs_own_multipliers():
     """α = 2 C ξ of every pair in the textbook's dual gives the lower bound that was used."""
     X, y, qid = random_lists(4)
@@ -66,7 +63,6 @@ def test_the_gap_is_that_of_the_pairs_own_multipliers():
     np.testing.assert_allclose(objective(w, D, C) - dual, 0.5 * gradient @ gradient, rtol=1e-12)
 
 
-@pytest.mark.spec("pairwise.ranksvm")
 def test_margin_of_separable_data():
     """A high price separates with the largest margin: the two nearest pairs decide, min Δ/‖w‖ = 1/‖w‖."""
     X = np.array([[0, 0], [1, 1], [3, 0], [5, 1]], np.float32)  # differences (1, 1) and (2, 1)
@@ -75,7 +71,6 @@ def test_margin_of_separable_data():
     np.testing.assert_allclose(1 / np.linalg.norm(ranker.coef_), np.sqrt(2), rtol=1e-4)
 
 
-@pytest.mark.spec("pairwise.ranksvm")
 @pytest.mark.parametrize("loss", POWER)
 def test_worked_by_hand(loss):
     """One pair with difference 2: min w²/2 + C max(0, 1 − 2w)^p at w = 2C (hinge, C ≤ ¼) or 4C / (1 + 8C)."""
@@ -86,7 +81,6 @@ def test_worked_by_hand(loss):
     np.testing.assert_allclose(ranker.coef_[0], {"hinge": 0.1, "squared_hinge": 0.2 / 1.4}[loss], rtol=1e-6)
 
 
-@pytest.mark.spec("pairwise.ranksvm")
 @pytest.mark.parametrize("loss", POWER)
 def test_centring_queries_changes_nothing(loss):
     X, y, qid = random_lists(1)
@@ -97,7 +91,6 @@ def test_centring_queries_changes_nothing(loss):
     np.testing.assert_allclose(moved.coef_, expected.coef_, atol=2e-3)
 
 
-@pytest.mark.spec("S-08", "peers.svmrank")
 def test_prices_of_other_tools():
     """The table of the docstring, each line against the other tool's objective written out."""
     X, y, qid = random_lists(2)
@@ -128,7 +121,6 @@ def test_prices_of_other_tools():
     is_minimum(mean, lambda w: hinge(w).mean() + lam * w @ w)
 
 
-@pytest.mark.spec("pairwise.ranksvm")
 @pytest.mark.parametrize("loss", POWER)
 def test_preferences_with_margins_and_weights(loss):
     X, y, qid = random_lists(3)
@@ -153,7 +145,6 @@ def test_preferences_with_margins_and_weights(loss):
     np.testing.assert_allclose(ranker.coef_, expected, atol=2e-3)
 
 
-@pytest.mark.spec("pairwise.ranksvm")
 @pytest.mark.parametrize("loss", POWER)
 def test_margins_by_label_and_weights(loss):
     X, y, qid = random_lists(5, grades=5)
@@ -174,7 +165,6 @@ def test_margins_by_label_and_weights(loss):
     np.testing.assert_allclose(as_pairs.objective_, as_labels.objective_, rtol=3e-7)
 
 
-@pytest.mark.spec("M-09")
 @pytest.mark.parametrize("loss", POWER)
 def test_pairs_labelled_zero(loss):
     """Left out, it is training on the others; kept, each costs what its scores are apart beyond the width."""
@@ -205,7 +195,6 @@ def test_pairs_labelled_zero(loss):
     assert np.abs(D[sign == 0] @ kept.coef_).mean() < np.abs(D[sign == 0] @ dropped.coef_).mean()
 
 
-@pytest.mark.spec("M-09")
 @pytest.mark.parametrize("loss", POWER)
 def test_ties_of_lists(loss):
     X, y, qid = random_lists(7)
@@ -216,7 +205,6 @@ def test_ties_of_lists(loss):
     np.testing.assert_allclose(ranker.objective_, objective(w, D, 0.3, power=p) + ties, rtol=1e-12)
 
 
-@pytest.mark.spec("pairwise.ranksvm")
 @pytest.mark.parametrize("loss", POWER)
 def test_sparse_and_standardised(loss):
     X, y, qid = random_lists(8)

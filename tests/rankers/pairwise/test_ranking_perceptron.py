@@ -95,7 +95,6 @@ def task(seed=0, sparse=False, weighted=False, noise=1.5):
     return canonical_order(RankingDataset.from_arrays(csr_matrix(X) if sparse else X, y, qid, sample_weight=weight))
 
 
-@pytest.mark.spec("rankers.perceptron", "pairwise.perceptron")
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("uneven", "margin"), [("rank", 1.0), ("label", 0.7), ("none", 0.0), ("none", 3.0)])
@@ -111,7 +110,6 @@ def test_passes_against_a_plain_loop(uneven, margin, weighted, sparse):
     np.testing.assert_allclose(mean.scorer_.weights[:, 0], path.mean(axis=0), atol=1e-9)
 
 
-@pytest.mark.spec("rankers.perceptron")
 def test_the_margin_must_be_exceeded():
     """One pair, ranks 1 and 2, so g = ½: 0 ≤ ½, then ½ ≤ ½, then 1 > ½."""
     X, y, qid = np.array([[1.0, 0.0], [0.0, 0.0]]), [1, 0], [1, 1]
@@ -132,7 +130,6 @@ def separable(seed):
     return data, data.X[pairs.winner].astype(float) - data.X[pairs.loser]
 
 
-@pytest.mark.spec("M-39", "pairwise.perceptron")
 @pytest.mark.parametrize("seed", range(5))
 def test_mistake_bound(seed):
     """At most (max |Δ| / ρ)² changes in all, for every unit vector without a mistake; no change in the last pass."""
@@ -150,7 +147,6 @@ def test_mistake_bound(seed):
     assert (Z @ ranker.scorer_.weights[:, 0] > 0).all()
 
 
-@pytest.mark.spec("M-39")
 def test_kernel_perceptron():
     """On Nyström features of all documents it makes the changes of the perceptron in the space of the kernel."""
     data = task(seed=3, noise=0.5)
@@ -194,7 +190,6 @@ def test_preferences_take_the_place_of_labels():
 # -------------------------------------------------------------------------------------------------------------- votes
 
 
-@pytest.mark.spec("pairwise.perceptron")
 def test_votes_against_a_double_loop():
     rng = np.random.default_rng(0)
     X, offsets = rng.integers(-2, 3, (30, 3)).astype(np.float32), np.array([0, 1, 12, 12, 30])
@@ -210,7 +205,6 @@ def test_votes_against_a_double_loop():
             np.testing.assert_allclose(found[u], wins / 8.0 / max(b - a - 1, 1), atol=1e-12)
 
 
-@pytest.mark.spec("pairwise.perceptron")
 def test_voters_are_the_weights_that_lasted():
     data = task()
     path, _ = reference(data, "none", 0.0, 4)

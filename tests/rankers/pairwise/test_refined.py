@@ -24,7 +24,6 @@ def objective(loss, weights, data, alpha):
     return loss(data.X.astype(float) @ weights, data) / data.n_queries + 0.5 * alpha * (weights**2).sum()
 
 
-@pytest.mark.spec("pairwise.sigmoid", "pairwise.ramp")
 @BOTH
 def test_never_above_the_start(cls):
     X, y, qid = noisy_task()
@@ -35,7 +34,6 @@ def test_never_above_the_start(cls):
     assert after < before
 
 
-@pytest.mark.spec("pairwise.ramp")
 def test_the_objective_falls_with_every_convex_problem():
     X, y, qid = noisy_task()
     data = RankingDataset.from_arrays(X, y, qid)
@@ -46,7 +44,6 @@ def test_the_objective_falls_with_every_convex_problem():
     assert (np.diff(values) <= 1e-12).all() and values[-1] < values[0]
 
 
-@pytest.mark.spec("pairwise.ramp")
 def test_fewer_pairs_pull_than_under_the_hinge():
     """Support vectors: pairs with a slope at the solution."""
     X, y, qid = noisy_task()
@@ -59,7 +56,6 @@ def test_fewer_pairs_pull_than_under_the_hinge():
     assert pulling[0] < 0.8 * pulling[1]
 
 
-@pytest.mark.spec("pairwise.sigmoid", "pairwise.ramp")
 @BOTH
 def test_a_gross_outlier_moves_it_less_than_the_hinge(cls):
     X, y, qid = easy_task(n_queries=40)

@@ -21,7 +21,6 @@ def task(seed=0, n=60):
     return pk.RankingDataset.from_arrays(X, np.digitize(good, [0.5, 1.5]).astype(float), np.arange(n * 10) // 10)
 
 
-@pytest.mark.spec("peers.jforests")
 @pytest.mark.parametrize(("risk", "alpha"), [("urisk", 5.0), ("saro", 5.0), ("faro", 1.0)])
 def test_it_takes_fewer_risks(risk, alpha):
     data = task()

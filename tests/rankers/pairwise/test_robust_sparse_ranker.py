@@ -42,7 +42,6 @@ def naive(scores, at, data):
     return total
 
 
-@pytest.mark.spec("pairwise.rsrank")
 def test_weights_are_changes_of_the_measure():
     X, y, qid = task(n_queries=3)
     y[::7] = -1
@@ -52,7 +51,6 @@ def test_weights_are_changes_of_the_measure():
     np.testing.assert_allclose(FrozenSwaps(at=at)(scores, data), naive(scores, at, data), rtol=1e-9)
 
 
-@pytest.mark.spec("pairwise.rsrank")
 @pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "AP", "GAP"])
 def test_gradient(measure):
     """By differences; and with the ranks of the scores themselves it is the lambda gradient."""
@@ -70,7 +68,6 @@ def test_gradient(measure):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.spec("pairwise.rsrank")
 def test_a_round_is_the_optimum_for_its_weights():
     """The second round against a general solver of the smooth problem in positive and negative parts."""
     X, y, qid = task()
@@ -95,7 +92,6 @@ def test_a_round_is_the_optimum_for_its_weights():
     )
 
 
-@pytest.mark.spec("pairwise.rsrank")
 @pytest.mark.filterwarnings("ignore:.*learned nothing")
 def test_the_penalty_leaves_few_features():
     X, y, qid = task(n_queries=40, n_features=12)
@@ -107,7 +103,6 @@ def test_the_penalty_leaves_few_features():
     assert counts[0] > 8 and counts[2] <= 4 and counts[3] == 0
 
 
-@pytest.mark.spec("pairwise.rsrank")
 def test_online_steps_come_near_and_the_penalty_acts_on_them():
     """Truncated gradient: features that do not count get less weight than without the penalty."""
     X, y, qid = task(n_queries=40, n_features=12)

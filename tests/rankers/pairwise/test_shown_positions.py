@@ -40,7 +40,6 @@ def quality(ranker, test):
     return pk.evaluate(test, ranker.predict(test), ["nDCG@10"]).mean["nDCG@10"]
 
 
-@pytest.mark.spec("peers.xgboost")
 @pytest.mark.parametrize("eta", [1.0, 0.5])
 @pytest.mark.parametrize("shown_by", ["noise_0", None])
 def test_the_probabilities_of_a_look_are_found(eta, shown_by):
@@ -55,7 +54,6 @@ def test_the_probabilities_of_a_look_are_found(eta, shown_by):
         assert np.corrcoef(np.argsort(np.argsort(-estimate)), np.arange(10))[0, 1] > 0.9
 
 
-@pytest.mark.spec("peers.xgboost")
 def test_without_the_bias_the_true_order_is_learned_better():
     """Lists were shown in the order of a feature that says nothing; judged by the true labels of other queries."""
     reached = []
@@ -67,7 +65,6 @@ def test_without_the_bias_the_true_order_is_learned_better():
     assert added > plain + 0.04
 
 
-@pytest.mark.spec("peers.xgboost")
 def test_beside_xgboost_and_lightgbm(clicks):
     """Not below theirs, up to noise; the learned ratios of XGBoost fall like ours."""
     xgb = pytest.importorskip("xgboost", reason="compares with XGBoost")
@@ -122,7 +119,6 @@ def test_the_added_bias_is_that_of_lightgbm():
     np.testing.assert_allclose(ranker.predict(test), theirs, atol=1e-4)
 
 
-@pytest.mark.spec("peers.xgboost")
 def test_an_infinite_norm_is_lambdamart(clicks):
     data, test = clicks
     few = TREES | {"n_estimators": 5, "gradient_bins": None}

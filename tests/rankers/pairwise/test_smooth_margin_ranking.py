@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from plackett.rankers.pairwise.rank_boost import RankBoost
 from plackett.rankers.pairwise.smooth_margin_ranking import SmoothMarginRanking
-from plackett.theory.ranking_margin import ranking_margin, smooth_ranking_margin
+from plackett.theory.bounds.ranking_margin import ranking_margin, smooth_ranking_margin
 
 from .margin_matrix import MATRIX, pairs_of
 
@@ -16,7 +15,6 @@ def weights(ranker, n=8):
     return np.bincount(ranker.rounds_["feature"], ranker.rounds_["alpha"], n)
 
 
-@pytest.mark.spec("M-34", "M-38")
 def test_it_reaches_the_margin_that_rankboost_misses():
     data = pairs_of(MATRIX)
     found = weights(SmoothMarginRanking(n_estimators=3000).fit(data))
@@ -26,7 +24,6 @@ def test_it_reaches_the_margin_that_rankboost_misses():
     assert np.count_nonzero(boosted) == 3  # it cycles among three rankers
 
 
-@pytest.mark.spec("M-34")
 def test_the_smooth_margin_never_falls_and_bounds_the_margin():
     rounds = SmoothMarginRanking(n_estimators=200).fit(pairs_of(MATRIX)).rounds_
     alphas, before = np.zeros(8), -np.inf
@@ -41,7 +38,6 @@ def test_the_smooth_margin_never_falls_and_bounds_the_margin():
     assert before > 0.3
 
 
-@pytest.mark.spec("M-34")
 def test_each_step_is_the_best_along_its_ranker():
     rounds = SmoothMarginRanking(n_estimators=60).fit(pairs_of(MATRIX)).rounds_
     alphas, checked = np.zeros(8), 0

@@ -23,7 +23,6 @@ def random_network(rng, d=5, h=7):
     )
 
 
-@pytest.mark.spec("pairwise.sortnet")
 def test_exchanging_the_documents_exchanges_the_outputs():
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -42,7 +41,6 @@ def test_exchanging_the_documents_exchanges_the_outputs():
         np.testing.assert_array_equal(h(u[u == v], v[u == v]), 0.5)
 
 
-@pytest.mark.spec("pairwise.sortnet")
 def test_formula_with_all_units_written_out():
     """Mirrored units as units of their own, with the weights that the textbook ties together."""
     rng = np.random.default_rng(1)
@@ -69,7 +67,6 @@ def test_formula_with_all_units_written_out():
     np.testing.assert_allclose([float(t) for t in tensors], [above, below], rtol=1e-12)
 
 
-@pytest.mark.spec("pairwise.sortnet")
 def test_gradient_with_tied_weights():
     rng = np.random.default_rng(2)
     net = random_network(rng)
@@ -83,7 +80,6 @@ def test_gradient_with_tied_weights():
     assert torch.autograd.gradcheck(loss, tuple(weights.values()))
 
 
-@pytest.mark.spec("pairwise.sortnet")
 def test_scaled_features_are_part_of_the_weights():
     X, y, qid = easy_task()
     X = X * np.float32([1, 10, 100, 0.01]) + np.float32([5, -3, 0, 1])
@@ -96,7 +92,6 @@ def test_scaled_features_are_part_of_the_weights():
     np.testing.assert_allclose(training.network().bind(X, 1)(u, v), 0.5 + 0.5 * (above - below), atol=1e-5)
 
 
-@pytest.mark.spec("pairwise.sortnet")
 def test_the_set_grows_by_mistakes_of_the_sort():
     X, y, qid = easy_task(n_queries=30)
     data = pk.RankingDataset.from_arrays(X, y, qid)
@@ -115,7 +110,6 @@ def test_the_set_grows_by_mistakes_of_the_sort():
     assert max(SortNet(device="cpu", start_pairs=20, max_pairs=50).fit(data).n_pairs_) <= 50
 
 
-@pytest.mark.spec("pairwise.sortnet")
 @pytest.mark.parametrize("order", ["quicksort", "degree", "greedy"])
 def test_learns_an_order_that_is_not_linear(order):
     """The best documents are near 0: no linear function of the difference tells."""

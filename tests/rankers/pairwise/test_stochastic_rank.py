@@ -99,7 +99,6 @@ def exact(data, loop, probability):
     }[loop]
 
 
-@pytest.mark.spec("peers.sofia")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_loops_draw_from_the_exact_distribution(loop, weighted):
@@ -166,7 +165,6 @@ def shortest(w, x, margin):
     return A.T @ np.linalg.solve(A @ A.T, [margin, w @ w])
 
 
-@pytest.mark.spec("peers.sofia")
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loop", ["rank", "combined-ranking"])
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -216,7 +214,6 @@ def pair_table(data):
     return data.X[pairs.winner].astype(float) - data.X[pairs.loser]
 
 
-@pytest.mark.spec("peers.sofia")
 @pytest.mark.parametrize("learner", ["pegasos", "sgd-svm"])
 def test_pegasos_comes_near_the_exact_optimum(learner):
     data, alpha = task(seed=2, n_queries=20), 0.05
@@ -293,7 +290,7 @@ def test_loaded_rankers_do_not_go_on(tmp_path, monkeypatch):
     from plackett._names.catalogue import Item, items
 
     name = "StochasticRank"
-    mine = [Item("ranker", name, StochasticRank.__module__, name, StochasticRank._ids, "", ())]
+    mine = [Item("ranker", name, StochasticRank.__module__, name, "rankers", True, (), "", "")]
     monkeypatch.setattr(storage, "items", lambda kind: items(kind) + mine)
     data = task(seed=6)
     StochasticRank(n_steps=10).fit(data).save(tmp_path / "model")
@@ -336,7 +333,6 @@ def letor(tmp_path_factory):
     return path, packed
 
 
-@pytest.mark.spec("peers.sofia")
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_file_of_one_block_is_the_same_as_memory(letor, loop):
     data = read_letor(letor[0])

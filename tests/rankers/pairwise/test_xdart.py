@@ -20,7 +20,6 @@ def task(seed=0, n_queries=60):
     return pk.RankingDataset.from_arrays(X, y, qid)
 
 
-@pytest.mark.spec("peers.quickrank")
 def test_without_dropout_it_is_lambdamart():
     data = task()
     plain = pk.LambdaMART(**SETTINGS).fit(data)
@@ -28,7 +27,6 @@ def test_without_dropout_it_is_lambdamart():
     np.testing.assert_allclose(found.predict(data), plain.predict(data), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.spec("peers.quickrank")
 def test_fewer_trees_of_about_the_same_quality():
     data, new = task(), task(2)
     dart = XDART(**SETTINGS, drop_for_good="never").fit(data)
@@ -38,7 +36,6 @@ def test_fewer_trees_of_about_the_same_quality():
     assert small.score(new) > dart.score(new) - 0.02
 
 
-@pytest.mark.spec("peers.quickrank")
 @pytest.mark.parametrize(
     "variant",
     [{"drop_sample": name} for name in SAMPLES]

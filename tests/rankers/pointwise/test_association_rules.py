@@ -49,7 +49,6 @@ def table(ranker):
     return {(c, g): (s, conf, n) for c, g, s, conf, n in ranker.rules_.rows()}
 
 
-@pytest.mark.spec("pointwise.association_rules")
 @pytest.mark.parametrize(("max_items", "expected"), [(1, BY_HAND), (2, BY_HAND | PAIRS_BY_HAND)])
 def test_counts_by_hand(max_items, expected):
     """Thresholds of 0 keep every rule that holds for some document."""
@@ -59,7 +58,6 @@ def test_counts_by_hand(max_items, expected):
         assert found[key] == pytest.approx((right / 6, right / inside, right))
 
 
-@pytest.mark.spec("pointwise.association_rules")
 def test_score_by_hand():
     single = fitted().predict(X, qid=np.zeros(6, int))
     # first document: grade 0 by two rules of 2/3, grade 1 by two of 1/3
@@ -74,7 +72,6 @@ def test_score_by_hand():
     assert pairs[0] == pytest.approx(one / (zero + one))
 
 
-@pytest.mark.spec("pointwise.association_rules")
 @pytest.mark.filterwarnings("ignore:.*learned nothing")
 def test_documents_without_a_rule_get_the_mean_grade():
     ranker = fitted(min_confidence=0.6)  # leaves x1 ≤ 0.5 → 0 and x2 ≤ 0.5 → 0
@@ -85,7 +82,6 @@ def test_documents_without_a_rule_get_the_mean_grade():
     assert nothing.predict(X, qid=np.zeros(6, int)) == pytest.approx(np.full(6, Y.mean()))
 
 
-@pytest.mark.spec("pointwise.association_rules")
 @pytest.mark.parametrize("discretization", ["entropy", "quantile"])
 @pytest.mark.parametrize("max_items", [1, 3])
 def test_scores_against_the_frame_of_rules(discretization, max_items):
@@ -122,7 +118,6 @@ def test_scores_against_the_frame_of_rules(discretization, max_items):
     assert y.min() <= scores.min() and scores.max() <= y.max()
 
 
-@pytest.mark.spec("pointwise.association_rules")
 def test_raising_a_threshold_never_adds_rules():
     X, y, qid = easy_task(n_queries=12)
     for name, values in (("min_support", (0.0, 0.02, 0.1, 0.3)), ("min_confidence", (0.0, 0.2, 0.5, 0.9))):
@@ -137,7 +132,6 @@ def test_raising_a_threshold_never_adds_rules():
         assert 0 < sizes[-1] < sizes[0]
 
 
-@pytest.mark.spec("pointwise.association_rules")
 def test_weights_are_copies_and_unjudged_documents_are_left_out():
     qid = np.zeros(6, int)
     weight = np.array([1, 2, 1, 0, 3, 1])

@@ -19,7 +19,6 @@ def drawn(n=4000, grades=3, seed=0):
     return X, y.astype(float), np.arange(n) // 20, means, root @ root.T
 
 
-@pytest.mark.spec("models.generative")
 def test_two_grades_with_one_covariance_are_discriminant_analysis():
     X, y, qid, _, _ = drawn(grades=2)
     ranker = GenerativeRanker(covariance="shared", shrinkage=0.0).fit(X, y, qid=qid)
@@ -28,7 +27,6 @@ def test_two_grades_with_one_covariance_are_discriminant_analysis():
     assert np.corrcoef(np.log(found / (1 - found)), expected)[0, 1] > 0.99999  # the gain of grade 1 is 1
 
 
-@pytest.mark.spec("models.generative")
 def test_diagonal_covariances_are_naive_bayes():
     X, y, qid, _, _ = drawn()
     ranker = GenerativeRanker(covariance="diagonal", gain="linear").fit(X, y, qid=qid)
@@ -36,7 +34,6 @@ def test_diagonal_covariances_are_naive_bayes():
     np.testing.assert_allclose(ranker.predict(X, qid=qid), expected, atol=0.01)
 
 
-@pytest.mark.spec("models.generative")
 def test_parameters_are_recovered():
     X, y, qid, means, covariance = drawn(n=20_000)
     ranker = GenerativeRanker(shrinkage=0.0).fit(X, y, qid=qid)

@@ -20,7 +20,6 @@ def task(seed=0, n=40, cuts=(-0.5, 0.6)):
     return X, y, np.repeat(np.arange(n // 8), 8)
 
 
-@pytest.mark.spec("pointwise.gp_ordinal")
 def test_probabilities():
     X, y, qid = task(n=120)
     ranker = GPOrdinal(n_jobs=1).fit(X, y, qid=qid)
@@ -36,7 +35,6 @@ def test_probabilities():
     np.testing.assert_allclose(np.cumsum(far)[:2], norm.cdf(ranker.scorer_.thresholds / width), rtol=1e-6)
 
 
-@pytest.mark.spec("pointwise.gp_ordinal")
 def test_two_grades_are_a_probit_process():
     """Beside scikit-learn's Laplace classifier, whose link is logistic: the same order of documents."""
     X, y, qid = task(n=80, cuts=(0.1,))
@@ -47,7 +45,6 @@ def test_two_grades_are_a_probit_process():
     assert np.corrcoef(ranker.predict_proba(X)[:, 1], other)[0, 1] > 0.99
 
 
-@pytest.mark.spec("pointwise.gp_ordinal", "pointwise.gp_preference")
 @pytest.mark.parametrize("form", [GPOrdinal, GPPreference])
 def test_evidence_grows_and_finds_the_features_that_count(form):
     X, y, qid = task(n=80)
@@ -58,7 +55,6 @@ def test_evidence_grows_and_finds_the_features_that_count(form):
     assert each.length_scale_[2] > 3 * each.length_scale_[:2].max()  # the third feature does not count
 
 
-@pytest.mark.spec("pointwise.gp_ordinal", "pointwise.gp_preference")
 @pytest.mark.parametrize("form", [GPOrdinal, GPPreference])
 def test_all_points_are_exact_and_some_come_near(form):
     X, y, qid = task(n=80)
@@ -68,7 +64,6 @@ def test_all_points_are_exact_and_some_come_near(form):
     assert np.corrcoef(exact, some)[0, 1] > 0.98
 
 
-@pytest.mark.spec("pointwise.gp_ordinal", "pointwise.gp_preference")
 @pytest.mark.parametrize("form", [GPOrdinal, GPPreference])
 def test_weights_are_copies_of_queries(form):
     X, y, qid = task()
@@ -81,7 +76,6 @@ def test_weights_are_copies_of_queries(form):
     np.testing.assert_allclose(one, form(**settings).fit(X[rows], y[rows], qid=ids).predict(X), atol=1e-6)
 
 
-@pytest.mark.spec("pointwise.gp_preference")
 def test_explicit_preferences():
     """They take the place of labels; the weight of a pair is how often it was seen."""
     X, y, qid = task()

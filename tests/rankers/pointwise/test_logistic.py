@@ -24,7 +24,6 @@ def task(n=200):
     return X, y, np.repeat(np.arange(n // 10), 10)
 
 
-@pytest.mark.spec("pointwise.logistic", "pointwise.maxent")
 def test_the_same_as_scikit_learn():
     """With an L2 penalty, which is the maximum-entropy model; the loss is a mean over queries."""
     X, y, qid = task()
@@ -35,7 +34,6 @@ def test_the_same_as_scikit_learn():
         np.testing.assert_allclose(ranker.predict_proba(X), reference.predict_proba(X.astype(float)), atol=1e-5)
 
 
-@pytest.mark.spec("pointwise.logistic")
 def test_conditions_of_the_optimum():
     """Xᵀ(p − y) = 0 without a penalty; so the mean probability is the base rate."""
     X, y, qid = task()
@@ -45,7 +43,6 @@ def test_conditions_of_the_optimum():
     np.testing.assert_allclose(p.mean(), y.mean(), atol=1e-6)
 
 
-@pytest.mark.spec("pointwise.logistic")
 def test_separable_data_need_the_penalty():
     X, y, qid = np.arange(10.0)[:, None], np.arange(10) > 4.5, np.zeros(10)
     lengths = [
@@ -55,7 +52,6 @@ def test_separable_data_need_the_penalty():
     assert lengths[0] < lengths[1] < lengths[2] < np.inf
 
 
-@pytest.mark.spec("pointwise.staged_logistic")
 def test_one_group_is_one_stage():
     X, y, qid = task()
     staged = StagedLogistic(groups=[range(4)], alpha=0.0, **EXACT).fit(X, y, qid=qid)
@@ -63,7 +59,6 @@ def test_one_group_is_one_stage():
     np.testing.assert_allclose(staged.predict(X), plain.predict(X), atol=1e-3)
 
 
-@pytest.mark.spec("pointwise.staged_logistic")
 def test_the_second_stage_improves_the_likelihood():
     X, y, qid = task()
     staged = StagedLogistic(alpha=0.0, **EXACT).fit(X, y, qid=qid)

@@ -14,7 +14,6 @@ def task():
     return X, np.digitize(X[:, 0] * X[:, 1], [-0.3, 0.4]).astype(float), np.repeat(np.arange(9), 10)
 
 
-@pytest.mark.spec("pointwise.mart")
 def test_one_full_tree_fits_the_training_data():
     X, y, qid = task()
     exact = {"min_data_in_bin": 1, "min_sum_hessian_in_leaf": 0.0}
@@ -24,7 +23,6 @@ def test_one_full_tree_fits_the_training_data():
     np.testing.assert_allclose(ranker.predict(X), y, atol=1e-6)
 
 
-@pytest.mark.spec("pointwise.mart")
 @pytest.mark.parametrize("target", ["linear", "exp2", {0: -1.0, 1: 0.5, 2: 4.0}])
 def test_loss_falls_round_by_round(target):
     """Every leaf takes its best value, so that no step with a rate of at most 1 can make the square loss larger."""

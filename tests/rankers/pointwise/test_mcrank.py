@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import lightgbm as lgb
 import numpy as np
-import pytest
 
 from plackett import RankingDataset
 from plackett.losses.pointwise.softmax import Softmax
@@ -17,7 +16,6 @@ def task(bounds=(-0.5, 0.5)):
     return X, np.digitize(X[:, 0] + 0.5 * rng.normal(size=200), bounds).astype(float), np.repeat(np.arange(20), 10)
 
 
-@pytest.mark.spec("pointwise.mcrank")
 def test_probabilities_and_score():
     X, y, qid = task()
     ranker = McRank(n_estimators=6, num_leaves=4, n_jobs=1).fit(X, y, qid=qid)
@@ -30,7 +28,6 @@ def test_probabilities_and_score():
     np.testing.assert_allclose(Softmax().ranking_scores(raw + 1e3), Softmax().ranking_scores(raw), rtol=1e-9)
 
 
-@pytest.mark.spec("pointwise.mcrank")
 def test_two_classes_are_logistic_boosting():
     """Two trees per round move apart by twice the step of one: half the rate gives the same probabilities."""
     X, y, qid = task(bounds=(0.2,))
@@ -41,7 +38,6 @@ def test_two_classes_are_logistic_boosting():
     np.testing.assert_allclose(ours.predict_proba(X)[:, 1], theirs.predict(X), rtol=1e-4)
 
 
-@pytest.mark.spec("pointwise.mcrank")
 def test_training_loss_falls():
     X, y, qid = task()
     data = RankingDataset.from_arrays(X, y, qid)
@@ -51,14 +47,12 @@ def test_training_loss_falls():
     assert losses[0] < 200 * np.log(3) and (np.diff(losses) < 0).all()
 
 
-@pytest.mark.spec("pointwise.mcrank")
 def test_gains_weigh_the_grades():
     X, y, qid = task()
     ranker = McRank(n_estimators=6, num_leaves=4, n_jobs=1, gain="exp2").fit(X, y, qid=qid)
     np.testing.assert_allclose(ranker.predict(X), ranker.predict_proba(X) @ [0, 1, 3], rtol=1e-9)
 
 
-@pytest.mark.spec("pointwise.mcrank")
 def test_ordinal_questions_are_binary_problems():
     """Each ensemble is LightGBM's logistic boosting on "grade k or better", the score the sum of the probabilities."""
     X, y, qid = task()

@@ -22,7 +22,6 @@ def task(n=150):
     return X, y, np.repeat(np.arange(n // 10), 10)
 
 
-@pytest.mark.spec("pointwise.immediate_threshold", "pointwise.all_threshold")
 @pytest.mark.parametrize("penalty", ["logistic", "squared_hinge"])
 @pytest.mark.parametrize(
     ("ranker", "loss"), [(ImmediateThreshold, ImmediateThresholdLoss), (AllThreshold, AllThresholdLoss)]
@@ -54,7 +53,6 @@ def test_hinge():
     assert values["hinge"] < 1.05 * values["squared_hinge"]
 
 
-@pytest.mark.spec("pointwise.ordinal_trees")
 @pytest.mark.parametrize("leaf", ["median", "mode", "rounded"])
 def test_leaves_are_grades(leaf):
     X, y, qid = task()
@@ -63,7 +61,6 @@ def test_leaves_are_grades(leaf):
     assert np.abs(predicted - y).mean() < np.abs(np.median(y) - y).mean()
 
 
-@pytest.mark.spec("pointwise.ordinal_trees")
 def test_separable_data_are_learned_perfectly():
     rng = np.random.default_rng(1)
     X = rng.integers(0, 20, (200, 2)).astype(np.float32)
@@ -73,7 +70,6 @@ def test_separable_data_are_learned_perfectly():
     np.testing.assert_array_equal(ranker.fit(X, y, qid=np.arange(200) // 10).predict(X), y)
 
 
-@pytest.mark.spec("pointwise.ordinal_trees")
 def test_leaf_values_against_scikit_learn():
     """The same partition as CART; in each leaf the weighted median of the labels."""
     X, y, qid = task()

@@ -59,7 +59,6 @@ def generic(X, y, C, form, ordered):
     return found.fun, found.x[:d], found.x[d : d + p]
 
 
-@pytest.mark.spec("pointwise.svor_fixed_margin", "pointwise.svor_explicit", "pointwise.svor_implicit")
 @pytest.mark.parametrize("form", [FixedMarginSVM, SVORExplicit, SVORImplicit])
 @pytest.mark.parametrize(("seed", "C"), [(0, 0.1), (1, 1.0), (2, 30.0)])
 def test_against_a_general_solver(form, seed, C):
@@ -71,7 +70,6 @@ def test_against_a_general_solver(form, seed, C):
     np.testing.assert_allclose(ranker.scorer_.weights[:, 0], weights, atol=1e-4)
 
 
-@pytest.mark.spec("pointwise.svor_fixed_margin", "pointwise.svor_implicit")
 @pytest.mark.parametrize(("form", "loss"), [(FixedMarginSVM, ImmediateThresholdLoss), (SVORImplicit, AllThresholdLoss)])
 def test_the_objective_is_that_of_the_threshold_loss(form, loss):
     """½‖w‖² + C times the hinge loss of the scores with the best thresholds, and with those found."""
@@ -84,7 +82,6 @@ def test_the_objective_is_that_of_the_threshold_loss(form, loss):
         np.testing.assert_allclose(ranker.objective_, value, rtol=1e-7)
 
 
-@pytest.mark.spec("pointwise.svor_implicit")
 @pytest.mark.parametrize("seed", range(12))
 def test_implicit_thresholds_are_in_order(seed):
     """With labels that have nothing to do with the features, unequal weights, and few documents of some grades."""
@@ -96,7 +93,6 @@ def test_implicit_thresholds_are_in_order(seed):
     assert (np.diff(ranker.thresholds_) >= -1e-4).all()
 
 
-@pytest.mark.spec("pointwise.svor_implicit", "pointwise.svor_explicit")
 @pytest.mark.parametrize("seed", range(4))
 def test_thresholds_are_held_in_order_where_sides_are_balanced(seed):
     rng = np.random.default_rng(seed)
@@ -106,7 +102,6 @@ def test_thresholds_are_held_in_order_where_sides_are_balanced(seed):
         assert (np.diff(form(C=1.0, n_jobs=1).fit(X, y, qid=qid).thresholds_) >= 0).all()
 
 
-@pytest.mark.spec("pointwise.svor_fixed_margin", "pointwise.svor_implicit")
 @pytest.mark.parametrize("form", [FixedMarginSVM, SVORExplicit, SVORImplicit, SumOfMarginsSVM])
 def test_the_gap_is_honest_where_the_solver_ends_early(form):
     X, y, qid = task(n=90, noise=0.3)
@@ -125,7 +120,6 @@ def crossed():
     return X, y, np.zeros(y.size, int)
 
 
-@pytest.mark.spec("pointwise.svor_explicit")
 def test_explicit_constraints_where_they_matter():
     X, y, qid = crossed()
     free = FixedMarginSVM(C=1.0, tol=1e-9, **PLAIN).fit(X, y, qid=qid)
@@ -139,7 +133,6 @@ def test_explicit_constraints_where_they_matter():
     np.testing.assert_allclose(held.thresholds_, thresholds, atol=1e-3)
 
 
-@pytest.mark.spec("pointwise.svor_explicit", "pointwise.svor_fixed_margin")
 def test_explicit_is_fixed_margin_where_thresholds_are_in_order():
     X, y, qid = task(n=90, noise=0.2)
     free, held = (form(C=1.0, tol=1e-10, **PLAIN).fit(X, y, qid=qid) for form in (FixedMarginSVM, SVORExplicit))
@@ -147,7 +140,6 @@ def test_explicit_is_fixed_margin_where_thresholds_are_in_order():
     np.testing.assert_allclose(held.scorer_.weights, free.scorer_.weights, atol=1e-4)
 
 
-@pytest.mark.spec("pointwise.svor_fixed_margin", "pointwise.svor_explicit", "pointwise.svor_implicit")
 @pytest.mark.parametrize("form", [FixedMarginSVM, SVORExplicit, SVORImplicit])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_two_grades_are_the_binary_machine(form, kernel):
@@ -160,7 +152,6 @@ def test_two_grades_are_the_binary_machine(form, kernel):
     np.testing.assert_allclose(ranker.predict(X) - ranker.thresholds_[0], expected, atol=2e-4)
 
 
-@pytest.mark.spec("pointwise.svor_implicit")
 def test_a_linear_kernel_is_the_linear_machine():
     X, y, qid = task(n=60)
     linear = SVORImplicit(C=0.5, tol=1e-9, **PLAIN).fit(X, y, qid=qid)
@@ -202,7 +193,6 @@ def generic_margins(X, y, prices):
     return found.fun, found.x[:d], found.x[d : d + 2 * p]
 
 
-@pytest.mark.spec("pointwise.svor_sum_of_margins")
 @pytest.mark.parametrize("seed", range(3))
 def test_sum_of_margins_against_a_general_solver(seed):
     X, y, qid = task(seed, noise=0.05)
@@ -219,7 +209,6 @@ def test_sum_of_margins_against_a_general_solver(seed):
         assert (np.diff(ranker.thresholds_) >= -1e-9).all()
 
 
-@pytest.mark.spec("pointwise.svor_sum_of_margins")
 @pytest.mark.parametrize("nu", [0.4, 0.7, 0.95])
 def test_balanced_ends_of_a_margin_against_a_general_solver(nu):
     """With nu the ends weigh the same already; with C the mean of both, here of two grades of unequal size."""
@@ -238,7 +227,6 @@ def test_balanced_ends_of_a_margin_against_a_general_solver(nu):
     np.testing.assert_allclose(ranker.objective_, value, rtol=1e-5)
 
 
-@pytest.mark.spec("pointwise.svor_sum_of_margins")
 def test_separable_grades_have_the_gaps_between_them():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
@@ -254,7 +242,6 @@ def test_separable_grades_have_the_gaps_between_them():
 
 
 @pytest.mark.filterwarnings("ignore:SumOfMarginsSVM learned nothing")
-@pytest.mark.spec("pointwise.svor_sum_of_margins")
 def test_grades_that_overlap_have_no_margin_at_a_high_price():
     rng = np.random.default_rng(0)
     X, y, qid = rng.normal(size=(200, 2)), np.arange(200) % 3, np.repeat(np.arange(20), 10)
@@ -266,7 +253,6 @@ def test_grades_that_overlap_have_no_margin_at_a_high_price():
     assert two.objective_ < 0  # a price is found at which there is one
 
 
-@pytest.mark.spec("pointwise.svor_sum_of_margins")
 def test_almost_all_inside_the_margin_is_the_difference_of_means():
     X, y, qid = task(n=120, cuts=(0.1,))
     weights = SumOfMarginsSVM(nu=0.9999, **PLAIN).fit(X, y, qid=qid).scorer_.weights[:, 0]

@@ -32,7 +32,6 @@ def dual(X, side, C):
     return alpha, v
 
 
-@pytest.mark.spec("pointwise.svm")
 def test_primal_and_dual_meet():
     X, y, qid = task()
     side = 2 * y - 1
@@ -49,7 +48,6 @@ def test_primal_and_dual_meet():
         assert (alpha[margin > 1 + 1e-4] == 0).all() and np.allclose(alpha[margin < 1 - 1e-4], C)
 
 
-@pytest.mark.spec("pointwise.svm")
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_same_weights_as_scikit_learn(sparse):
     X, y, qid = task(400)
@@ -84,7 +82,6 @@ def test_labels_on_one_side_are_refused():
         PointwiseSVM(balance=False, rel=0.0).fit(X, y, qid=qid)
 
 
-@pytest.mark.spec("pointwise.svm")
 def test_a_linear_kernel_in_the_dual_is_the_primal():
     """Up to the intercept, which LIBLINEAR penalises and LIBSVM does not: with a huge constant it costs nothing."""
     X, y, qid = task()
@@ -95,7 +92,6 @@ def test_a_linear_kernel_in_the_dual_is_the_primal():
     np.testing.assert_allclose(dual_scores, primal_scores, atol=2e-3)
 
 
-@pytest.mark.spec("pointwise.svm")
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_kernels_against_scikit_learn(kernel):
     X, y, qid = task()
@@ -113,7 +109,6 @@ def test_unknown_kernel():
         KernelSVM(balance=False, kernel="cubic").fit(X, y, qid=qid)
 
 
-@pytest.mark.spec("pointwise.svm")
 @pytest.mark.filterwarnings("ignore:.*learned nothing")
 def test_balance_keeps_the_hinge_from_giving_up():
     """Few relevant documents, not separable: unbalanced, the best hyperplane calls everything irrelevant."""

@@ -56,7 +56,6 @@ def orders(data, ranker, n_passes):
         yield order
 
 
-@pytest.mark.spec("pointwise.prank")
 @pytest.mark.parametrize("sparse", [False, True])
 def test_passes_against_a_plain_loop(sparse):
     X, y, qid, _ = separable(gap=0.0)
@@ -90,7 +89,6 @@ def test_standardised_passes_are_those_over_centred_features(sparse):
     np.testing.assert_allclose(ranker.thresholds_, b + mean @ (w / deviation), rtol=1e-8)
 
 
-@pytest.mark.spec("pointwise.prank")
 @pytest.mark.parametrize("seed", range(5))
 def test_mistake_bound(seed):
     """Ranks missed over all passes, until there are none: at most (K − 1)(R² + 1)/γ²."""
@@ -102,7 +100,6 @@ def test_mistake_bound(seed):
     assert 0 < ranker.rank_loss_ <= 3 * (longest + 1) / margin**2
 
 
-@pytest.mark.spec("pointwise.prank")
 @given(st.lists(st.tuples(st.integers(0, 4), st.floats(-30, 30)), max_size=80), st.sampled_from([0.0, 0.5, 7.0]))
 def test_thresholds_stay_in_order(stream, margin):
     """Whatever scores and grades come; with a margin too."""
@@ -112,7 +109,6 @@ def test_thresholds_stay_in_order(stream, margin):
         assert (np.diff(b) >= 0).all()
 
 
-@pytest.mark.spec("pointwise.prank")
 def test_two_grades_are_the_perceptron_with_a_bias():
     X, y, qid, _ = separable(gap=0.0)
     data = canonical_order(RankingDataset.from_arrays(X, (y > 1).astype(float), qid))
@@ -125,7 +121,6 @@ def test_two_grades_are_the_perceptron_with_a_bias():
     np.testing.assert_allclose(np.append(ranker.scorer_.weights, ranker.thresholds_), v, rtol=1e-12)
 
 
-@pytest.mark.spec("pointwise.prank_loss")
 @given(st.integers(0, 3), st.floats(-5, 5), st.lists(st.floats(-4, 4), min_size=3, max_size=3))
 def test_a_step_is_minus_the_subgradient_of_the_loss(grade, score, thresholds):
     """Exercise 2.6: for the score from the loss's own gradient, for thresholds from its values."""
@@ -163,7 +158,6 @@ def test_margin():
 # ------------------------------------------------------------------------------------------------------------ average
 
 
-@pytest.mark.spec("pointwise.oap_bpm")
 def test_one_model_that_sees_everything_is_prank():
     X, y, qid, _ = separable(gap=0.0)
     one = PRank(max_iter=4).fit(X, y, qid=qid)
@@ -178,7 +172,6 @@ def noisy(seed=0):
     return X, np.clip(y + rng.integers(-1, 2, y.size), 0, 3), qid
 
 
-@pytest.mark.spec("pointwise.oap_bpm")
 def test_the_average_varies_less_and_stays_in_order():
     X, y, qid = noisy()
     truth = np.array([2.0, -1.0, 0.5])
@@ -215,7 +208,6 @@ def test_weights_are_how_often_a_document_comes():
 # --------------------------------------------------------------------------------------------------------- Bayes point
 
 
-@pytest.mark.spec("pointwise.bpm")
 def test_the_bayes_point_lies_in_version_space():
     X, y, qid, _ = separable()
     ranker = BayesPointMachine(max_iter=3000, n_models=12).fit(X, y, qid=qid)
@@ -223,7 +215,6 @@ def test_the_bayes_point_lies_in_version_space():
     np.testing.assert_array_equal(ranker.predict_label(X), y)
 
 
-@pytest.mark.spec("pointwise.bpm")
 def test_the_bayes_point_is_nearer_to_the_truth_than_a_perceptron():
     truth = np.array([2.0, -1.0, 0.5])
     angles = {PRank: [], BayesPointMachine: []}

@@ -19,7 +19,6 @@ def task(n=120, d=3):
 EXACT = {"tol": 1e-12, "max_iter": 2000, "standardize": False, "n_jobs": 1}
 
 
-@pytest.mark.spec("pointwise.regression_weighted")
 def test_ridge_in_closed_form():
     """(XᵀΩX + ρI)⁻¹ XᵀΩy, the intercept not penalised; ‖v‖ falls with ρ."""
     X, y, qid = task()
@@ -36,7 +35,6 @@ def test_ridge_in_closed_form():
     assert lengths == sorted(lengths, reverse=True)
 
 
-@pytest.mark.spec("pointwise.regression_weighted")
 def test_without_importance_it_is_plain_regression():
     X, y, qid = task()
     one, two = (
@@ -46,7 +44,6 @@ def test_without_importance_it_is_plain_regression():
     np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.spec("pointwise.polynomial")
 def test_degree_one_is_linear_regression():
     X, y, qid = task()
     one, two = (
@@ -56,7 +53,6 @@ def test_degree_one_is_linear_regression():
     np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.spec("pointwise.polynomial")
 def test_a_quadratic_is_recovered():
     X, _, qid = task()
     y = np.round(8 + X[:, 0] ** 2 + X[:, 0] * X[:, 1] - X[:, 2], 3).astype(float)

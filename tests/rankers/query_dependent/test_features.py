@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from tests.rankers.query_dependent.planted import rotating
 
 import plackett as pk
 from plackett import DataError
 from plackett.scorers.query_map import QueryMap
+from tests.rankers.query_dependent.planted import rotating
 
 
 def lists(seed=0):
@@ -18,7 +18,6 @@ def lists(seed=0):
     return pk.RankingDataset.from_arrays(rng.normal(size=(qid.size, 3)), np.zeros(qid.size), qid)
 
 
-@pytest.mark.spec("qdep.features")
 def test_statistics_of_the_best_documents():
     data = lists()
     found = pk.query_features(data, reference=1, top=3)
@@ -34,7 +33,6 @@ def test_statistics_of_the_best_documents():
     np.testing.assert_allclose(sparse, everything, rtol=1e-6)
 
 
-@pytest.mark.spec("qdep.features")
 def test_order_of_documents_and_constant_features_do_not_matter():
     data = lists()
     rows = np.random.default_rng(1).permutation(data.n_rows)

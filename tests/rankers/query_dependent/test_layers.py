@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.optimize import check_grad
-from tests.rankers.query_dependent.planted import rotating
 
 import plackett as pk
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.rankers.query_dependent.couple_net import Layers
 from plackett.scorers.two_layer import products
+from tests.rankers.query_dependent.planted import rotating
 
 
-@pytest.mark.spec("qdep.twolayer")
 def test_is_the_base_ranker_on_products():
     train, test = rotating(40, 0), rotating(20, 1)
     base = pk.LinearRegression(n_jobs=1)
@@ -36,8 +34,6 @@ def test_is_the_base_ranker_on_products():
     )
 
 
-@pytest.mark.spec("qdep.twolayer")
-@pytest.mark.spec("qdep.couplenet")
 def test_equal_queries_give_the_base_ranker():
     train, test = (d.replace(query_features=np.ones((30, 2), np.float32)) for d in (rotating(30, 0), rotating(30, 1)))
     for base in (pk.LinearRegression(n_jobs=1), pk.LambdaMART(n_estimators=4, n_jobs=1, min_child_samples=1)):
@@ -47,7 +43,6 @@ def test_equal_queries_give_the_base_ranker():
     np.testing.assert_array_equal(pk.CoupleNet(alpha=1e-3).fit(train).predict(test), linear.fit(train).predict(test))
 
 
-@pytest.mark.spec("qdep.couplenet")
 def test_gradient_of_both_layers():
     data = rotating(6, 0, n_docs=5)
     bound = Logistic().bind(data)
@@ -59,7 +54,6 @@ def test_gradient_of_both_layers():
         assert off < 1e-4 * np.linalg.norm(layers.objective(flat)[1])
 
 
-@pytest.mark.spec("qdep.couplenet")
 def test_couple_net_beats_the_linear_ranker_where_weights_turn():
     train, test = rotating(80, 0), rotating(60, 1)
     assert pk.CoupleNet(hidden=4).fit(train).score(test) > pk.RankSVM(C=0.01).fit(train).score(test) + 0.2

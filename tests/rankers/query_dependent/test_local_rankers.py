@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.rankers.query_dependent.planted import rotating
 
 import plackett as pk
 from plackett import DataError
 from plackett.rankers.query_dependent._near import near
 from plackett.scorers.routers import OverlapRouter, nearest
 from plackett.scorers.subspaces import directions, similarities
+from tests.rankers.query_dependent.planted import rotating
 
 BASE = pk.RankSVM(C=0.01, n_jobs=1)
 TREES = pk.LambdaMART(n_estimators=5, num_leaves=4, min_child_samples=1, n_jobs=1)
@@ -30,12 +30,6 @@ def test():
     return rotating(60, 1)
 
 
-@pytest.mark.spec("qdep.knn.online")
-@pytest.mark.spec("qdep.knn.offline1")
-@pytest.mark.spec("qdep.knn.offline2")
-@pytest.mark.spec("qdep.cluster")
-@pytest.mark.spec("qdep.classify.ranker")
-@pytest.mark.spec("qdep.modelcluster")
 @pytest.mark.parametrize("base", [BASE, TREES], ids=["linear", "trees"])
 @pytest.mark.parametrize(
     "make",
@@ -55,9 +49,6 @@ def test_neutral_setting_is_the_base_ranker(make, base, train, test):
     np.testing.assert_array_equal(make(base).fit(train).predict(test), expected)
 
 
-@pytest.mark.spec("qdep.knn.online")
-@pytest.mark.spec("qdep.knn.offline1")
-@pytest.mark.spec("qdep.knn.offline2")
 def test_neighbours_by_hand(train, test):
     """Each query by the ranker of a naive search; a training query asked again has full overlap with itself."""
     k = 12
@@ -102,7 +93,6 @@ def test_overlap_counts_equal_a_loop():
         assert chosen[q] == best[far[best].argmin()]
 
 
-@pytest.mark.spec("qdep.regularise")
 def test_shrinkage_mixes_scores_and_validation_falls_back(train, test):
     parts = {s: pk.KNNOffline2(base=BASE, k=10, shrink=s).fit(train).predict(test) for s in (0.0, 0.5, 1.0)}
     local = 2 * parts[0.5] - parts[1.0]  # the local scores, each on the scale of the global ranker
@@ -119,7 +109,6 @@ def test_shrinkage_mixes_scores_and_validation_falls_back(train, test):
     assert set(found.settled()) >= {"shrink"}
 
 
-@pytest.mark.spec("qdep.regularise")
 @pytest.mark.parametrize("base", [BASE, pk.GradientRanker(model=pk.Linear(alpha=1e-3), n_jobs=1)], ids=["svm", "loss"])
 def test_weights_near_the_global_ones(base, train, test):
     """The limits are the local and the global ranker; in between, the solution of the penalised problem."""
@@ -133,7 +122,6 @@ def test_weights_near_the_global_ones(base, train, test):
     np.testing.assert_array_equal(copy.predict(test), scores[0.5])
 
 
-@pytest.mark.spec("qdep.regularise")
 def test_penalised_weights_against_a_general_solver(train):
     from scipy.optimize import minimize
 
@@ -177,7 +165,6 @@ def test_staying_near_pays_where_parts_are_small():
     assert kept > max(alone, BASE.fit(train).score(test))
 
 
-@pytest.mark.spec("qdep.cluster")
 def test_subspace_similarity():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 4)) * [3.0, 2.0, 1.0, 0.5]
@@ -195,7 +182,6 @@ def test_subspace_similarity():
     assert (similarities(short, short)[0] == 0).all()  # one document has no direction
 
 
-@pytest.mark.spec("qdep.cluster")
 def test_clusters_are_those_of_complete_linkage(train):
     ranker = pk.SubspaceClusters(base=BASE, n_clusters=4).fit(train)
     from plackett.data.canonical import canonical_order
@@ -218,8 +204,6 @@ def test_clusters_are_those_of_complete_linkage(train):
     assert found == {frozenset(group) for group in groups}
 
 
-@pytest.mark.spec("qdep.cluster")
-@pytest.mark.spec("qdep.modelcluster")
 @pytest.mark.parametrize("kind", [pk.ModelClusters, partial(pk.SubspaceClusters, n_clusters=2, n_components=1)])
 def test_clusters_are_in_the_order_of_the_data(kind):
     """Two kinds of queries that the ranker separates perfectly, interleaved."""
@@ -244,7 +228,6 @@ def test_clusters_are_in_the_order_of_the_data(kind):
     assert max(agreement, 1 - agreement) > 0.9
 
 
-@pytest.mark.spec("qdep.modelcluster")
 def test_model_clusters_find_opposite_weights():
     train, test = rotating(60, 0, two=True), rotating(60, 1, two=True)
     ranker = pk.ModelClusters(base=BASE).fit(train)
@@ -255,7 +238,6 @@ def test_model_clusters_find_opposite_weights():
     assert soft.score(test) > 0.9
 
 
-@pytest.mark.spec("qdep.classify.ranker")
 def test_given_classes_train_their_own_rankers():
     train, test = rotating(60, 0, two=True), rotating(60, 1, two=True)
     kinds = np.where(train.query_features[:, 0] > 0, "home", "topic")
@@ -306,7 +288,6 @@ def test_bad_parameters(ranker, message, train):
         ranker.fit(train)
 
 
-@pytest.mark.spec("qdep.latency")
 def test_response_times_add_up(train, test):
     for cls in (pk.KNNOnline, pk.KNNOffline2, pk.TwoLayer):
         times = pk.response_times(cls(base=BASE).fit(train), test.select(range(5)))
@@ -317,7 +298,6 @@ def test_response_times_add_up(train, test):
         pk.response_times(BASE.fit(train), test)
 
 
-@pytest.mark.spec("qdep.latency")
 def test_online_trains_once_per_neighbourhood(train, test):
     from plackett.scorers.knn_online import KNNOnlineScorer
 

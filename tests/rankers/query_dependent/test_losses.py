@@ -23,7 +23,6 @@ def lists(seed=0, sizes=(5, 4, 6)):
     return pk.RankingDataset.from_arrays(rng.normal(size=(qid.size, 3)), y, qid), rng.normal(size=qid.size)
 
 
-@pytest.mark.spec("qdep.loss.framework")
 def test_mixture_is_linear_in_the_probabilities():
     data, scores = lists()
     shares = np.array([[0.3, 0.7], [1.0, 0.0], [0.0, 1.0]], np.float32)
@@ -37,7 +36,6 @@ def test_mixture_is_linear_in_the_probabilities():
     np.testing.assert_allclose(mixed.gradient(scores, given)[0], slope, atol=1e-4)
 
 
-@pytest.mark.spec("qdep.loss.framework")
 def test_one_loss_is_the_gradient_ranker_and_probabilities_are_checked():
     data, _ = lists()
     one = pk.CategoryMixture(losses=("Logistic",)).fit(data)
@@ -52,7 +50,6 @@ def test_one_loss_is_the_gradient_ranker_and_probabilities_are_checked():
         pk.CategoryMixture().fit(data.replace(query_features=np.ones((3, 2), np.float32)))
 
 
-@pytest.mark.spec("qdep.loss.position")
 @pytest.mark.parametrize("k", [1, 2, 3, 10])
 def test_documents_in_the_top_of_some_ideal_order(k):
     data, _ = lists(3)
@@ -67,7 +64,6 @@ def test_documents_in_the_top_of_some_ideal_order(k):
         assert set(rows[found[rows]]) == reached
 
 
-@pytest.mark.spec("qdep.loss.position")
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_top_losses_against_loops(k):
     data, scores = lists(1)
@@ -90,7 +86,6 @@ def test_top_losses_against_loops(k):
         np.testing.assert_allclose(limited.gradient(scores, data)[0], slope, atol=1e-4)
 
 
-@pytest.mark.spec("qdep.loss.position")
 def test_the_first_stage_and_the_whole_list():
     data = pk.RankingDataset.from_arrays(None, [0, 2, 1], qid=[1, 1, 1])
     scores = np.array([0.3, -0.1, 0.8])
@@ -103,7 +98,6 @@ def test_the_first_stage_and_the_whole_list():
     np.testing.assert_allclose(pk.IntentRanker(k=100, intent=1.0).fit(data).coef_, base, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.spec("qdep.loss.joint")
 def test_gradient_of_the_gate_and_falling_objective():
     rng = np.random.default_rng(0)
     z, losses, weight = rng.normal(size=(9, 3)), rng.uniform(size=(9, 2)), rng.uniform(1, 2, 9)
@@ -116,7 +110,6 @@ def test_gradient_of_the_gate_and_falling_objective():
     assert np.abs(free).max() > np.abs(held).max()
 
 
-@pytest.mark.spec("qdep.loss.joint")
 def test_learned_intents_follow_planted_ones():
     """Queries with one perfect document among noise are fitted at the first place; α follows their feature."""
     rng = np.random.default_rng(0)
@@ -138,7 +131,6 @@ def test_learned_intents_follow_planted_ones():
         pk.IntentRanker(intent=1.5).fit(data)
 
 
-@pytest.mark.spec("qdep.loss.affine")
 def test_scale_and_level_minimise_the_squares():
     data, f = lists(2)
     data = data.replace(sample_weight=np.random.default_rng(0).uniform(0.5, 2, data.n_rows))
@@ -154,7 +146,6 @@ def test_scale_and_level_minimise_the_squares():
         np.testing.assert_allclose([scale[q], level[q]], best, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.spec("qdep.loss.affine")
 def test_recovers_the_order_under_scales_and_levels():
     rng = np.random.default_rng(0)
     n, m, w = 60, 10, np.array([1.0, -0.5, 0.3, 0.0])

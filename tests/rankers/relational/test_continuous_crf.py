@@ -49,9 +49,6 @@ def energy(y, x, alpha, beta, gamma, similar, parents, weight):
     return total
 
 
-@pytest.mark.spec("relational.ccrf")
-@pytest.mark.spec("relational.ccrf.prf")
-@pytest.mark.spec("relational.ccrf.td")
 @pytest.mark.parametrize("case", CASES)
 def test_mean_density_and_gradient(case):
     data, x, *relations = lists()
@@ -96,7 +93,6 @@ def test_eigenvalues_and_factors_agree():
         np.testing.assert_allclose(fast, slow, rtol=1e-10)
 
 
-@pytest.mark.spec("relational.ccrf.prf")
 def test_weights_are_recovered_from_the_model():
     rng = np.random.default_rng(0)
     n_queries, m = 300, 8
@@ -132,7 +128,6 @@ def test_without_relations_it_is_the_ranker_inside():
     np.testing.assert_array_equal(found.rank(data), alone.rank(data))
 
 
-@pytest.mark.spec("relational.ccrf")
 def test_the_default_learns_what_the_model_is_made_for():
     """Labels drawn from the density: as good as its true mean, which a regression without relations is not."""
     n_queries, m, alpha, beta = 60, 12, np.array([1.0, 0.6, 0.3]), 2.0

@@ -47,7 +47,6 @@ def energies(name, data, beta):
     return {"feedback": feedback, "distillation": distillation, "exact": exact}[name]
 
 
-@pytest.mark.spec("relational.framework")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_function_is_the_numerical_minimiser(name):
     data, f = tree(), np.array([0.3, 1.0, -1.0, 2.0, 0.0, 3.0, 1.0])
@@ -58,7 +57,6 @@ def test_the_function_is_the_numerical_minimiser(name):
     np.testing.assert_allclose(np.add.reduceat(h, data.offsets[:-1]), np.add.reduceat(f, data.offsets[:-1]), rtol=1e-9)
 
 
-@pytest.mark.spec("relational.td")
 def test_topic_distillation_worked_example():
     data = RankingDataset.from_arrays(None, None, [1, 1, 1])
     data = data.replace(relations={"parent": Relation.from_pairs([(1, 0), (2, 0)])})
@@ -83,7 +81,6 @@ def test_far_scores_do_not_overflow():
     np.testing.assert_allclose(2 * (h - f) + flow, 0.0, atol=1e-6)
 
 
-@pytest.mark.spec("relational.framework")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradients_through_the_solve(name):
     data = tree()
@@ -110,7 +107,6 @@ def test_without_strength_it_is_the_ranker_inside(base, kind):
     )
 
 
-@pytest.mark.spec("relational.prf")
 @pytest.mark.parametrize("base", [None, "LambdaMART(n_estimators=20)", "RankSVM(C=1e-3)"])
 def test_neighbours_that_carry_relevance_help(base):
     train, test = planted(0), planted(1)
@@ -120,7 +116,6 @@ def test_neighbours_that_carry_relevance_help(base):
     assert related.score(test) > alone + 0.03
 
 
-@pytest.mark.spec("relational.td")
 @pytest.mark.parametrize("exact", [False, True])
 def test_entry_pages_rise(exact):
     train, test = sites(0), sites(1)

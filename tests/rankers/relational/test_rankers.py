@@ -28,7 +28,6 @@ def dense_system(data, relation, beta):
     return np.eye(data.n_rows) + beta * (np.diag(weights.sum(axis=1)) - weights)
 
 
-@pytest.mark.spec("relational.rrsvm")
 @pytest.mark.parametrize("task", ["feedback", "distillation"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_relational_svm_solves_the_explicit_program(task, loss):
@@ -67,7 +66,6 @@ def test_relational_svm_solves_the_explicit_program(task, loss):
     np.testing.assert_allclose(ranker.predict(data), X @ ranker.base_.coef_ + offset, atol=1e-5)
 
 
-@pytest.mark.spec("relational.rrsvm")
 def test_relational_svm_without_strength_is_the_svm():
     data = planted(n_queries=12)
     alone = pk.RankSVM(C=1e-3).fit(data).predict(data)
@@ -80,7 +78,6 @@ def test_relational_svm_without_strength_is_the_svm():
         pk.RelationalRankSVM(task="links", beta=1.0).fit(data)
 
 
-@pytest.mark.spec("relational.rrsvm")
 def test_relational_svm_gains():
     train, test = planted(0), planted(1)
     assert pk.RelationalRankSVM().fit(train).score(test) > pk.RankSVM().fit(train).score(test) + 0.03
@@ -89,7 +86,6 @@ def test_relational_svm_gains():
     assert related.score(test) > pk.RankSVM().fit(train).score(test) + 0.05
 
 
-@pytest.mark.spec("relational.framework")
 def test_the_generic_function_has_the_named_ones_as_cases():
     data = tiny()
     for parameters, named in (
@@ -106,7 +102,6 @@ def test_the_generic_function_has_the_named_ones_as_cases():
     np.testing.assert_allclose(both.predict(data), np.linalg.solve(system, f + pull), rtol=1e-8)
 
 
-@pytest.mark.spec("relational.framework")
 def test_without_strengths_it_is_the_ranker_inside():
     data = planted(n_queries=12)
     alone = pk.ListNet(alpha=0.1).fit(data).predict(data)
@@ -114,7 +109,6 @@ def test_without_strengths_it_is_the_ranker_inside():
     np.testing.assert_array_equal(generic.predict(data), alone)
 
 
-@pytest.mark.spec("relational.framework")
 def test_strengths_are_learned():
     train, test = planted(0), planted(1)
     rng = np.random.default_rng(0)
@@ -134,7 +128,6 @@ def test_strengths_are_learned():
         pk.RelationalRanker(base="RankBoost", learn=1).fit(train)
 
 
-@pytest.mark.spec("relational.framework")
 def test_gradient_of_the_strengths_by_finite_differences():
     data = tiny()
     ranker = pk.RelationalRanker(similar={"similarity": 0.4}, parents={"parent": 0.3})
@@ -154,7 +147,6 @@ def test_gradient_of_the_strengths_by_finite_differences():
     np.testing.assert_allclose(*seen[0], rtol=1e-5)
 
 
-@pytest.mark.spec("relational.baseline.propagation")
 def test_propagation_is_the_formula():
     data = tiny()
     ranker = pk.ScorePropagation(alpha=0.3).fit(data)
@@ -172,7 +164,6 @@ def test_propagation_is_the_formula():
         pk.ScorePropagation(collect="up").fit(data)
 
 
-@pytest.mark.spec("relational.multiway")
 def test_groups_help_where_they_carry_relevance():
     def grouped(seed):
         data = planted(seed)

@@ -57,7 +57,6 @@ NEUTRAL = [
 ]
 
 
-@pytest.mark.spec("semi.mix")
 @pytest.mark.parametrize("base", [BASE, TREES], ids=["linear", "trees"])
 @pytest.mark.parametrize("make", NEUTRAL)
 def test_neutral_setting_is_the_base_ranker(make, base, few, test):
@@ -79,7 +78,6 @@ def test_neighbours_against_a_loop(few, metric, far):
         np.testing.assert_allclose(value[row == u], [close[i] for i in order[:3]])
 
 
-@pytest.mark.spec("semi.propagate")
 def test_copies_take_the_label_and_human_labels_stay():
     X = [[0.0, 0.0], [5.0, 5.0], [5.0, 5.0], [0.0, 0.0], [2.6, 2.6]]
     data = pk.RankingDataset.from_arrays(X, [0, 2, -1, -1, -1], qid=[1] * 5)
@@ -91,7 +89,6 @@ def test_copies_take_the_label_and_human_labels_stay():
     assert propagated_labels(data, 0, "euclidean").tolist() == data.y.tolist()
 
 
-@pytest.mark.spec("semi.labelprop.zhu")
 def test_harmonic_labels_are_means_of_their_neighbours():
     rng = np.random.default_rng(0)
     W = rng.uniform(size=(8, 8))
@@ -110,7 +107,6 @@ def test_harmonic_labels_are_means_of_their_neighbours():
     assert harmonic_labels(np.append(labels, [-1, -1]), csr_matrix(island))[8:].tolist() == [-1, -1]
 
 
-@pytest.mark.spec("semi.labelprop.mixed")
 def test_mixed_propagation_against_a_dense_solve():
     rng = np.random.default_rng(0)
     like, unlike = (np.triu(rng.uniform(size=(6, 6)), 1) for _ in range(2))
@@ -128,7 +124,6 @@ def test_mixed_propagation_against_a_dense_solve():
     assert harmonic_labels(np.array([2.0, 0.0, -1]), weak.tocsr(), strong.tocsr())[2] < 1.0  # pushed to the other end
 
 
-@pytest.mark.spec("semi.preference_propagation")
 def test_propagated_pairs_against_a_loop(few):
     k = 2
     X, judged = scaled(few, "euclidean"), few.labels >= 0
@@ -154,7 +149,6 @@ def test_propagated_pairs_against_a_loop(few):
         pk.PreferencePropagation(base="LinearRegression").fit(few)
 
 
-@pytest.mark.spec("semi.ssrankboost")
 def test_two_distributions_against_explicit_pairs(few):
     """Rounds of closed steps against sums over explicit pairs of both kinds, each with its own mean."""
     labels = propagated_labels(few, 2, "euclidean")
@@ -188,7 +182,6 @@ def test_two_distributions_against_explicit_pairs(few):
         H = H + alpha * h
 
 
-@pytest.mark.spec("semi.prior_rankers")
 def test_soft_pairs_are_the_cross_entropy(few):
     """The logistic loss over both directions is the cross entropy to σ(κ Δ)."""
     scores = few.X[:, 1].astype(float)
@@ -206,7 +199,6 @@ def test_soft_pairs_are_the_cross_entropy(few):
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.spec("semi.prior_rankers")
 def test_without_labels_it_learns_the_weak_teacher(few, test):
     nothing = few.replace(y=np.full(few.n_rows, -1.0))
     for base in (pk.GradientRanker(), pk.LinearRegression()):
@@ -216,7 +208,6 @@ def test_without_labels_it_learns_the_weak_teacher(few, test):
         assert tau > 0.9
 
 
-@pytest.mark.spec("semi.kernels")
 @pytest.mark.parametrize("name", list(KERNELS))
 def test_kernels_are_symmetric_and_positive(name):
     X = np.random.default_rng(0).normal(size=(12, 4))
@@ -229,13 +220,11 @@ def test_kernels_are_symmetric_and_positive(name):
         kernel_matrix("cubic", X)
 
 
-@pytest.mark.spec("semi.kernels")
 def test_diffusion_without_time_is_the_identity():
     X = np.random.default_rng(0).normal(size=(6, 3))
     np.testing.assert_allclose(kernel_matrix("diffusion", X, None, 0.0), np.eye(6), atol=1e-12)
 
 
-@pytest.mark.spec("semi.kpca")
 def test_kernel_components():
     rng = np.random.default_rng(0)
     X, new = rng.normal(size=(15, 4)), rng.normal(size=(7, 4))
@@ -253,7 +242,6 @@ def test_kernel_components():
     assert not kernel_components("rbf", X[:1], new, 2)[0].any()
 
 
-@pytest.mark.spec("semi.kpca")
 def test_transductive_scores_by_hand(few, test, tmp_path):
     ranker = pk.KernelFeatures(base=BASE, kernels=("rbf",), n_components=2).fit(few)
     assert ranker.card_["transductive"] is True

@@ -56,7 +56,6 @@ def test_one_domain_is_the_base_ranker(cls, base, target, test):
     np.testing.assert_array_equal(cls(base=base).fit(target).predict(test), expected)
 
 
-@pytest.mark.spec("transfer.data")
 def test_baselines_and_domains(target, source, test):
     pool = pk.RankingDataset.from_arrays(
         np.vstack([target.X, source.X]), np.append(target.y, source.y), np.append(target.qid, source.qid + 1000)
@@ -75,7 +74,6 @@ def test_baselines_and_domains(target, source, test):
     np.testing.assert_array_equal(arrays.predict(test), ranker.predict(test))
 
 
-@pytest.mark.spec("transfer.data")
 def test_refusals(target, source):
     ranker = pk.PooledTransfer(base=BASE)
     for match, words in (
@@ -110,7 +108,6 @@ def test_refusals(target, source):
         pk.BoostingTransfer(base="PRank").fit(target, source=source)
 
 
-@pytest.mark.spec("transfer.instance")
 def test_agreement_by_hand(source):
     scores = np.random.default_rng(0).integers(0, 4, source.n_rows).astype(float)  # with ties
     pairs, share = agreement(source, scores)
@@ -123,7 +120,6 @@ def test_agreement_by_hand(source):
         assert {pair for pair in found if pair[0] in rows} == set(right)
 
 
-@pytest.mark.spec("transfer.instance")
 def test_perfect_and_reversed_sources(target, source, test):
     perfect = domain(40, seed=5, noise=0.0)
     sure = pk.LinearRegression().fit(perfect)
@@ -152,7 +148,6 @@ def test_negative_transfer_is_seen_and_undone(cls, target, source, test):
     assert cls is pk.FeatureTransfer or ranker.negative_transfer_
 
 
-@pytest.mark.spec("transfer.feature")
 def test_shared_features_minimise_the_penalty():
     """Against random matrices of the same trace; at the optimum the penalty is the squared trace norm."""
     rng = np.random.default_rng(0)
@@ -171,7 +166,6 @@ def test_shared_features_minimise_the_penalty():
         assert penalty(other * 4 / np.trace(other)) > nuclear
 
 
-@pytest.mark.spec("transfer.feature")
 def test_objective_falls_and_tasks_get_alike(target, source):
     """½ Σ w' D⁻¹ w + ½ ε tr D⁻¹ + loss after each turn, with the exact solver of the ranking SVM."""
     from plackett.losses.pairwise._margin_pairs import margin_pairs
@@ -193,7 +187,6 @@ def test_objective_falls_and_tasks_get_alike(target, source):
     assert twin.singular_values_[1] < 1e-3 * twin.singular_values_[0]  # one common direction
 
 
-@pytest.mark.spec("transfer.multitask")
 def test_multi_task_is_the_same_program(target, source, test):
     two = pk.FeatureTransfer(base=BASE).fit(target, source=source)
     multi = pk.MultiTask(base=BASE).fit(target, source=source)
@@ -215,7 +208,6 @@ def test_multi_task_is_the_same_program(target, source, test):
         three.for_domain("d")
 
 
-@pytest.mark.spec("transfer.combined")
 def test_combined_is_feature_transfer_where_all_agree(test):
     """A source that the target's ranker orders perfectly: no pair is dropped."""
     target = domain(6, seed=1)
@@ -229,7 +221,6 @@ def test_combined_is_feature_transfer_where_all_agree(test):
     np.testing.assert_array_equal(combined.predict(test), feature.predict(test))
 
 
-@pytest.mark.spec("transfer.reweight")
 def test_importance_weights_move_the_source_to_the_target():
     target, unlike = domain(40, seed=1, shift=0.5), domain(60, seed=2, shift=-0.5)
     alike = domain(60, seed=4, shift=0.5)
@@ -243,7 +234,6 @@ def test_importance_weights_move_the_source_to_the_target():
     np.testing.assert_array_equal(ones.predict(source), pooled.predict(source))
 
 
-@pytest.mark.spec("transfer.boost_adapt")
 def test_continued_and_mixed_trees(target, source, test):
     background, alone = TREES.fit(source).predict(test), TREES.fit(target).predict(test)
     zero = pk.BoostingTransfer(base=TREES, n_adapt=0).fit(target, source=source)
@@ -257,7 +247,6 @@ def test_continued_and_mixed_trees(target, source, test):
         np.testing.assert_array_equal(mixed.predict(test), expected)
 
 
-@pytest.mark.spec("transfer.relatedness")
 def test_relatedness_of_equal_and_opposite_tasks(source):
     same = pk.relatedness(source, source, BASE)
     assert same["tau"] == pytest.approx(1.0) and same["cosine"] == pytest.approx(1.0) and same["a-distance"] < 0.3

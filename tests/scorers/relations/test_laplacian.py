@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plackett import DataError, RankingDataset, Relation, hyperedges
-from plackett.scorers.relations.laplacian import Forest, Hypergraph, Laplacian, checked
+from plackett.scorers.relations.laplacian import ForestLaplacian, Hypergraph, Laplacian, checked
 
 
 def graph(seed=0, sizes=(1, 7, 2, 12, 5)):
@@ -34,7 +34,6 @@ def dense_laplacian(weights):
     return np.diag(weights.sum(axis=1)) - weights
 
 
-@pytest.mark.spec("relational.framework")
 def test_conjugate_gradients_solve_the_dense_system():
     data, relation, dense = graph()
     b = np.random.default_rng(1).normal(size=(data.n_rows, 3))
@@ -57,7 +56,6 @@ def test_no_strength_and_lonely_documents_change_nothing():
     np.testing.assert_array_equal(Laplacian.of(data, [(lonely, 5.0)]).solve(b)[kept], b[kept])
 
 
-@pytest.mark.spec("relational.prf")
 def test_worked_example_and_limit():
     data = RankingDataset.from_arrays(None, None, [1, 1, 1])
     relation = Relation.from_matrix([[0, 0.8, 0], [0.8, 0, 0.1], [0, 0.1, 0]])
@@ -68,13 +66,12 @@ def test_worked_example_and_limit():
     np.testing.assert_allclose(Laplacian.of(data, [(relation, 1e8)]).solve(f), 2.0, atol=1e-6)
 
 
-@pytest.mark.spec("relational.td")
 @pytest.mark.parametrize("seed", range(5))
 def test_a_forest_is_solved_in_one_pass(seed):
     data, relation, dense = forest(seed)
     b = np.random.default_rng(seed).normal(size=(data.n_rows, 2))
-    system = Forest.of(data, relation, 1.3)
-    assert isinstance(system, Forest)
+    system = ForestLaplacian.of(data, relation, 1.3)
+    assert isinstance(system, ForestLaplacian)
     expected = np.eye(data.n_rows) + 1.3 * dense_laplacian(0.5 * (dense + dense.T))
     np.testing.assert_allclose(system.solve(b), np.linalg.solve(expected, b), rtol=1e-10, atol=1e-12)
 
@@ -83,7 +80,7 @@ def test_a_forest_is_solved_in_one_pass(seed):
 def test_what_is_no_forest_is_solved_as_a_graph(pairs):
     data = RankingDataset.from_arrays(None, None, [1, 1, 1])
     relation = Relation.from_pairs(pairs).regrouped(None, data.offsets)
-    system = Forest.of(data, relation, 2.0)
+    system = ForestLaplacian.of(data, relation, 2.0)
     assert isinstance(system, Laplacian)
     weights = relation.matrix(3).toarray()
     b = np.array([1.0, -2.0, 0.5])
@@ -91,7 +88,6 @@ def test_what_is_no_forest_is_solved_as_a_graph(pairs):
     np.testing.assert_allclose(system.solve(b), expected, rtol=1e-10, atol=1e-14)
 
 
-@pytest.mark.spec("relational.multiway")
 def test_hypergraph_against_incidence_matrix():
     rng = np.random.default_rng(3)
     data = RankingDataset.from_arrays(None, None, np.repeat([0, 1], [6, 4]))
@@ -112,7 +108,6 @@ def test_hypergraph_against_incidence_matrix():
     np.testing.assert_allclose(Hypergraph.of(data, relation, 0.8).solve(b), expected, rtol=1e-9)
 
 
-@pytest.mark.spec("relational.multiway")
 def test_edges_of_two_are_pairs_of_half_the_strength_and_one_edge_shrinks():
     data = RankingDataset.from_arrays(None, None, [1] * 5)
     b = np.array([3.0, 1.0, 2.0, -1.0, 0.0])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import plackett as pk
 from plackett import DataError
 from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.build import build_trees
@@ -16,15 +14,6 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.scoring import TreeKernels
 
 lgb = pytest.importorskip("lightgbm")
-
-
-def test_a_model_of_an_earlier_version():
-    """Written before ensembles had ``tiny``; the scores are those of LightGBM then."""
-    ranker = pk.load(Path(__file__).parent / "files" / "old_trees.plackett")
-    X = np.array([[0.5, 0.6, 0.0], [-0.5, np.nan, 1.0], [0.01, -2.0, 0.0], [3.0, 3.0, 3.0]], np.float32)
-    expected = [0.5391602490267792, -0.5370425434240964, -0.09556791787467012, 0.5391602490267792]
-    assert ranker.predict(X).tolist() == expected
-    assert ranker.booster_.predict(X, raw_score=True).tolist() == expected
 
 
 def stored():

@@ -83,7 +83,6 @@ table = st.lists(
 finite_table = table.map(lambda X: np.nan_to_num(X))  # infinite values become the largest float32
 
 
-@pytest.mark.spec("listwise.rankgp")
 @given(st.lists(programs(), min_size=1, max_size=4), table)
 def test_machine_against_a_walk_over_the_tree(found, X):
     """Every value, NaN and infinite features too."""
@@ -91,7 +90,6 @@ def test_machine_against_a_walk_over_the_tree(found, X):
     np.testing.assert_allclose(evaluate(found, np.ascontiguousarray(X.T), n_jobs=1), expected, rtol=1e-13, atol=0)
 
 
-@pytest.mark.spec("listwise.rankgp")
 @given(programs(), finite_table)
 def test_finite_features_give_finite_values_inside_the_limit(program, X):
     assert (np.abs(evaluate([program], np.ascontiguousarray(X.T))) <= LIMIT).all()
@@ -112,7 +110,6 @@ def test_blocks_and_threads_change_nothing():
 # ------------------------------------------------------------------------------------------------------------- text
 
 
-@pytest.mark.spec("listwise.rankgp")
 @given(programs(), st.sampled_from([["x1", "x2", "x3"], ["title bm25", "log", "a`b"], ["1", "-", "tf.idf"]]))
 def test_text_means_the_same_formula(program, names):
     text = to_text(program, names)
@@ -162,7 +159,6 @@ def test_wrong_texts_name_the_place(text, match):
         from_text(text, ["tf", "df"])
 
 
-@pytest.mark.spec("listwise.rankgp")
 @given(programs(), finite_table)
 def test_simplified_formulas_have_the_same_value(program, X):
     short = simplify(program)
@@ -191,7 +187,6 @@ def test_simplification():
 # ---------------------------------------------------------------------------------------------------------- breeding
 
 
-@pytest.mark.spec("listwise.rankgp")
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 5),

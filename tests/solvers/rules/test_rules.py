@@ -53,7 +53,6 @@ def tables(draw):
     return codes, rng.integers(0, k, n), weight, k
 
 
-@pytest.mark.spec("pointwise.association_rules")
 @given(tables(), st.sampled_from([0.0, 0.05, 0.125, 0.3]), st.integers(1, 4))
 def test_miner_against_brute_force(table, min_support, max_items):
     codes, classes, weight, k = table
@@ -65,7 +64,6 @@ def test_miner_against_brute_force(table, min_support, max_items):
         np.testing.assert_allclose(found[key][1], weights, rtol=1e-12)
 
 
-@pytest.mark.spec("pointwise.association_rules")
 @given(tables(), st.integers(2, 4))
 def test_support_falls_with_every_condition_and_thresholds_only_take_away(table, max_items):
     codes, classes, weight, k = table
@@ -146,7 +144,6 @@ def recursive_cuts(x, y):
     return [*recursive_cuts(x[:i], y[:i]), 0.5 * (x[i - 1] + x[i]), *recursive_cuts(x[i:], y[i:])]
 
 
-@pytest.mark.spec("pointwise.association_rules")
 @given(st.integers(0, 10**6), st.integers(10, 120), st.integers(2, 3))
 def test_entropy_cuts_against_the_recursion_of_the_paper(seed, n, k):
     rng = np.random.default_rng(seed)

@@ -51,7 +51,6 @@ def inside(points):
     return np.concatenate(([points[0] - 1.2345], points[:-1] + np.diff(points) * 0.41421356, [points[-1] + 1.2345]))
 
 
-@pytest.mark.spec("listwise.direct_maximization")
 @pytest.mark.parametrize("name", MEASURES)
 def test_changes_add_up_to_the_measure_in_every_interval(name):
     measure = parse(name)
@@ -68,7 +67,6 @@ def test_changes_add_up_to_the_measure_in_every_interval(name):
             np.testing.assert_allclose(found, expected - expected[0], atol=1e-12)
 
 
-@pytest.mark.spec("listwise.direct_maximization")
 @pytest.mark.parametrize("name", MEASURES)
 def test_the_best_step_is_the_best_of_all_intervals(name):
     for seed in range(8):

@@ -55,7 +55,6 @@ def last(solver, problem, start, seed=0):
     return weights
 
 
-@pytest.mark.spec("opt.robust_global")
 @pytest.mark.parametrize(
     "solver", [Annealing(temperature=1.0, step=1.0), RandomOptimisation(step=3.0)], ids=["annealing", "random"]
 )
@@ -64,7 +63,6 @@ def test_finds_the_largest_of_many_hills(solver):
         assert abs(last(solver, ManyHills(), [-5.0], seed)[0] - 2.0) < 0.05
 
 
-@pytest.mark.spec("opt.robust_global")
 def test_annealing_finds_the_best_ranking_of_two_features():
     for seed in range(3):
         problem = two_features(seed)
@@ -72,7 +70,6 @@ def test_annealing_finds_the_best_ranking_of_two_features():
         np.testing.assert_allclose(found, best_angle(problem), rtol=1e-12)
 
 
-@pytest.mark.spec("listwise.direct_maximization", "listwise.rank_effectiveness")
 def test_one_line_search_finds_the_best_half_plane():
     """Along the second feature from the first: every ranking with a positive weight of the first."""
     problem = two_features(0)
@@ -84,7 +81,6 @@ def test_one_line_search_finds_the_best_half_plane():
     assert problem.values(first[None])[0] >= best
 
 
-@pytest.mark.spec("listwise.direct_maximization", "listwise.rank_effectiveness", "opt.robust_global")
 @pytest.mark.parametrize("solver", QUICK, ids=lambda solver: type(solver).__name__)
 def test_the_measure_never_falls_and_a_seed_decides(solver):
     X, y, qid = easy_task()

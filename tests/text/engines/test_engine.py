@@ -92,7 +92,6 @@ QUERIES = {"q1": "rambo", "q2": "rocky"}
 LABELS = {"q1": {"7555": 3, "1369": 1, "4241": 0}, "q2": {"4241": 2, "gone": 1}}
 
 
-@pytest.mark.spec("infra.feature_extractor")
 def test_candidates_of_the_engine(engine):
     url, seen = engine
     data = extract_from_engine(f"{url}/films", QUERIES, LOG, judgements=LABELS)

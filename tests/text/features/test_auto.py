@@ -25,7 +25,6 @@ def synonyms(n=60, seed=0):
     return Index.build([*documents, Document("q", {"body": "car"})]), {"q1": "car", "q2": "car w1"}, labels
 
 
-@pytest.mark.spec("features.auto")
 def test_rank_0_is_the_cosine():
     index, queries, labels = synonyms()
     data = extract(index, queries, [BM25()], judgements=dict.fromkeys(queries, labels), candidates="judged")
@@ -35,7 +34,6 @@ def test_rank_0_is_the_cosine():
     np.testing.assert_allclose(found, VectorSpace(idf="smooth").scores(index, queries, *pairs), atol=1e-6)
 
 
-@pytest.mark.spec("features.auto")
 def test_gradients():
     rng = np.random.default_rng(0)
     left, right = rng.standard_normal((2, 3, 5)) * 0.1
@@ -49,7 +47,6 @@ def test_gradients():
             assert (gradients(*moved, query, difference)[0] - loss) / 1e-6 == pytest.approx(gradient[i], abs=1e-5)
 
 
-@pytest.mark.spec("features.auto")
 def test_synonyms_are_learned():
     index, queries, labels = synonyms()
     train = {"q1": {d: y for d, y in labels.items() if int(d[1:]) < 40}}
@@ -64,7 +61,6 @@ def test_synonyms_are_learned():
     assert (np.sign(crosses[40:] @ weights) == y[40:]).all()
 
 
-@pytest.mark.spec("features.auto")
 def test_crosses_by_hand():
     index = Index.build([Document("a", {"body": "big cats cats"}), Document("b", {"body": "blue"})])
     found = hashed_crosses(index, ["tiger", ""], [0, 2, 3], [0, 1, 0], n_columns=1 << 20)

@@ -52,7 +52,6 @@ def pairs():
     return offsets, rng.integers(0, 60, offsets[-1])
 
 
-@pytest.mark.spec("infra.feature_extractor")
 def test_columns_equal_the_models(index, pairs):
     models = [BM25(), BM25(k1=0.5), Dirichlet(mu=30), RM3(n_documents=3)]
     features = FeatureSet([ModelFeature(model=model, field=field) for model in models for field in ("title", "body")])
@@ -61,7 +60,6 @@ def test_columns_equal_the_models(index, pairs):
     np.testing.assert_array_equal(X, np.column_stack(columns).astype(np.float32))
 
 
-@pytest.mark.spec("infra.feature_extractor")
 def test_blocks_and_threads_give_the_same(index, pairs, monkeypatch):
     features = FeatureSet([BM25(), {"query": "idf_sum"}, {"proximity": "span"}, {"length": "body"}])
     whole = features.matrix(index, QUERIES, *pairs)
@@ -75,7 +73,6 @@ def test_blocks_and_threads_give_the_same(index, pairs, monkeypatch):
         np.testing.assert_array_equal(np.concatenate([block.X for block in blocks]), whole)
 
 
-@pytest.mark.spec("lecture.features")
 def test_kinds(index, pairs):
     features = FeatureSet(
         [
@@ -100,7 +97,6 @@ def test_kinds(index, pairs):
         np.testing.assert_array_equal(by_document.setdefault(d, row), row)
 
 
-@pytest.mark.spec("lecture.features")
 def test_query_features_change_no_linear_ranking(index, pairs):
     X = FeatureSet([BM25(), {"query": "idf_sum"}]).matrix(index, QUERIES, *pairs).astype(float)
     query = np.repeat(np.arange(12), np.diff(pairs[0]))
@@ -202,7 +198,6 @@ def test_tables_equal_a_plain_lookup(index):
     np.testing.assert_array_equal(X[:, 0], np.array(expected, np.float32))
 
 
-@pytest.mark.spec("features.auto")
 def test_embeddings(index):
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((60, 4))
@@ -267,7 +262,6 @@ def test_bad_files_are_named(tmp_path):
         assert len(found) > 0
 
 
-@pytest.mark.spec("infra.feature_extractor")
 def test_extraction(index):
     labels = {"q0": {"d1": 2, "d59": 1}, "q1": {"d7": 1}}
     data = extract(index, QUERIES, [BM25()], judgements=labels, k=10)

@@ -28,7 +28,6 @@ def ohsumed(data_dir):
     return list(read_letor_meta(meta)), found
 
 
-@pytest.mark.spec("LR-02", "LR-03")
 @pytest.mark.parametrize(("version", "missing"), [("Feature-null", "null"), ("Feature-min", "min")])
 def test_ohsumed_from_its_meta_data(ohsumed, version, missing):
     """Every cell of the published files, the missing ones too; they have six decimals."""
@@ -68,7 +67,6 @@ def web():
     return Index.build(documents)
 
 
-@pytest.mark.spec("LR-02")
 def test_the_web_sets():
     index = web()
     pairs = ["w0 w3", "w5"], [0, 5, 10], [*range(5), *range(5)]
@@ -96,7 +94,6 @@ def test_the_web_sets():
     np.testing.assert_array_equal(X[:, 60:64], X[:, [22, 27, 32, 37]])
 
 
-@pytest.mark.spec("LR-02")
 def test_topics_change_topical_features():
     index = web()
     topics = np.eye(5)[:, :3] + 0.1

@@ -54,7 +54,6 @@ def check_index(index, documents):
         assert found.fields == {name: value for name, value in document.fields.items() if value != ""}
 
 
-@pytest.mark.spec("infra.search_engine")
 def test_statistics_of_three_documents_by_hand():
     index = Index.build(
         [Document(c, {"body": text}) for c, text in zip("abc", ["new york york", "the new sun", ""], strict=True)],

@@ -7,7 +7,6 @@ from plackett import DataError
 from plackett.text import Boolean
 
 
-@pytest.mark.spec("conv.boolean")
 @pytest.mark.parametrize(
     ("text", "condition"),
     [

@@ -28,7 +28,6 @@ def query_terms(small):
     return Queries(small.texts, small.index.analyzer).terms(small.index.field())
 
 
-@pytest.mark.spec("relational.baseline.propagation")
 @pytest.mark.parametrize("model", [BM25(), Dirichlet(mu=20)])
 def test_rm3_by_hand(small, model):
     found = RM3(model=model, n_documents=4, n_terms=5, weight=0.4)
@@ -52,7 +51,6 @@ def test_rm3_by_hand(small, model):
         assert got == pytest.approx(dict(expected))
 
 
-@pytest.mark.spec("conv.kl_divergence")
 def test_without_feedback_it_is_the_model(small):
     pairs = small.pairs()
     likelihood = Dirichlet(mu=20).scores(small.index, small.texts, *pairs).reshape(-1, small.n)
@@ -101,7 +99,6 @@ def regularized_topic(counts, background, query, start, decay, steps):
     return topic
 
 
-@pytest.mark.spec("conv.kl_divergence", "conv.similarity_reg")
 def test_topics_of_several_queries_equal_tables(small):
     field = small.index.field()
     query = query_terms(small)
@@ -125,7 +122,6 @@ def test_topics_of_several_queries_equal_tables(small):
         np.testing.assert_allclose(prior[part], expected, rtol=1e-9)
 
 
-@pytest.mark.spec("conv.kl_divergence")
 def test_the_mixture_finds_its_maximum():
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 6, (3, 12)).astype(float)
@@ -139,7 +135,6 @@ def test_the_mixture_finds_its_maximum():
         assert value(other) <= value(topic) + 1e-6
 
 
-@pytest.mark.spec("conv.kl_divergence")
 def test_kl_feedback_by_hand(small):
     field = small.index.field()
     model = KLDivergence(model=Dirichlet(mu=20), n_documents=3, n_terms=4, weight=0.5, noise=0.5)
@@ -156,7 +151,6 @@ def test_kl_feedback_by_hand(small):
     assert weights.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.spec("conv.similarity_reg")
 def test_regularised_topics():
     background = np.full(4, 0.25)
     query = np.array([1.0, 0.0, 0.0, 0.0])
@@ -170,7 +164,6 @@ def test_regularised_topics():
     np.testing.assert_allclose(only_query, query)
 
 
-@pytest.mark.spec("conv.similarity_reg")
 def test_regularised_feedback_keeps_the_query(small):
     field = small.index.field()
     expanded = RegularizedFeedback(model=Dirichlet(mu=20), n_documents=3).expanded(field, query_terms(small))
@@ -180,7 +173,6 @@ def test_regularised_feedback_keeps_the_query(small):
         assert set(field.term_ids(words[:-1])) <= set(terms.tolist())
 
 
-@pytest.mark.spec("pointwise.rocchio", "theory.rocchio_hidden_loss")
 @pytest.mark.parametrize("cosine", [False, True])
 def test_rocchio_is_a_gradient_step_on_its_hidden_loss(small, cosine):
     field = small.index.field()
@@ -201,7 +193,6 @@ def test_rocchio_is_a_gradient_step_on_its_hidden_loss(small, cosine):
     np.testing.assert_allclose(found.scores, (vectors @ moved)[found.documents], atol=1e-10)
 
 
-@pytest.mark.spec("pointwise.rocchio")
 def test_rocchio_without_documents_scales_the_query(small):
     plain = VectorSpace(idf="smooth")
     model = Rocchio(model=plain, beta=0.0, gamma=0.0, alpha=2.0)
@@ -212,7 +203,6 @@ def test_rocchio_without_documents_scales_the_query(small):
         Rocchio(model=BM25())
 
 
-@pytest.mark.spec("pointwise.svm_feedback")
 def test_svm_feedback_is_the_pointwise_svm_of_one_query(small):
     labels = {str(d): int(d % 2) for d in range(10)}
     text = {"1": "w0 w1 w2 w3 w4"}

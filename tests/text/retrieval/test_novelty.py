@@ -9,14 +9,12 @@ from plackett.text.retrieval.queries import Queries
 from plackett.text.retrieval.svm_feedback import unit_vectors
 
 
-@pytest.mark.spec("conv.diversity")
 def test_full_weight_on_relevance_is_the_model(small):
     plain = BM25().search(small.index, small.texts, k=15)
     for model in (MarginalRelevance(trade_off=1.0), RiskMinimization(old_cost=0.0)):
         np.testing.assert_array_equal(model.search(small.index, small.texts, k=15).documents, plain.documents)
 
 
-@pytest.mark.spec("conv.diversity")
 def test_marginal_relevance_by_hand(small):
     first = BM25().search(small.index, small.texts, k=12)
     found = MarginalRelevance(trade_off=0.4, depth=12).search(small.index, small.texts, k=12)
@@ -36,7 +34,6 @@ def test_marginal_relevance_by_hand(small):
         assert (np.diff(found.of(q)[1]) <= 1e-12).all()
 
 
-@pytest.mark.spec("conv.risk_min")
 def test_the_share_of_new_text():
     background = np.array([0.25, 0.25, 0.25, 0.25])
     old = np.array([0.5, 0.5, 0.0, 0.0])
@@ -50,7 +47,6 @@ def test_the_share_of_new_text():
         )
 
 
-@pytest.mark.spec("conv.risk_min")
 def test_a_copy_moves_down():
     texts = ["jaguar car engine", "jaguar car engine", "jaguar engine forest cat"]
     index = Index.build([Document(str(i), {"body": text}) for i, text in enumerate(texts)])
@@ -58,7 +54,6 @@ def test_a_copy_moves_down():
     assert RiskMinimization(old_cost=1.0).search(index, "jaguar").documents.tolist() == [0, 2, 1]
 
 
-@pytest.mark.spec("conv.risk_min")
 def test_risk_by_hand(small):
     """At each rank the document with the least risk, all computed anew."""
     first = BM25().search(small.index, small.texts, k=8)
@@ -100,9 +95,6 @@ def test_scores_are_scaled_per_query():
     np.testing.assert_allclose(scaled(np.array([0, 2, 2, 4, 6]), scores), expected)
 
 
-SPEC = pytest.mark.spec("conv.relevance_propagation", "relational.baseline.propagation")
-
-
 def linked():
     return Index.build(
         [
@@ -114,7 +106,6 @@ def linked():
     )
 
 
-@SPEC
 @pytest.mark.parametrize("along", ["in", "out", "uniform-out", "site"])
 @pytest.mark.parametrize("terms", [False, True])
 def test_searches_and_scores_agree(along, terms):
@@ -125,7 +116,6 @@ def test_searches_and_scores_agree(along, terms):
     np.testing.assert_allclose(found.scores, scores)
 
 
-@SPEC
 def test_propagation_by_hand():
     index = linked()
     base = BM25().scores(index, "blue", [0, 3], [0, 1, 2])
@@ -138,7 +128,6 @@ def test_propagation_by_hand():
     np.testing.assert_allclose(same, base)
 
 
-@SPEC
 def test_propagated_terms():
     index = linked()
     queries = Queries(["whale"], index.analyzer)

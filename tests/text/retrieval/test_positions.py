@@ -56,7 +56,6 @@ def by_hand(query, words):
     ]
 
 
-@pytest.mark.spec("conv.proximity")
 def test_the_table_by_hand(small):
     queries = Queries(small.texts, small.index.analyzer)
     field = small.index.field()
@@ -65,7 +64,6 @@ def test_the_table_by_hand(small):
     np.testing.assert_allclose(table, np.array(expected, np.float32), rtol=1e-6)
 
 
-@pytest.mark.spec("conv.proximity")
 @pytest.mark.parametrize("distance", PROXIMITY[:4])
 def test_the_bonus(small, distance):
     column = PROXIMITY.index(distance)
@@ -82,7 +80,6 @@ def test_the_bonus(small, distance):
     np.testing.assert_allclose(both, base + 2.0 * found.ravel(), rtol=1e-6)
 
 
-@pytest.mark.spec("conv.proximity")
 def test_closer_is_better():
     values = [log(0.3 + exp(-gap)) for gap in range(1, 20)]
     assert (np.diff(values) < 0).all()
@@ -103,7 +100,6 @@ def pair_counts(words, a, b, window):
     return ordered, unordered
 
 
-@pytest.mark.spec("conv.mrf")
 def test_sequential_dependence_by_hand(small):
     mu, window = 20.0, 4
 
@@ -124,7 +120,6 @@ def test_sequential_dependence_by_hand(small):
     small.check(model, formula)
 
 
-@pytest.mark.spec("conv.mrf")
 def test_terms_alone_are_query_likelihood(small):
     pairs = small.pairs()
     alone = SequentialDependence(weights=(1.0, 0.0, 0.0), model=Dirichlet(mu=9))

@@ -6,7 +6,6 @@ from plackett import DataError
 from plackett.text.retrieval.reading import read_queries
 
 
-@pytest.mark.spec("infra.search_engine")
 @pytest.mark.parametrize(
     "text",
     [

@@ -44,14 +44,12 @@ def saturated(small, words, t, k1=1.2, b=0.75):
     return (k1 + 1) * tf / (tf + k1 * (1 - b + b * len(words) / small.average))
 
 
-@pytest.mark.spec("conv.bm25")
 @pytest.mark.parametrize("name", ["log", "smooth", "rsj", "lucene", "none"])
 def test_bm25(small, name):
     weight = idf(small, name)
     small.check(BM25(idf=name), lambda q, d: sum(weight(t) * saturated(small, d, t) for t in q if t in d))
 
 
-@pytest.mark.spec("conv.bm25")
 def test_bm25_of_repeated_query_terms(small):
     weight = idf(small, "lucene")
 
@@ -62,7 +60,6 @@ def test_bm25_of_repeated_query_terms(small):
     small.check(BM25(k3=7), formula)
 
 
-@pytest.mark.spec("conv.bm25")
 def test_bm25_limits(small):
     weight = idf(small, "lucene")
     small.check(BM25(k1=0), lambda q, d: sum(weight(t) for t in q if t in d))
@@ -71,13 +68,11 @@ def test_bm25_limits(small):
     small.check(BM25Plus(delta=0.5), plus)
 
 
-@pytest.mark.spec("conv.bm25")
 def test_a_term_saturates():
     index = Index.build([Document("a", {"body": "x " * 10_000}), Document("b", {"body": "y"})])
     assert BM25(b=0, idf="log").search(index, "x").scores[0] == pytest.approx(2.2 * log(2), rel=1e-3)
 
 
-@pytest.mark.spec("conv.bm25")
 def test_bm25f():
     rng = np.random.default_rng(0)
     words = [[rng.choice(list("vwxyz"), rng.integers(0, 6)).tolist() for _ in range(2)] for _ in range(20)]
@@ -120,14 +115,6 @@ LANGUAGE = {
 }
 
 
-@pytest.mark.spec(
-    "conv.lmir_jm",
-    "conv.lmir_dirichlet",
-    "conv.lmir_absdiscount",
-    "conv.lmir_laplace",
-    "conv.lmir_twostage",
-    "exercise.1.1–1.10",
-)
 @pytest.mark.parametrize("name", LANGUAGE)
 def test_query_likelihood(small, name):
     model, probability = LANGUAGE[name]
@@ -141,7 +128,6 @@ def test_query_likelihood(small, name):
     small.check(model, lambda q, d: sum(log(p(t, d)) for t in q if t in vocabulary))
 
 
-@pytest.mark.spec("conv.lmir_twostage", "conv.lmir_dirichlet", "conv.lmir_jm")
 def test_relations_of_the_smoothings(small):
     # a document without words has no maximum-likelihood model: leave those out
     documents = np.array([d for d, words in enumerate(small.documents) if words])
@@ -166,7 +152,6 @@ TF = {
 }
 
 
-@pytest.mark.spec("conv.tfidf")
 @pytest.mark.parametrize("name", TF)
 def test_tf_idf(small, name):
     weight = idf(small, "log")
@@ -178,7 +163,6 @@ def test_tf_idf(small, name):
     small.check(TFIDF(tf=name), formula)
 
 
-@pytest.mark.spec("conv.tfidf")
 def test_a_term_of_every_document_has_idf_0():
     index = Index.build([Document(str(i), {"body": "x" if i else "x y"}) for i in range(100)])
     assert TFIDF().search(index, "x").scores.max() == 0.0
@@ -186,7 +170,6 @@ def test_a_term_of_every_document_has_idf_0():
     assert TFIDF().search(index, "z").documents.size == 0
 
 
-@pytest.mark.spec("conv.vsm")
 @pytest.mark.parametrize("cosine", [False, True])
 def test_vector_space_is_a_product_of_vectors(small, cosine):
     field = small.index.field()
@@ -204,14 +187,12 @@ def test_vector_space_is_a_product_of_vectors(small, cosine):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.spec("conv.vsm")
 def test_a_document_is_its_own_neighbour(small):
     long = int(np.argmax([len(words) for words in small.documents]))
     text = " ".join(small.documents[long])
     assert VectorSpace().scores(small.index, [text], [0, 1], [long])[0] == pytest.approx(1.0)
 
 
-@pytest.mark.spec("conv.lsi")
 def test_lsi_of_full_rank_is_the_vector_space():
     from plackett.text import Analyzer
 
@@ -235,7 +216,6 @@ def test_lsi_of_full_rank_is_the_vector_space():
     assert ranked.documents.size == 6
 
 
-@pytest.mark.spec("conv.lsi")
 def test_lsi_search_and_scores_agree(small):
     model = LSI(k=5)
     found = model.search(small.index, small.texts, k=7)
@@ -245,7 +225,6 @@ def test_lsi_search_and_scores_agree(small):
     np.testing.assert_allclose(found.scores.reshape(-1, 7), -np.sort(-everything, axis=1)[:, :7], atol=1e-12)
 
 
-@pytest.mark.spec("conv.prp", "exercise.1.1–1.10")
 def test_binary_independence_is_bm25_of_presence(small):
     weight = idf(small, "rsj")
     small.check(BinaryIndependence(), lambda q, d: sum(weight(t) for t in set(q) if t in d))
@@ -254,7 +233,6 @@ def test_binary_independence_is_bm25_of_presence(small):
     np.testing.assert_allclose(BinaryIndependence().scores(small.index, small.texts, *pairs), bm25, atol=1e-9)
 
 
-@pytest.mark.spec("conv.prp")
 def test_no_order_is_better_than_that_of_probability():
     from itertools import permutations
 

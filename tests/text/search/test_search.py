@@ -12,7 +12,7 @@ import pytest
 from plackett import DataError
 from plackett.text import BM25, Analyzer, Document, Index, Queries, search
 from plackett.text.index.columns import strings
-from plackett.text.index.field import Field, Stream
+from plackett.text.index.field import Field, TermStream
 from plackett.text.search.query import parse
 from plackett.text.search.snippets import snippet
 from plackett.text.search.top_k import bm25_impacts, top_k
@@ -65,7 +65,6 @@ def both(document):
     return PLAIN.tokens(document.fields["title"]) + PLAIN.tokens(document.fields["body"])
 
 
-@pytest.mark.spec("infra.search_engine")
 @pytest.mark.parametrize("query", ["a", "a b", "b b e", "the", "zzz", "a zzz c"])
 @pytest.mark.parametrize("k", [1, 7, 100])
 def test_bm25_equals_the_formula(query, k):
@@ -102,7 +101,7 @@ def large_field(n_documents, seed=0):
     lengths = rng.integers(0, 4, n_documents)
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     terms = np.minimum(rng.geometric(0.3, offsets[-1]) - 1, 29).astype(np.int32)
-    return Field.from_stream("x", strings([b"%02d" % i for i in range(30)]), Stream(offsets, terms))
+    return Field.from_stream("x", strings([b"%02d" % i for i in range(30)]), TermStream(offsets, terms))
 
 
 @pytest.mark.parametrize("query", [[0], [0, 1, 2, 3], [12, 13], [29, 0], [25, 25]])
@@ -192,7 +191,6 @@ CASES = [
 ]
 
 
-@pytest.mark.spec("infra.search_engine")
 @pytest.mark.parametrize(("query", "matches"), CASES)
 def test_queries_find_what_they_say(query, matches):
     expected = {i for i, document in enumerate(DOCUMENTS) if matches(document)}

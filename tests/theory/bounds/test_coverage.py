@@ -23,7 +23,7 @@ from plackett.theory.bounds.u_statistic_surrogate import UStatisticSurrogateBoun
 from plackett.theory.bounds.u_statistic_vc import UStatisticVCBound
 from plackett.theory.risks.finite_world import FiniteWorld
 from plackett.theory.risks.risk import Risk
-from plackett.theory.stability_coefficients.rank_svm import (
+from plackett.theory.stability.rank_svm import (
     hinge_loss_bound,
     rank_svm_document_stability,
     rank_svm_query_stability,
@@ -62,7 +62,6 @@ def stump_errors(positive, negative):
     return (1 - above_p) * above_n
 
 
-@pytest.mark.spec("C-01", "C-02", "C-03")
 def test_uniform_bounds_of_the_pair_error_cover():
     rng = np.random.default_rng(0)
     m = n = 3000
@@ -89,7 +88,6 @@ def test_uniform_bounds_of_the_pair_error_cover():
     check(gaps, UStatisticVCBound(documents=800, vc=2, delta=DELTA))
 
 
-@pytest.mark.spec("C-04")
 def test_uniform_bound_of_a_surrogate_covers():
     world = circle_world().merged()
     risk = Risk(Exponential(), "document", "u-statistic")
@@ -101,7 +99,6 @@ def test_uniform_bound_of_a_surrogate_covers():
     check(gaps, UStatisticSurrogateBound(documents=400, vc=2, largest=1.0, vc_power=0.5, delta=DELTA))
 
 
-@pytest.mark.spec("C-05")
 def test_listwise_bound_covers():
     """ListMLE with linear strengths 2 + s, scaled to at most 1, of lists of four."""
     rng = np.random.default_rng(0)
@@ -125,7 +122,6 @@ def test_listwise_bound_covers():
     check(gaps, ListwiseBound(queries=150, documents=m, delta=DELTA))
 
 
-@pytest.mark.spec("C-06")
 def test_two_layer_bound_covers():
     world = circle_world(6, seed=1)
     risk = Risk("pairwise 0-1", "two-layer", "u-statistic")
@@ -137,7 +133,6 @@ def test_two_layer_bound_covers():
     check(gaps, TwoLayerBound(queries=60, documents=40, vc=1, delta=DELTA))
 
 
-@pytest.mark.spec("M-04", "M-05", "M-06")
 def test_margin_bounds_cover():
     world = circle_world(1)
     pairs, norm = 2500, 3.0
@@ -159,7 +154,6 @@ def test_margin_bounds_cover():
         assert (np.array(gaps[bound.rho]) <= bound.value).mean() >= 1 - DELTA and not bound.vacuous
 
 
-@pytest.mark.spec("S-07", "S-11", "S-12", "D-03")
 def test_bounds_of_ranking_svm_with_uneven_queries_cover():
     """The query-level risk of a function that was trained on the pair-level one."""
     world = circle_world(5, seed=4)
@@ -192,7 +186,6 @@ def test_bounds_of_ranking_svm_with_uneven_queries_cover():
     assert (gaps <= worst.value).all() and each.max() < moments.value < worst.value
 
 
-@pytest.mark.spec("D-01", "S-15")
 @pytest.mark.parametrize("level", ["document", "query"])
 def test_bounds_of_support_vector_machines_cover(level):
     """Trained on the sample, whose risk the bound compares with that of the world."""

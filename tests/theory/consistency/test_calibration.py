@@ -24,7 +24,6 @@ CLOSED = {
 }
 
 
-@pytest.mark.spec("E-01")
 @pytest.mark.parametrize("name", CLOSED)
 def test_transform_has_its_closed_form(name):
     phi, scale, closed, worked = CLOSED[name]
@@ -35,7 +34,6 @@ def test_transform_has_its_closed_form(name):
         assert psi.inverse(closed(x)) == pytest.approx(x, abs=1e-4)
 
 
-@pytest.mark.spec("E-01", "E-16")
 @pytest.mark.parametrize("loss", [Hinge(), Exponential(), Logistic(), SquaredHinge(margin=1.0)], ids=lambda l: l.name)
 def test_pair_losses_of_the_library_are_calibrated(loss):
     """Ranking SVM, RankBoost and RankNet: a small excess of the surrogate means a small excess of the pair error."""
@@ -48,7 +46,6 @@ def test_what_is_not_calibrated_is_found_out():
     assert CalibrationTransform(Fidelity()).calibrated  # bounded and not convex, yet calibrated
 
 
-@pytest.mark.spec("E-01")
 @pytest.mark.parametrize("name", ["exponential", "hinge", "logistic", "square"])
 def test_regret_inequality_on_random_pair_distributions(name):
     """Over all antisymmetric pair functions: the best error of a pair of posterior ρ is min(ρ, 1 − ρ)."""
@@ -70,7 +67,6 @@ def test_regret_inequality_on_random_pair_distributions(name):
     assert largest > 0.2
 
 
-@pytest.mark.spec("E-01")
 def test_inverse_uses_the_convex_hull_where_the_transform_is_not_convex():
     psi = CalibrationTransform(lambda z: np.clip(1 - z, 0, 2) + 0.2 * np.sqrt(np.clip(-z, 0, 1)))
     x = np.linspace(0, 1, 21)

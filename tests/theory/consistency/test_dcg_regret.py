@@ -12,7 +12,6 @@ from plackett.theory.consistency.inversion_bound import ndcg_inversion_bound
 from plackett.theory.consistency.sampled_ranks import sampled_dcg, sampled_ranks
 
 
-@pytest.mark.spec("E-02", "E-16")
 def test_regression_bounds_the_loss_of_dcg():
     rng = np.random.default_rng(0)
     ratios = []
@@ -30,7 +29,6 @@ def test_regression_bounds_the_loss_of_dcg():
     assert dcg_regret_bound([3.0, 100.0], [1.0, 2.0]) > 0  # the converse fails: right order, large loss
 
 
-@pytest.mark.spec("E-02")
 def test_subset_square_has_its_gradient_and_pushes_the_worst_irrelevant_down():
     rng = np.random.default_rng(0)
     data = pk.RankingDataset.from_arrays(None, [2, 1, 0, 0, 0])
@@ -51,7 +49,6 @@ def test_subset_square_has_its_gradient_and_pushes_the_worst_irrelevant_down():
     assert found[-1] == pytest.approx(0.2, abs=0.02)
 
 
-@pytest.mark.spec("E-17")
 def test_inverted_gains_bound_ndcg_and_the_bound_is_attained():
     rng = np.random.default_rng(0)
     best = 0.0
@@ -70,7 +67,6 @@ def test_inverted_gains_bound_ndcg_and_the_bound_is_attained():
     assert best == pytest.approx(1.0)
 
 
-@pytest.mark.spec("E-19")
 def test_sampled_ranks_and_linear_dcg_are_unbiased_and_logarithmic_dcg_is_not():
     rng = np.random.default_rng(0)
     m, p = 30, 0.4
@@ -97,7 +93,6 @@ def test_sampled_ranks_and_linear_dcg_are_unbiased_and_logarithmic_dcg_is_not():
     assert np.mean(logs) - exact_log > 4 * np.std(logs) / np.sqrt(len(logs))  # biased upwards
 
 
-@pytest.mark.spec("E-19")
 def test_sampled_ranks_of_several_queries_with_ties_are_the_loop():
     rng = np.random.default_rng(1)
     qid = rng.integers(0, 4, 30)

@@ -23,7 +23,6 @@ from plackett.theory.risks.permutation_zero_one import TopKZeroOne
 MIXED = PermutationSpace({(0, 1, 2): 0.20, (0, 2, 1): 0.20, (1, 2, 0): 0.35, (2, 1, 0): 0.25})
 
 
-@pytest.mark.spec("E-03", "E-18")
 def test_spaces_are_distributions_with_the_right_marginals():
     theta = [0.7, -0.2, 0.4, 0.0]
     space = PermutationSpace.plackett_luce(theta)
@@ -40,7 +39,6 @@ def test_spaces_are_distributions_with_the_right_marginals():
         PermutationSpace({(0, 0): 1.0})
 
 
-@pytest.mark.spec("E-03")
 def test_plackett_luce_preserves_the_order_of_its_scores_and_uniform_preserves_none():
     theta = np.array([0.5, -1.0, 0.5, 2.0])
     found = preserved_pairs(PermutationSpace.plackett_luce(theta))
@@ -50,7 +48,6 @@ def test_plackett_luce_preserves_the_order_of_its_scores_and_uniform_preserves_n
         assert is_order_preserving(PermutationSpace.order_preserving(4, random_state=seed))
 
 
-@pytest.mark.spec("E-06")
 def test_top_k_conditions_get_weaker_with_smaller_k_and_meet_the_full_one():
     counts = {1: 0, 2: 0, 3: 0, None: 0}
     rng = np.random.default_rng(0)
@@ -65,7 +62,6 @@ def test_top_k_conditions_get_weaker_with_smaller_k_and_meet_the_full_one():
     assert counts[2] > 0
 
 
-@pytest.mark.spec("E-06")
 def test_true_risks_are_those_of_plain_loops():
     for k in (1, 2, 3):
         risks = true_risks(TopKZeroOne(k), MIXED)
@@ -80,7 +76,6 @@ def test_true_risks_are_those_of_plain_loops():
         assert risk == pytest.approx(wrong)
 
 
-@pytest.mark.spec("E-04")
 def test_listwise_losses_are_order_sensitive_and_blind_ones_are_not():
     for loss in (ListMLELoss(), ListNetLoss()):
         found = order_sensitivity(loss, 4, n_scores=20)
@@ -102,7 +97,6 @@ def test_listwise_losses_are_order_sensitive_and_blind_ones_are_not():
     assert found.violations["exchange"] > 0 and found.example["condition"] == "exchange"
 
 
-@pytest.mark.spec("E-07")
 def test_top_k_sensitivity_with_the_equality_clause():
     """Full ListMLE sees how the rest is ordered: 36 pairs of orders at k = 1, 12 at k = 2, none at k = 3."""
     for k, per_point in ((1, 36), (2, 12), (3, 0)):
@@ -112,7 +106,6 @@ def test_top_k_sensitivity_with_the_equality_clause():
         assert order_sensitivity(ListMLELoss(k=k), 4, k=k, n_scores=15).holds
 
 
-@pytest.mark.spec("E-09", "E-07")
 def test_top_k_labels_make_listnet_blind_beyond_k():
     def mapped(k):
         def loss(scores, orders):
@@ -131,7 +124,6 @@ def test_top_k_labels_make_listnet_blind_beyond_k():
     assert order_sensitivity(ListNetLoss(), 4, k=1, n_scores=4).violations["blind"] > 0
 
 
-@pytest.mark.spec("E-09")
 def test_top_k_labels():
     data = pk.RankingDataset.from_arrays(None, [3, 1, 4, 2, 0, -1, 1, 0, 2, 2, 2], [0] * 6 + [1] * 2 + [2] * 3)
     found = pk.theory.top_k_labels(data, 2).y
@@ -145,7 +137,6 @@ def test_top_k_labels():
     assert (whole == data.y).all()
 
 
-@pytest.mark.spec("E-18", "E-05")
 def test_minimiser_of_listmle_is_the_plackett_luce_model():
     theta = np.array([0.9, -0.3, 0.1, -0.7])
     found = expected_minimiser(ListMLELoss(), PermutationSpace.plackett_luce(theta))
@@ -153,7 +144,6 @@ def test_minimiser_of_listmle_is_the_plackett_luce_model():
     assert found.spread < 1e-4 and found.gradient < 1e-6
 
 
-@pytest.mark.spec("E-18")
 @pytest.mark.parametrize("loss", [ListMLELoss(), ListNetLoss(), Logistic(), Square(), Hinge()], ids=lambda l: l.name)
 def test_minimiser_is_not_beaten_nearby_and_not_by_a_grid(loss):
     space = PermutationSpace.random(3, random_state=5, concentration=2.0)
@@ -166,7 +156,6 @@ def test_minimiser_is_not_beaten_nearby_and_not_by_a_grid(loss):
             assert space.probabilities @ evaluate(other)[0] >= found.risk - 1e-9
 
 
-@pytest.mark.spec("E-05")
 def test_minimiser_of_listmle_sorts_like_the_mode_on_order_preserving_spaces():
     for seed in range(40):
         space = PermutationSpace.order_preserving(3, random_state=seed, noise=1.0)
@@ -174,7 +163,6 @@ def test_minimiser_of_listmle_sorts_like_the_mode_on_order_preserving_spaces():
         assert np.argsort(-found.scores).tolist() == space.mode.tolist()
 
 
-@pytest.mark.spec("E-08")
 def test_worked_example_of_the_top_one_loss():
     full = expected_minimiser(ListMLELoss(), MIXED).scores
     assert full == pytest.approx([-0.464, 0.282, 0.182], abs=6e-4)
@@ -190,7 +178,6 @@ def test_worked_example_of_the_top_one_loss():
     assert ListMLELoss(k=1)(s, data) == pytest.approx(-s[0] + np.log(np.exp(s).sum()))
 
 
-@pytest.mark.spec("E-13")
 def test_order_preserving_spaces_are_separable_and_transitive_with_the_best_order():
     weights = np.array([1.0, 0.6, 0.2, 0.0])
     for seed in range(15):

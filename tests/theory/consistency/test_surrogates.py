@@ -11,11 +11,11 @@ from plackett.theory.consistency.generalised_listwise import weighted_list_surro
 from plackett.theory.consistency.generalised_pairwise import pair_surrogate_conditions, weighted_pair_surrogate
 from plackett.theory.consistency.minimiser import expected_minimiser
 from plackett.theory.consistency.order_losses import order_loss
+from plackett.theory.consistency.pairwise_01 import pair_loss_curve
 from plackett.theory.consistency.permutation_space import PermutationSpace, all_orders
 from plackett.theory.consistency.separability import separability
 from plackett.theory.consistency.true_risks import true_risks
 from plackett.theory.consistency.weighted_kendall_loss import WeightedKendall, kendall_dcg_gap
-from plackett.theory.pairwise_01 import pair_loss_curve
 
 DISCOUNT = (1.0, 0.5, 0.2, 0.0)
 
@@ -30,7 +30,6 @@ def brute(s, y, D):
     return sum(D(u, v) for u in range(len(s)) for v in range(u + 1, len(s)) if s[order[u]] <= s[order[v]])
 
 
-@pytest.mark.spec("E-11")
 def test_weighted_kendall_is_the_double_loop():
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 12, 40)
@@ -50,7 +49,6 @@ def test_weighted_kendall_is_the_double_loop():
     assert WeightedKendall().sums(s, data) == pytest.approx(pk.theory.PairZeroOne("loss").sums(s, data))
 
 
-@pytest.mark.spec("E-11")
 def test_equal_labels_are_no_pair_and_rows_may_come_in_any_order():
     rng = np.random.default_rng(1)
     y, s = np.array([2.0, 2, 1, 1, 0, 0, -1]), rng.permutation(7).astype(float)
@@ -62,7 +60,6 @@ def test_equal_labels_are_no_pair_and_rows_may_come_in_any_order():
         assert loss.sums(s[rows], pk.RankingDataset.from_arrays(None, y[rows])) == pytest.approx([expected])
 
 
-@pytest.mark.spec("E-12")
 def test_difference_weights_are_dcg_with_linear_discounts():
     rng = np.random.default_rng(0)
     for _ in range(100):
@@ -72,7 +69,6 @@ def test_difference_weights_are_dcg_with_linear_discounts():
         assert lost == pytest.approx(kendall, abs=1e-10)
 
 
-@pytest.mark.spec("E-14")
 def test_conditions_on_pair_losses():
     for loss, fits in ((Logistic(), True), (Exponential(), True), (Sigmoid(), True), (Hinge(), False)):
         assert pair_surrogate_conditions(lambda z, loss=loss: pair_loss_curve(loss, z)).all == fits
@@ -81,7 +77,6 @@ def test_conditions_on_pair_losses():
     assert not pair_surrogate_conditions(lambda z: -z).non_negative
 
 
-@pytest.mark.spec("E-14", "E-15")
 def test_surrogates_without_weights_are_the_losses_of_the_library():
     rng = np.random.default_rng(0)
     orders = all_orders(4)
@@ -100,7 +95,6 @@ def test_surrogates_without_weights_are_the_losses_of_the_library():
         assert slope == pytest.approx(surrogate(s, orders)[1] @ step, rel=1e-4, abs=1e-11)
 
 
-@pytest.mark.spec("E-14", "E-15", "E-16")
 def test_weights_make_surrogates_agree_with_weighted_kendall():
     """On order-preserving spaces, all of them."""
     true = WeightedKendall(DISCOUNT[:3])
@@ -112,7 +106,6 @@ def test_weights_make_surrogates_agree_with_weighted_kendall():
             assert np.argsort(-found.scores).tolist() == best
 
 
-@pytest.mark.spec("E-13", "E-14", "E-16")
 def test_unweighted_surrogates_miss_weighted_optima():
     """On separable, transitive spaces that are not order preserving; weights help there, but are no guarantee."""
     weights = (1.0, 0.1, 0.0)

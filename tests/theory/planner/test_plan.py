@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 import plackett as pk
 from plackett.cli.app import app
-from plackett.studies.labelling_tradeoff import labelling_tradeoff
 from plackett.theory.planner.learning_curve import LearningCurve, hide_documents, learning_curve
 from plackett.theory.planner.plan import Answer, _edge_notes, _sentence, plan
 from plackett.theory.planner.simulation import simulate_labelling
@@ -29,7 +28,6 @@ def test_splits_spend_the_budget_inside_the_limits():
         splits_of(1000, max_queries=10, max_documents=20)
 
 
-@pytest.mark.spec("D-07")
 def test_both_ends_are_worse_than_the_middle():
     found = simulate_labelling(
         600, world=PlantedWorld(n_features=20, query_noise=1.0), queries=[1, 20, 60, 300], n_repeats=6
@@ -40,21 +38,6 @@ def test_both_ends_are_worse_than_the_middle():
     assert found.best in (1, 2)
     assert (found.gap <= found.bound).all() and found.gap[0] > found.gap[2]
     assert found.documents.tolist() == [600, 30, 10, 2]
-
-
-@pytest.mark.full
-@pytest.mark.spec("D-07")
-def test_the_best_number_of_queries_falls_with_the_number_of_features():
-    study = labelling_tradeoff(n_features=(3, 30))
-    best = [study.frame.filter(features=str(d)).sort("pair error")["queries"][0] for d in (3, 30)]
-    assert best[0] > best[1]
-
-
-@pytest.mark.spec("D-07")
-def test_the_study_has_a_row_for_every_split_and_a_chart():
-    study = labelling_tradeoff(budget=40, n_features=(2, 3), n_repeats=2)
-    assert study.frame.height == 2 * splits_of(40)[0].size and len(study.notes) == 2
-    assert tree.fromstring(study.to_svg()).tag.endswith("svg")
 
 
 def test_documents_are_hidden_and_nothing_else():
@@ -80,7 +63,6 @@ def test_a_curve_that_follows_the_law_is_carried_on_rightly():
     assert curve.predict(1000, 30).value > curve.predict(100, 30).value
 
 
-@pytest.mark.spec("C-07", "D-07")
 def test_the_plan_is_good_where_the_truth_is_known():
     """A pilot of 80 queries; the split that it recommends is nearly the best of all splits, tried out."""
     world = PlantedWorld(n_features=6, query_noise=1.0, seed=3)
@@ -206,7 +188,9 @@ def test_command_line(tmp_path):
     assert shown.exit_code == 0, shown.output
     assert "300 judgements" in shown.output and "By your pilot, spend" in shown.output
     assert out.read_text("utf-8").startswith("<svg")
-    record = json.loads(runner.invoke(app, ["plan", "-j", "100", "--features", "2", "--repeats", "1", "--json"]).stdout)
+    record = json.loads(
+        runner.invoke(app, ["plan", "-j", "100", "--n-features", "2", "--repeats", "1", "--json"]).stdout
+    )
     assert record["judgements"] == 100 and [a["method"] for a in record["answers"]] == ["bound", "simulation"]
     for bad, message in (
         (["plan"], "give --judgements"),

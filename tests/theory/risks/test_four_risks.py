@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from plackett.losses import Hinge
 from plackett.theory.risks.conventions import Convention
@@ -11,7 +10,6 @@ from plackett.theory.risks.finite_world import FiniteWorld
 from plackett.theory.risks.four_risks import four_risks
 
 
-@pytest.mark.spec("A-01")
 def test_excess_is_at_most_twice_the_gap_and_true_excess_at_most_that_of_the_hinge():
     rng = np.random.default_rng(0)
     angles = np.linspace(0, 2 * np.pi, 12, endpoint=False)

@@ -50,7 +50,6 @@ COSTS = {"none": 0.0, "half": 0.5, "loss": 1.0}
 ZERO_ONE = {tie: (lambda z, c=cost: float(z < 0) + c * (z == 0)) for tie, cost in COSTS.items()}
 
 
-@pytest.mark.spec("A-02", "A-06", "A-09")
 def test_pointwise_risks_are_the_loops_and_weigh_queries_as_their_framework_says():
     data, s = made()
     values = 0.5 * (s - data.y) ** 2
@@ -73,7 +72,6 @@ def test_pointwise_risks_are_the_loops_and_weigh_queries_as_their_framework_says
     assert Risk(Square(), "document")(scores, twice) != pytest.approx(Risk(Square(), "document")(s, data))
 
 
-@pytest.mark.spec("A-03", "A-04", "A-05")
 @pytest.mark.parametrize("tie", ["none", "half", "loss"])
 def test_document_pair_risks_are_the_loops(tie):
     data, s = made((60,))
@@ -86,7 +84,6 @@ def test_document_pair_risks_are_the_loops(tie):
     assert observed == pytest.approx(sum(p[0] for p in parts) / sum(p[1] for p in parts))
 
 
-@pytest.mark.spec("A-05", "A-07", "A-10", "A-11")
 @pytest.mark.parametrize("name", PHI)
 def test_query_pair_risks_are_the_loops(name):
     loss, phi = PHI[name]
@@ -101,14 +98,12 @@ def test_query_pair_risks_are_the_loops(name):
     assert Risk(loss.replace(normalize=True))(s, data) == pytest.approx(Risk(loss)(s, data))
 
 
-@pytest.mark.spec("A-07")
 def test_every_query_weighs_one_over_n():
     data, s = made((3, 30))
     losses = query_level_losses("pairwise 0-1", s, data)
     assert Risk("pairwise 0-1", "subset", "average")(s, data) == pytest.approx(losses.mean())
 
 
-@pytest.mark.spec("A-05")
 def test_average_view_over_all_pairs_listed_once_is_the_u_statistic_up_to_label_ties():
     data, s = made((12,), levels=12)
     unequal = as_associate_loss("pairwise 0-1").associates.labelled(data)[0]
@@ -119,7 +114,6 @@ def test_average_view_over_all_pairs_listed_once_is_the_u_statistic_up_to_label_
     assert Risk("pairwise 0-1", "document", "average")(s, few) != pytest.approx(average)
 
 
-@pytest.mark.spec("A-04")
 def test_bipartite_risk_of_normal_scores_has_the_closed_form():
     from scipy.special import ndtr
 
@@ -134,7 +128,6 @@ def test_bipartite_risk_of_normal_scores_has_the_closed_form():
     assert Risk("pairwise 0-1", "document", "bipartite")([0.9, 0.5, 0.5, 0.5, 0.1], tied) == 0
 
 
-@pytest.mark.spec("A-08")
 def test_listwise_risk_does_not_depend_on_how_documents_are_numbered():
     data, s = made()
     value = Risk(ListNetLoss(), "subset")(s, data)
@@ -146,7 +139,6 @@ def test_listwise_risk_does_not_depend_on_how_documents_are_numbered():
     assert Risk("nDCG@3", "subset")(s, data) == pytest.approx(1 - pk.evaluate(data, s, ["nDCG@3"]).mean["nDCG@3"])
 
 
-@pytest.mark.spec("A-12")
 def test_sub_lists_of_two_are_logistic_pairs_and_of_all_the_whole_list():
     data, s = made((6, 8), levels=9)
     pairs = Risk(Logistic(), "two-layer", "u-statistic")(s, data)
@@ -163,7 +155,6 @@ def test_sub_lists_of_two_are_logistic_pairs_and_of_all_the_whole_list():
     assert near < 0.2 * far
 
 
-@pytest.mark.spec("A-15")
 @pytest.mark.parametrize(("name", "scale"), [("hinge", 1.0), ("exponential", 1.0), ("logistic", 1 / math.log(2))])
 def test_surrogate_risks_bound_the_pair_errors_and_leave_label_ties_out(name, scale):
     loss, _ = PHI[name]
@@ -195,7 +186,6 @@ def score(X):
     return X[:, 0] - 0.5 * X[:, 1]
 
 
-@pytest.mark.spec("A-16", "A-03", "A-10", "A-11", "A-12", "A-09")
 @pytest.mark.parametrize(
     ("risk", "draw"),
     [
@@ -220,7 +210,6 @@ def test_empirical_risks_are_unbiased_for_the_exact_one(risk, draw):
     assert exact > 0.05 and np.std(found) > 0  # something to be wrong about
 
 
-@pytest.mark.spec("A-09")
 def test_pooling_is_biased_where_long_lists_are_hard():
     """A query with many documents that is always wrong, and one with few that is always right."""
     world = FiniteWorld([[[0.0], [1.0]], [[0.0], [1.0]]], [[0, 1], [1, 0]])
@@ -232,7 +221,6 @@ def test_pooling_is_biased_where_long_lists_are_hard():
     assert Risk("pairwise 0-1", "document", "average")(s(data.X), data) > 0.9
 
 
-@pytest.mark.spec("A-16")
 def test_losses_of_a_query_go_together_only_where_queries_differ():
     def correlation(query_noise):
         world = PlantedWorld(n_features=4, query_noise=query_noise, noise=0.3)
@@ -245,7 +233,6 @@ def test_losses_of_a_query_go_together_only_where_queries_differ():
     assert correlation(3.0) > 0.05
 
 
-@pytest.mark.spec("A-03", "A-05")
 def test_standard_errors_are_the_deviations_of_fresh_samples():
     world = a_world()
     cases = [
@@ -266,7 +253,6 @@ def test_standard_errors_are_the_deviations_of_fresh_samples():
     assert small / large == pytest.approx(2.0, rel=0.25)
 
 
-@pytest.mark.spec("A-04")
 def test_bipartite_standard_error_is_that_of_two_samples():
     def draw(i):
         rng = np.random.default_rng(i)
@@ -279,7 +265,6 @@ def test_bipartite_standard_error_is_that_of_two_samples():
     assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
 
 
-@pytest.mark.spec("S-01", "S-02", "S-03", "S-04")
 def test_one_interface_serves_documents_pairs_and_lists():
     data, s = made((4, 6))
     for loss in (Square(), Hinge(), ListNetLoss()):
@@ -290,7 +275,6 @@ def test_one_interface_serves_documents_pairs_and_lists():
         assert Risk(loss)(s, data) == pytest.approx(query_level_losses(loss, s, data).mean())
 
 
-@pytest.mark.spec("S-02")
 def test_query_level_loss_tends_to_its_expectation():
     world = FiniteWorld([[[0.0], [1.0], [2.0]]], [[0, 1, 0]], [[0.2, 0.5, 0.3]])
     exact = world.expected(Risk(Square(), "two-layer"), lambda X: X[:, 0])
@@ -301,7 +285,6 @@ def test_query_level_loss_tends_to_its_expectation():
     assert miss[1] < 0.01 and miss[1] < miss[0]
 
 
-@pytest.mark.spec("S-16")
 def test_pair_level_minus_query_level_is_the_sum_of_the_parts():
     data, s = made((3, 9, 5, 1))
     found = risk_levels(Hinge(), s, data)
@@ -312,7 +295,6 @@ def test_pair_level_minus_query_level_is_the_sum_of_the_parts():
     assert equal.associate_level == pytest.approx(equal.query_level)
 
 
-@pytest.mark.spec("A-14", "E-06")
 def test_true_losses_relate_as_they_should():
     from plackett.theory.risks.permutation_zero_one import PermutationZeroOne, TopKZeroOne
 

@@ -10,6 +10,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.aggregation.orderings.preference import Preference, as_preference
 
+__all__ = ["Ordering"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ordering:
@@ -22,8 +24,6 @@ class Ordering:
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
 
     def _scores(self, preference: Preference, offsets: np.ndarray, keys: np.ndarray) -> np.ndarray:
         raise NotImplementedError

@@ -17,6 +17,8 @@ from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
 from plackett.permutation_models._moves import MOST_PASSES, improve
 
+__all__ = ["ExactOrder"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExactOrder(Ordering):
@@ -40,12 +42,11 @@ class ExactOrder(Ordering):
     References
     ----------
     Cohen, Schapire, Singer: Learning to order things. Journal of Artificial Intelligence Research 1999.
+    Kemeny: Mathematics without numbers. Daedalus 1959.
     """
 
     name: ClassVar[str] = "ExactOrder"
     aliases: ClassVar[tuple[str, ...]] = ("exact",)
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Kemeny 1959; Cohen, Schapire, Singer 1999"
 
     exact: int = 12
 

@@ -14,6 +14,8 @@ from plackett.aggregation.orderings._tables import blocks_of_majority, preferenc
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
 
+__all__ = ["GreedyOrder"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyOrder(Ordering):
@@ -44,8 +46,6 @@ class GreedyOrder(Ordering):
 
     name: ClassVar[str] = "GreedyOrder"
     aliases: ClassVar[tuple[str, ...]] = ("greedy",)
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.greedy_order",)
-    paper: ClassVar[str] = "Cohen, Schapire, Singer 1999"
 
     components: bool = True
 

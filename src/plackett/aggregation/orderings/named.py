@@ -8,6 +8,8 @@ from typing import Any
 from plackett._names.catalogue import find
 from plackett.aggregation.orderings.base import Ordering
 
+__all__ = ["find_ordering"]
+
 
 def find_ordering(order: Any, **parameters: Any) -> Ordering:
     """The ordering method with this name, given those of the parameters that it has; an object is returned unchanged.

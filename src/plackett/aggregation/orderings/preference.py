@@ -9,6 +9,8 @@ import numpy as np
 
 from plackett._base.errors import DataError
 
+__all__ = ["agreement", "symmetrised"]
+
 #: ``h(first, second)``: for arrays of row numbers, the probability that each row of the first belongs before that of
 #: the second, with h(u, v) + h(v, u) = 1. It is called with many pairs at a time.
 Preference = Callable[[np.ndarray, np.ndarray], np.ndarray]

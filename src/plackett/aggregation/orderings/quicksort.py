@@ -13,6 +13,8 @@ from plackett._kernels.randomness import mix
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference
 
+__all__ = ["QuickSort"]
+
 #: Probability of coming before, from the preference.
 _DECISIONS = {
     "draw": lambda h: h,
@@ -61,8 +63,6 @@ class QuickSort(Ordering):
 
     name: ClassVar[str] = "QuickSort"
     aliases: ClassVar[tuple[str, ...]] = ("quicksort",)
-    _ids: ClassVar[tuple[str, ...]] = ("M-29", "M-30")
-    paper: ClassVar[str] = "Ailon, Mohri 2010"
 
     k: int | None = None
     decide: str = "majority"

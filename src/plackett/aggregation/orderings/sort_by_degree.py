@@ -10,6 +10,8 @@ import numpy as np
 from plackett.aggregation.orderings.base import Ordering
 from plackett.aggregation.orderings.preference import Preference, pair_blocks
 
+__all__ = ["SortByDegree"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class SortByDegree(Ordering):
@@ -35,8 +37,6 @@ class SortByDegree(Ordering):
 
     name: ClassVar[str] = "SortByDegree"
     aliases: ClassVar[tuple[str, ...]] = ("degree",)
-    _ids: ClassVar[tuple[str, ...]] = ("M-27",)
-    paper: ClassVar[str] = "Balcan, Bansal, Beygelzimer, Coppersmith, Langford, Sorkin 2008"
 
     def _scores(self, preference: Preference, offsets: np.ndarray, keys: np.ndarray) -> np.ndarray:
         n = int(offsets[-1])

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.features import dataset_rows
 from plackett.clicks.log import ClickLog
 from plackett.clicks.pairs import PairTable
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import ids_array
+
+__all__ = ["labelled_dataset", "page_dataset"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,6 @@ class Join:
         )
 
 
-@fulfils("clicks.labels")
 def labelled_dataset(labels: Any, features: RankingDataset, *, weighted: bool = False, keep_all: bool = False) -> Join:
     """Join labels (query, document, label, weight) with the features of a dataset.
 
@@ -88,7 +88,6 @@ def labelled_dataset(labels: Any, features: RankingDataset, *, weighted: bool = 
     return Join(data, int((~known).sum()), lost, int((~labelled).sum()))
 
 
-@fulfils()
 def page_dataset(log: ClickLog, features: RankingDataset, *, weight: Any = None) -> Join:
     """Join every page of a log with features: a query per page, clicks as labels, ranks as positions.
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["discount_clicks"]
 
 
 def good_turing(counts: np.ndarray, *, smooth: bool = True) -> np.ndarray:
@@ -59,12 +60,15 @@ def good_turing(counts: np.ndarray, *, smooth: bool = True) -> np.ndarray:
     return out
 
 
-@fulfils("clicks.smooth.discount", paper="Gao, Yuan, Li, Deng, Nie 2009")
 def discount_clicks(log: ClickLog, *, smooth: bool = True) -> pl.DataFrame:
     """Clicks of shown pairs, discounted so that pairs without a click get their share: query, document, label, weight.
 
     A log is a sample: a pair that was shown but not clicked may still deserve some clicks. `good_turing` moves as many
     clicks to these pairs as there are pairs with one click. The sum of all clicks stays the same.
+
+    References
+    ----------
+    Gao, Yuan, Li, Deng, Nie: Smoothing clickthrough data for web search ranking. SIGIR 2009.
 
     Examples
     --------

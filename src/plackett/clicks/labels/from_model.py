@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.models.ctr import IndependentClickModel
 
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["examined_labels", "model_labels", "model_preferences"]
 
-@fulfils("clicks.labels")
+
 def model_labels(
     model: ClickModel, *, grades: int | None = None, thresholds: Any = None, min_shown: float = 0.0
 ) -> pl.DataFrame:
@@ -59,7 +59,6 @@ def model_labels(
     return frame.select("query", "document", pl.Series("label", value), pl.col("shown").alias("weight"))
 
 
-@fulfils("clicks.labels")
 def examined_labels(model: ClickModel) -> pl.DataFrame:
     """Clicks per examination of each pair, and its expected examinations: query, document, label, weight.
 
@@ -89,7 +88,6 @@ def examined_labels(model: ClickModel) -> pl.DataFrame:
     return frame.select("query", "document", pl.Series("label", rate), pl.Series("weight", examined))
 
 
-@fulfils("clicks.labels")
 def model_preferences(model: ClickModel, *, confidence: float = 0.9, most_per_query: int | None = None) -> pl.DataFrame:
     """Pairs of documents of a query of which one is probably more relevant: query, winner, loser, weight.
 

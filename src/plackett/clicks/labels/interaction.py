@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["InteractionModel"]
 
 
 @kernel
@@ -128,9 +130,6 @@ class InteractionModel:
     Agichtein, Brill, Dumais, Ragno: Learning user interaction models for predicting web search result preferences.
     SIGIR 2006.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.interaction",)
-    paper: ClassVar[str] = "Agichtein, Brill, Dumais, Ragno 2006"
 
     def __init__(self, ranker: Any = None, *, query_text: Any = None, document_text: Any = None) -> None:
         self.ranker, self.query_text, self.document_text = ranker, query_text, document_text

@@ -9,7 +9,6 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._names.nearest import hint
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.data._tables import id_series
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
     from plackett.data.dataset import RankingDataset
     from plackett.data.preferences import Preferences
+
+__all__ = ["click_preferences"]
 
 #: Names of the rules, in the order of their numbers in the kernel.
 RULES = ("skip-above", "last-click-skip-above", "earlier-click", "skip-previous", "no-click-next")
@@ -62,7 +63,6 @@ def _pairs(lo, hi, offsets, clicked, order, rule, counts, winner, loser):  # typ
             counts[page] = n
 
 
-@fulfils(paper="Joachims, Granka, Pan, Hembrooke, Gay 2005")
 def click_preferences(log: ClickLog, rule: str = "skip-above", *, min_pages: float = 1.0) -> pl.DataFrame:
     """Preferences of documents of each query by one of Joachims' rules: query, winner, loser, weight.
 

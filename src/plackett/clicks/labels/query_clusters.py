@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.labels.random_walk import click_matrix
 from plackett.clicks.log import ClickLog
 from plackett.data._tables import id_series
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["click_bicliques", "query_clusters", "similarity_over_time"]
 
 
 def _words(queries: np.ndarray) -> Any:
@@ -70,7 +71,6 @@ def query_similarity(log: ClickLog, *, words: float = 0.5, clicks: float = 0.5, 
     return csr_matrix(sum(parts[1:], parts[0]))
 
 
-@fulfils("clicks.querycluster", paper="Wen, Nie, Zhang 2002")
 def query_clusters(
     log: ClickLog,
     *,
@@ -114,7 +114,6 @@ def query_clusters(
     return pl.DataFrame([id_series("query", log.queries), pl.Series("cluster", labels)])
 
 
-@fulfils("clicks.querycluster", paper="Yi, Maghoul 2009")
 def click_bicliques(
     log: ClickLog,
     *,
@@ -195,7 +194,6 @@ def click_bicliques(
     return pl.DataFrame([*lists, pl.Series("clicks", clicks[kept])])
 
 
-@fulfils("clicks.querycluster", paper="Zhao, Hoi, Liu, Wang, Lyu, Ma 2006")
 def similarity_over_time(log: ClickLog, query: Any, other: Any, n_slices: int = 10, **options: Any) -> pl.DataFrame:
     """Similarity of two queries in equal slices of time: start, similarity.
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.data._tables import id_series
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["smooth_clicks"]
 
 
 def click_matrix(log: ClickLog) -> Any:
@@ -75,7 +76,6 @@ def _largest(matrix: Any, k: int) -> Any:
     return csr_matrix((matrix.data[kept], (row[kept], matrix.indices[kept])), shape=matrix.shape)
 
 
-@fulfils("clicks.smooth.randomwalk", paper="Gao, Yuan, Li, Deng, Nie 2009")
 def smooth_clicks(
     log: ClickLog, *, own: float = 0.7, steps: int = 1, top_k: int | None = 20, max_degree: int | None = 1000
 ) -> pl.DataFrame:

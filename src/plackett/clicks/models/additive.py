@@ -13,6 +13,8 @@ from plackett.clicks.models._cells import CellCounts, count_ranks, rank_cells
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.models.statistics import Sums, Totals
 
+__all__ = ["AdditiveTwoTower"]
+
 
 @kernel
 def _additive_pass(lo, hi, part_entries, part_pairs, counts, ranks, precision, effects, bends, by_rank, value):  # type: ignore[no-untyped-def]
@@ -64,10 +66,8 @@ class AdditiveTwoTower(ClickModel):
     Craswell, Zoeter, Taylor, Ramsey: An experimental comparison of click position-bias models. WSDM 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.baseline",)
     name: ClassVar[str] = "AdditiveTwoTower"
     aliases: ClassVar[tuple[str, ...]] = ("Logistic",)
-    paper: ClassVar[str] = "Craswell, Zoeter, Taylor, Ramsey 2008"
     _arrays: ClassVar[tuple[str, ...]] = ("pair_effect_", "rank_effect_", "curvature_")
     needs_moves: ClassVar[bool] = True
     _by_pair: ClassVar[tuple[str, ...]] = ("pair_effect_",)

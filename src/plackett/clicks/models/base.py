@@ -80,7 +80,6 @@ class ClickModel:
         Number of passes.
     """
 
-    _ids: ClassVar[tuple[str, ...]]
     name: ClassVar[str]
     #: Capabilities, for the table of `compare_models`.
     several_clicks: ClassVar[bool] = True

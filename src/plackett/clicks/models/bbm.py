@@ -15,6 +15,8 @@ from plackett.clicks.models._prior import beta_interval
 from plackett.clicks.models.base import clipped
 from plackett.clicks.models.ubm import browsing_table
 
+__all__ = ["BBM"]
+
 
 @dataclass(kw_only=True, eq=False)
 class BBM(ExaminationModel):
@@ -37,9 +39,7 @@ class BBM(ExaminationModel):
     Liu, Guo, Faloutsos: BBM: Bayesian browsing model from petabyte-scale data. KDD 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.bbm",)
     name: ClassVar[str] = "BBM"
-    paper: ClassVar[str] = "Liu, Guo, Faloutsos 2009"
     _browsing: ClassVar[bool] = True
     _arrays: ClassVar[tuple[str, ...]] = ("examination_", "posterior_")
 

@@ -12,6 +12,8 @@ from plackett.clicks.log import ClickLog
 from plackett.clicks.models._families import ChainModel
 from plackett.clicks.models._prior import estimate_prior
 
+__all__ = ["CascadeModel"]
+
 
 @dataclass(kw_only=True, eq=False)
 class CascadeModel(ChainModel):
@@ -32,9 +34,7 @@ class CascadeModel(ChainModel):
     Craswell, Zoeter, Taylor, Ramsey: An experimental comparison of click position-bias models. WSDM 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.cascade",)
     name: ClassVar[str] = "Cascade"
-    paper: ClassVar[str] = "Craswell, Zoeter, Taylor, Ramsey 2008"
     several_clicks: ClassVar[bool] = False
 
     several: str = "first"

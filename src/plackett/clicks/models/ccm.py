@@ -17,6 +17,8 @@ from plackett.clicks.models._prior import beta_interval
 from plackett.clicks.models.base import clipped
 from plackett.clicks.models.statistics import Sums, Totals
 
+__all__ = ["CCM", "BayesianCCM"]
+
 
 @dataclass(kw_only=True, eq=False)
 class _ClickChain(ChainModel):
@@ -67,9 +69,7 @@ class CCM(_ClickChain):
     Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos: Click chain model in web search. WWW 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.ccm",)
     name: ClassVar[str] = "CCM"
-    paper: ClassVar[str] = "Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos 2009"
     _shared: ClassVar[tuple[str, ...]] = ("alphas_",)
 
     def _start(self, totals: Totals) -> None:
@@ -123,9 +123,7 @@ class BayesianCCM(_ClickChain):
     Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos: Click chain model in web search. WWW 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.ccm",)
     name: ClassVar[str] = "BayesianCCM"
-    paper: ClassVar[str] = "Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos 2009"
     _arrays: ClassVar[tuple[str, ...]] = ("posterior_",)
 
     prior: Any = None

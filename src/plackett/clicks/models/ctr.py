@@ -12,6 +12,8 @@ from plackett.clicks.models._cells import rank_cells
 from plackett.clicks.models._prior import estimate_prior
 from plackett.clicks.models.base import SMALLEST, ClickModel, clipped
 
+__all__ = ["GlobalCTR", "IndependentClickModel", "RankCTR"]
+
 
 @dataclass(kw_only=True, eq=False)
 class _Independent(ClickModel):
@@ -29,7 +31,6 @@ class _Independent(ClickModel):
 class GlobalCTR(_Independent):
     """One click rate for everything (random click model)."""
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     name: ClassVar[str] = "GlobalCTR"
 
     def _fit(self, log: ClickLog, verbose: bool) -> None:
@@ -48,7 +49,6 @@ class GlobalCTR(_Independent):
 class RankCTR(_Independent):
     """One click rate per rank, whatever is shown there."""
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     name: ClassVar[str] = "RankCTR"
     _arrays: ClassVar[tuple[str, ...]] = ("rates_",)
 
@@ -76,6 +76,10 @@ class IndependentClickModel(_Independent):
     The baseline without position bias (Craswell's "no bias", the document click rate, the independent click model of
     Guo, Liu and Wang 2009).
 
+    References
+    ----------
+    Guo, Liu, Wang: Efficient multiple-click models in web search. WSDM 2009.
+
     Examples
     --------
     >>> log = ClickLog.from_arrays(["q"] * 4, [["a", "b"]] * 4, [[1, 0], [1, 0], [0, 1], [1, 0]])
@@ -83,10 +87,8 @@ class IndependentClickModel(_Independent):
     [0.75, 0.25]
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.icm",)
     name: ClassVar[str] = "ICM"
     aliases: ClassVar[tuple[str, ...]] = ("DocumentCTR", "DCTR")
-    paper: ClassVar[str] = "Guo, Liu, Wang 2009"
 
     def _fit(self, log: ClickLog, verbose: bool) -> None:
         if isinstance(self.prior, str):

@@ -23,6 +23,8 @@ from plackett.clicks.models.base import clipped
 from plackett.clicks.models.dcm import rows_to_last_click
 from plackett.clicks.models.statistics import Sums, Totals
 
+__all__ = ["DBN", "SDBN", "SDBNCounting"]
+
 
 @dataclass(kw_only=True, eq=False)
 class _Satisfying(ChainModel):
@@ -97,9 +99,7 @@ class DBN(_Satisfying):
     Chapelle, Zhang: A dynamic Bayesian network click model for web search ranking. WWW 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.dbn",)
     name: ClassVar[str] = "DBN"
-    paper: ClassVar[str] = "Chapelle, Zhang 2009"
 
     _by_pair: ClassVar[tuple[str, ...]] = ("attraction_", "satisfaction_")
     _shared: ClassVar[tuple[str, ...]] = ("gamma_",)
@@ -156,9 +156,7 @@ class SDBN(DBN):
     Chapelle, Zhang: A dynamic Bayesian network click model for web search ranking. WWW 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.sdbn",)
     name: ClassVar[str] = "SDBN"
-    paper: ClassVar[str] = "Chapelle, Zhang 2009"
 
     gamma: float | None = 1.0
 
@@ -178,9 +176,7 @@ class SDBNCounting(_Satisfying):
     Chapelle, Zhang: A dynamic Bayesian network click model for web search ranking. WWW 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.sdbn",)
     name: ClassVar[str] = "SDBNCounting"
-    paper: ClassVar[str] = "Chapelle, Zhang 2009"
 
     def _fit(self, log: ClickLog, verbose: bool) -> None:
         examined, last = rows_to_last_click(log)

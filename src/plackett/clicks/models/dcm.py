@@ -14,6 +14,8 @@ from plackett.clicks.models._prior import estimate_prior
 from plackett.clicks.models.base import clipped
 from plackett.clicks.models.statistics import Sums, Totals
 
+__all__ = ["DCM", "DCMClosedForm"]
+
 
 @dataclass(kw_only=True, eq=False)
 class DCM(ChainModel):
@@ -38,9 +40,7 @@ class DCM(ChainModel):
     Guo, Liu, Wang: Efficient multiple-click models in web search. WSDM 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.dcm",)
     name: ClassVar[str] = "DCM"
-    paper: ClassVar[str] = "Guo, Liu, Wang 2009"
     _arrays: ClassVar[tuple[str, ...]] = ("continuation_",)
     _shared: ClassVar[tuple[str, ...]] = ("continuation_",)
 
@@ -73,9 +73,7 @@ class DCMClosedForm(ChainModel):
     Guo, Liu, Wang: Efficient multiple-click models in web search. WSDM 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.dcm",)
     name: ClassVar[str] = "DCMClosedForm"
-    paper: ClassVar[str] = "Guo, Liu, Wang 2009"
     _arrays: ClassVar[tuple[str, ...]] = ("continuation_",)
 
     def _fit(self, log: ClickLog, verbose: bool) -> None:

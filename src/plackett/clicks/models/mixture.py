@@ -15,6 +15,8 @@ from plackett.clicks.models._chain import ChainPages
 from plackett.clicks.models.base import ClickModel, clipped
 from plackett.clicks.models.statistics import Sums, Totals
 
+__all__ = ["MixtureModel", "PBMMixture"]
+
 
 @dataclass(kw_only=True, eq=False)
 class MixtureModel(ClickModel):
@@ -37,9 +39,7 @@ class MixtureModel(ClickModel):
     Craswell, Zoeter, Taylor, Ramsey: An experimental comparison of click position-bias models. WSDM 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.baseline",)
     name: ClassVar[str] = "Mixture"
-    paper: ClassVar[str] = "Craswell, Zoeter, Taylor, Ramsey 2008"
     _arrays: ClassVar[tuple[str, ...]] = ("blind_",)
     needs_moves: ClassVar[bool] = True
     _shared: ClassVar[tuple[str, ...]] = ("blind_", "mix_")
@@ -186,9 +186,7 @@ class PBMMixture(ClickModel):
     Yan, Qin, Zhuang, Wang, Bendersky, Najork: Revisiting two-tower models for unbiased learning to rank. SIGIR 2022.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     name: ClassVar[str] = "PBMMixture"
-    paper: ClassVar[str] = "Yan, Qin, Zhuang, Wang, Bendersky, Najork 2022"
     _arrays: ClassVar[tuple[str, ...]] = ("share_", "examination_")
     needs_moves: ClassVar[bool] = True
     _shared: ClassVar[tuple[str, ...]] = ("share_", "examination_")

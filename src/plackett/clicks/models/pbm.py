@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from plackett.clicks.models._families import ExaminationModel
 
+__all__ = ["PBM"]
+
 
 @dataclass(kw_only=True, eq=False)
 class PBM(ExaminationModel):
@@ -39,6 +41,4 @@ class PBM(ExaminationModel):
     Craswell, Zoeter, Taylor, Ramsey: An experimental comparison of click position-bias models. WSDM 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.pbm",)
     name: ClassVar[str] = "PBM"
-    paper: ClassVar[str] = "Craswell, Zoeter, Taylor, Ramsey 2008"

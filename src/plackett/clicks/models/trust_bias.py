@@ -19,6 +19,8 @@ from plackett.clicks.profile import doubt_about_ranks
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["TrustBias"]
+
 
 @dataclass(kw_only=True, eq=False)
 class TrustBias(ClickModel):
@@ -45,9 +47,7 @@ class TrustBias(ClickModel):
     rank. CIKM 2020.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("logs.propensity",)
     name: ClassVar[str] = "TrustBias"
-    paper: ClassVar[str] = "Agarwal, Wang, Li, Bendersky, Najork 2019"
     _arrays: ClassVar[tuple[str, ...]] = ("relevant_", "irrelevant_")
     needs_moves: ClassVar[bool] = True
     _shared: ClassVar[tuple[str, ...]] = ("relevant_", "irrelevant_")

@@ -9,6 +9,8 @@ import numpy as np
 
 from plackett.clicks.models._families import ExaminationModel
 
+__all__ = ["UBM"]
+
 
 def browsing_table(examination: np.ndarray, n_ranks: int) -> np.ndarray:
     """Examination as a table: row t is the last clicked rank (0 for none), column i − 1 the rank i; NaN elsewhere."""
@@ -38,9 +40,7 @@ class UBM(ExaminationModel):
     Dupret, Piwowarski: A user browsing model to predict search engine click data from past observations. SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("clicks.ubm",)
     name: ClassVar[str] = "UBM"
-    paper: ClassVar[str] = "Dupret, Piwowarski 2008"
     _browsing: ClassVar[bool] = True
 
     @property

@@ -12,7 +12,6 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._names.nearest import hint
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models.base import ClickModel
 from plackett.clicks.off_policy.lists import NewLists, new_lists, run_of
@@ -21,6 +20,8 @@ from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["compare_off_policy", "evaluate_off_policy", "safe_choices"]
 
 #: An answer from fewer effective pages should not be trusted.
 FEW_PAGES = 100
@@ -197,7 +198,6 @@ METHODS: dict[str, Callable[[_Case], tuple[np.ndarray, np.ndarray]]] = {
 WITH_MODEL = ("doubly-robust", "cascade-doubly-robust", "model")
 
 
-@fulfils(paper="Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay, Wen 2018; McInerney, Brost, Chandar and others 2020")
 def evaluate_off_policy(
     log: ClickLog,
     run: Any,
@@ -445,7 +445,6 @@ def _doubts(
     return doubts
 
 
-@fulfils()
 def compare_off_policy(
     log: ClickLog, runs: dict[str, Any], method: str = "item-position", **options: Any
 ) -> pl.DataFrame:
@@ -490,7 +489,6 @@ def compare_off_policy(
     return pl.DataFrame(rows)
 
 
-@fulfils(paper="Gupta, Oosterhuis, de Rijke 2023")
 def safe_choices(
     log: ClickLog, run: Any, method: str = "item-position", *, confidence: float = 0.95, **options: Any
 ) -> pl.DataFrame:
@@ -504,6 +502,11 @@ def safe_choices(
     ----------
     confidence
         Probability that the gain of a query is real.
+
+    References
+    ----------
+    Gupta, Oosterhuis, de Rijke: Safe deployment for counterfactual learning to rank with exposure-based risk
+    minimization. SIGIR 2023.
     """
     import polars as pl
     from scipy.special import stdtrit

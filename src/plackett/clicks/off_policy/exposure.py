@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.off_policy.lists import new_lists, run_of
 from plackett.clicks.unbiased.weights import examination_of
@@ -17,6 +16,8 @@ from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["exposure_bound"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,6 @@ class ExposureBound:
     queries: pl.DataFrame
 
 
-@fulfils(paper="Gupta, Oosterhuis, de Rijke 2023")
 def exposure_bound(
     log: ClickLog,
     run: Any,

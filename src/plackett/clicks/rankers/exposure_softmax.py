@@ -16,6 +16,8 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["ExposureSoftmax"]
+
 #: Examinations after which a document has half of its full weight.
 SATURATION = 5.0
 #: What to do about missing features.
@@ -72,7 +74,6 @@ class ExposureSoftmax(Ranker):
     (240,)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {
@@ -96,8 +97,11 @@ class ExposureSoftmax(Ranker):
                 data = some_rows(data, rows)
         return super().prepared(data, name)
 
-    def _check_missing(self, data: RankingDataset, name: str) -> None:
+    def check_missing(self, data: RankingDataset, name: str) -> None:
+        """Raise an error if values are missing."""
         check_finite(data, np.arange(data.n_rows), name, IMPUTE)
+
+    check_trainable = check_missing
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         if not (0 < self.alpha < np.inf and 0 <= self.saturation < np.inf):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from plackett._base.errors import DataError
 from plackett._files.checks import check_regular
 from plackett._files.parquet import named_damage
-from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import MAX_RANK, ClickLog
 from plackett.clicks.readers._pages import lines
@@ -35,6 +34,8 @@ from plackett.data._tables import as_polars, is_table, look
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["read_events"]
+
 #: Files whose events are the rows of a table; others have a JSON object per line.
 TABLES = (".csv", ".tsv", ".tab", ".parquet")
 #: Rows read at once, and most files that events are sorted into while a log larger than memory is read.
@@ -49,7 +50,6 @@ WAYS = ("time", "order")
 EXTRAS = ("ranker", "propensity", "conditional_propensity")
 
 
-@fulfils()
 def read_events(
     path: Any,
     *,

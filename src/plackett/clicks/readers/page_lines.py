@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import Pages, lines
 
+__all__ = ["read_pages"]
 
-@fulfils()
+
 def read_pages(path: str | os.PathLike[str], *, max_pages: int | None = None) -> ClickLog:
     r"""Read records ``query TAB document,document,… : clicked , clicked;`` in the order of the clicks.
 

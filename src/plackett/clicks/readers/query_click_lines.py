@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.bad_lines import BadLines
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers._pages import Pages, lines
 
+__all__ = ["read_yandex"]
 
-@fulfils()
+
 def read_yandex(
     path: str | os.PathLike[str],
     *,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.readers.events import EventLog, Form
+
+__all__ = ["read_ubi"]
 
 #: Weights of what shops log beyond clicks.
 ACTIONS = {"add_to_cart": 1.0, "purchase": 5.0}
 
 
-@fulfils()
 def read_ubi(
     path: str | os.PathLike[str],
     queries: str | os.PathLike[str] | None = None,

@@ -10,7 +10,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.clicks.features import dataset_rows
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
@@ -23,6 +22,8 @@ from plackett.scorers.standardized import standardized
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["guarded_choice", "rank_agreement"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,6 @@ def _agree(starts, query, score, clicks, skips, right, pairs):  # type: ignore[n
             i = j
 
 
-@fulfils()
 def rank_agreement(log: ClickLog, data: RankingDataset, scores: Any) -> Agreement:
     r"""How often a ranker prefers clicked documents to those that were skipped at the same rank.
 
@@ -196,7 +196,6 @@ class BlendedRanker:
         return (1.0 - self.weight) * first + self.weight * second
 
 
-@fulfils()
 def guarded_choice(
     log: ClickLog,
     data: RankingDataset,

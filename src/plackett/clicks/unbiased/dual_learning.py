@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from plackett.clicks.features import check_finite, dataset_rows, dense
 from plackett.clicks.log import ClickLog
 from plackett.data.categories import refuse_categories
 from plackett.data.dataset import RankingDataset
+
+__all__ = ["DualLearning"]
 
 
 class DualLearning:
@@ -42,9 +44,6 @@ class DualLearning:
     ----------
     Ai, Bi, Luo, Guo, Croft: Unbiased learning to rank with unbiased propensity estimation. SIGIR 2018.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("logs.propensity",)
-    paper: ClassVar[str] = "Ai, Bi, Luo, Guo, Croft 2018"
 
     def __init__(
         self,

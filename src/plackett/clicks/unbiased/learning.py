@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.clicks.features import dataset_rows
 from plackett.clicks.labels.dataset import labelled_dataset
 from plackett.clicks.labels.from_model import examined_labels, model_labels
@@ -27,13 +26,14 @@ from plackett.clicks.unbiased.weights import ips_labels
 from plackett.data.dataset import RankingDataset
 from plackett.data.required import check_dataset
 
+__all__ = ["learn_from_clicks"]
+
 #: Pages from which on the correction is taken as it is.
 ENOUGH_PAGES = 10_000
 #: With fewer pages, head start of a correction in standard errors: it needs evidence at the level of 5 %.
 STRICT = -1.64
 
 
-@fulfils()
 def learn_from_clicks(
     log: ClickLog, data: RankingDataset, ranker: Any = None, *, n_jobs: int | None = None, random_state: Any = 0
 ) -> Guarded:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
 from plackett.clicks.unbiased._page_errors import left_out_pages
+
+__all__ = ["em_propensities", "harvest_propensities", "randomised_propensities"]
 
 #: Most ranks that `harvest_propensities` compares with each other.
 MAX_COMPARED = 500
@@ -60,7 +61,6 @@ class Propensities:
         return figure
 
 
-@fulfils("logs.propensity", paper="Joachims, Swaminathan, Schnabel 2017")
 def randomised_propensities(log: ClickLog, *, swapped: bool = False) -> Propensities:
     r"""Propensities from randomised pages: :math:`\theta_k / \theta_1` is the ratio of click rates.
 
@@ -93,7 +93,6 @@ def randomised_propensities(log: ClickLog, *, swapped: bool = False) -> Propensi
     return Propensities(rate / rate[0], error, "randomised")
 
 
-@fulfils("logs.propensity", paper="Agarwal, Zaitsev, Wang, Li, Najork, Joachims 2019")
 def harvest_propensities(log: ClickLog, *, min_clicks: float = 1.0) -> Propensities:
     r"""Propensities from documents that were shown at several ranks of the same query (intervention harvesting).
 
@@ -182,7 +181,6 @@ def _connected_with_first(rows: np.ndarray) -> np.ndarray:
     return np.array(sorted(int(i) for i in reached))
 
 
-@fulfils("logs.propensity", paper="Wang, Golbandi, Bendersky, Metzler, Najork 2018")
 def em_propensities(log: ClickLog, features: object = None, *, max_iter: int = 100) -> Propensities:
     """Propensities from the position-based model, by EM; with features of the documents, by regression EM.
 

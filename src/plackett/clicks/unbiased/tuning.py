@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.log import ClickLog
 from plackett.clicks.unbiased.agreement import Agreement, EqualRanks
 from plackett.data.dataset import RankingDataset
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["tune_by_clicks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,6 @@ def out_of_fold(ranker: Any, train: RankingDataset, data: RankingDataset, fold: 
     return scores
 
 
-@fulfils()
 def tune_by_clicks(
     log: ClickLog,
     data: RankingDataset,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.clicks.labels.dataset import Join, page_dataset
 from plackett.clicks.log import ClickLog
 from plackett.clicks.models._cells import rank_counts
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from plackett.data.dataset import RankingDataset
+
+__all__ = ["ips_dataset", "ips_labels"]
 
 
 def examination_of(propensities: Any) -> np.ndarray:
@@ -63,7 +64,6 @@ def ips_weights(log: ClickLog, propensities: Any, *, clip: float | None = 0.05, 
     return weight
 
 
-@fulfils("logs.ips", paper="Joachims, Swaminathan, Schnabel 2017")
 def ips_dataset(
     log: ClickLog, features: RankingDataset, propensities: Any, *, clip: float | None = 0.05, normalise: bool = False
 ) -> Join:
@@ -90,7 +90,6 @@ def ips_dataset(
     return page_dataset(log, features, weight=ips_weights(log, propensities, clip=clip, normalise=normalise))
 
 
-@fulfils("logs.ips", paper="Joachims, Swaminathan, Schnabel 2017")
 def ips_labels(
     log: ClickLog,
     propensities: Any,
@@ -117,6 +116,10 @@ def ips_labels(
     -------
     polars.DataFrame
         ``weight`` is the expected number of examinations.
+
+    References
+    ----------
+    Joachims, Swaminathan, Schnabel: Unbiased learning-to-rank with biased feedback. WSDM 2017.
     """
     import polars as pl
 

@@ -10,4 +10,3 @@ from plackett.data.letor.read import read_letor, read_letor_chunks
 from plackett.data.letor.write import write_letor
 
 __all__ = ["LetorFields", "letor_comment_fields", "read_letor", "read_letor_chunks", "write_letor"]
-__public__ = ["letor_comment_fields", "read_letor", "read_letor_chunks", "write_letor"]

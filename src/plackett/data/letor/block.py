@@ -18,7 +18,7 @@ from plackett._kernels.kernel import n_threads
 from plackett.data.letor import faults as fault
 from plackett.data.letor import slots as slot
 from plackett.data.letor.count import count_colons, count_rows
-from plackett.data.letor.errors import Segment, letor_error
+from plackett.data.letor.errors import LineRange, letor_error
 from plackett.data.letor.parse import patterns
 from plackett.data.letor.parts import Arrays, Part, compact, parse_part, split
 from plackett.data.letor.spans import cut_out, run_starts
@@ -42,7 +42,7 @@ class Options:
 
 
 @dataclass
-class Block:
+class LetorBlock:
     """Arrays of consecutive rows; ``features`` is dense, or the parts of a CSR matrix.
 
     ``qid_spans`` is where the query ids are in the text, in a block of a single segment. ``no_query`` is the error
@@ -59,7 +59,7 @@ class Block:
     no_query: DataError | None
 
 
-def parse_block(segments: list[Segment], lines: int, options: Options) -> Block:
+def parse_block(segments: list[LineRange], lines: int, options: Options) -> LetorBlock:
     """Parse the lines of ``segments``, before which the file has ``lines`` lines."""
     threads = n_threads(options.n_jobs)
     error_at = partial(letor_error, options.path, segments, lines)
@@ -91,11 +91,15 @@ def parse_block(segments: list[Segment], lines: int, options: Options) -> Block:
         if start >= 0:
             no_query = error_at(part.segment, start, fault.NO_QUERY)
             break
-    return Block(options, width, arrays.y, qid, arrays.qid_span, comments, features, no_query)
+    return LetorBlock(options, width, arrays.y, qid, arrays.qid_span, comments, features, no_query)
 
 
 def _refuse_undecodable(
-    qids: Strings, qid_spans: np.ndarray, segments: list[Segment], rows: list[slice], error_at: Callable[..., DataError]
+    qids: Strings,
+    qid_spans: np.ndarray,
+    segments: list[LineRange],
+    rows: list[slice],
+    error_at: Callable[..., DataError],
 ) -> None:
     """Reject query ids that are not UTF-8: decoded with replacements, different ids could become equal."""
     if qids.data.max(initial=0) < 128:
@@ -107,13 +111,13 @@ def _refuse_undecodable(
             raise error_at(_segment_of(row, segments, rows), int(qid_spans[row, 0]), fault.QID_UTF8) from None
 
 
-def _segment_of(row: int, segments: list[Segment], rows: list[slice]) -> Segment:
+def _segment_of(row: int, segments: list[LineRange], rows: list[slice]) -> LineRange:
     return next(segment for segment, r in zip(segments, rows, strict=True) if r.start <= row < r.stop)
 
 
 def _parse_parts(
     parts: list[Part],
-    segments: list[Segment],
+    segments: list[LineRange],
     options: Options,
     error_at: Callable[..., DataError],
     run: Callable[..., Any],
@@ -160,7 +164,7 @@ def _parse_parts(
         del arrays
 
 
-def _sampled_width(segments: list[Segment]) -> int:
+def _sampled_width(segments: list[LineRange]) -> int:
     """Largest last feature id of some lines spread over the text: most often the largest of all."""
     largest = 0
     for segment in segments:
@@ -184,7 +188,7 @@ def _sorted(
     features: tuple[np.ndarray, np.ndarray, np.ndarray],
     width: int,
     line_ends: np.ndarray,
-    segments: list[Segment],
+    segments: list[LineRange],
     rows: list[slice],
     error_at: Callable[..., DataError],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

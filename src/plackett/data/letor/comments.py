@@ -14,6 +14,8 @@ from plackett.data.letor.tokens import MAX_QID
 from plackett.data.letor.words import PADDING
 from plackett.data.strings import Strings
 
+__all__ = ["letor_comment_fields"]
+
 
 class LetorFields(NamedTuple):
     """Fields of LETOR's comments, one entry per row: see `letor_comment_fields`."""
@@ -37,7 +39,7 @@ def letor_comment_fields(data: RankingDataset) -> LetorFields:
 
     References
     ----------
-    T. Qin and T.-Y. Liu, "Introducing LETOR 4.0 Datasets", 2013.
+    Qin, Liu: Introducing LETOR 4.0 datasets. arXiv 2013.
     """
     comments = data.comments if data.comments is not None else Strings.from_values([""] * data.n_rows)
     return LetorFields(

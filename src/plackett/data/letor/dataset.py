@@ -13,13 +13,13 @@ from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import group_rows
 from plackett.data.ids import distinct
-from plackett.data.letor.block import Block
+from plackett.data.letor.block import LetorBlock
 from plackett.data.letor.comments import docids_of
 from plackett.data.letor.spans import run_starts
 from plackett.data.strings import Strings
 
 
-def to_dataset(blocks: list[Block], group: Any) -> RankingDataset:
+def to_dataset(blocks: list[LetorBlock], group: Any) -> RankingDataset:
     """Dataset of all rows of the blocks, which are emptied on the way."""
     path = blocks[0].options.path
     n_rows = sum(len(block.y) for block in blocks)
@@ -52,7 +52,7 @@ def to_dataset(blocks: list[Block], group: Any) -> RankingDataset:
     return RankingDataset(X=X, y=y, offsets=offsets, qids=qids, docids=docids, comments=comments, input_rows=rows)
 
 
-def _queries(blocks: list[Block]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _queries(blocks: list[LetorBlock]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Offsets and ids of the queries, and the rows in grouped order where they are not grouped already."""
     named = any(isinstance(block.qid, Strings) for block in blocks)
     heads, starts, row = [], [], 0
@@ -83,7 +83,7 @@ def _join_strings(columns: list[tuple[Strings | None, int]]) -> Strings | None:
     return Strings(np.concatenate(data), np.concatenate(([0], np.cumsum(np.concatenate(lengths)))))
 
 
-def _join_features(blocks: list[Block], n_rows: int) -> Any:
+def _join_features(blocks: list[LetorBlock], n_rows: int) -> Any:
     options = blocks[0].options
     width = max(block.width for block in blocks)
     if options.sparse:

@@ -48,7 +48,7 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True)
-class Segment:
+class LineRange:
     """A range of whole lines in a byte array; the kernels' conditions on a text hold for it."""
 
     text: np.ndarray
@@ -93,7 +93,9 @@ def _excerpt(text: np.ndarray, at: int) -> str:
     return f"'{shown}'" + ("…" if len(token) > 40 else "")
 
 
-def letor_error(path: str, segments: Iterable[Segment], lines: int, segment: Segment, at: int, what: int) -> DataError:
+def letor_error(
+    path: str, segments: Iterable[LineRange], lines: int, segment: LineRange, at: int, what: int
+) -> DataError:
     """Error at the byte ``at`` of one of the segments, with ``lines`` lines of the file before the first."""
     for one in segments:
         if one is segment:

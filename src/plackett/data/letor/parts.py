@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from plackett.data.letor import slots as slot
-from plackett.data.letor.errors import Segment
+from plackett.data.letor.errors import LineRange
 from plackett.data.letor.numbers import read_open
 from plackett.data.letor.parse import parse_rows
 
@@ -23,7 +23,7 @@ _OPEN = 4096
 class Part:
     """Some lines of a segment, and where their rows and entries go."""
 
-    segment: Segment
+    segment: LineRange
     lo: int
     hi: int
     row: int = 0
@@ -47,7 +47,7 @@ class Arrays:
         self.ends = np.empty(0 if entries is None else rows, np.int64)
 
 
-def split(segment: Segment, threads: int) -> list[Part]:
+def split(segment: LineRange, threads: int) -> list[Part]:
     """Cut a segment between lines."""
     size = min(max((segment.hi - segment.lo) // (4 * threads), _MIN_PART), _MAX_PART)
     parts = []

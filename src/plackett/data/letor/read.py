@@ -15,13 +15,15 @@ from plackett._base.errors import DataError, PartsError
 from plackett.data._tables import first_missing
 from plackett.data.dataset import RankingDataset
 from plackett.data.letor import faults as fault
-from plackett.data.letor.block import Block, Options, parse_block
+from plackett.data.letor.block import LetorBlock, Options, parse_block
 from plackett.data.letor.dataset import to_dataset
 from plackett.data.letor.errors import letor_error
 from plackett.data.letor.source import LineBlocks, is_regular, mapped
 from plackett.data.letor.spans import run_starts
 from plackett.data.letor.tokens import MAX_FEATURE
 from plackett.data.strings import Strings
+
+__all__ = ["read_letor", "read_letor_chunks"]
 
 #: Text that is parsed at once where a file cannot be mapped.
 _BLOCK_BYTES = 1 << 25
@@ -99,7 +101,7 @@ def read_letor(
     if segments is not None:
         return _checked(to_dataset([parse_block(segments, 0, options)], group), options.path)
     source = LineBlocks(options.path, _BLOCK_BYTES)
-    blocks: list[Block] = []
+    blocks: list[LetorBlock] = []
     lines = 0
     while not source.ended:
         segment = source.read()
@@ -233,7 +235,9 @@ def _largest_feature(options: Options) -> int:
     return largest
 
 
-def _refuse_seen(block: Block, starts: np.ndarray, seen: dict[Any, None], error_at: Callable[..., DataError]) -> None:
+def _refuse_seen(
+    block: LetorBlock, starts: np.ndarray, seen: dict[Any, None], error_at: Callable[..., DataError]
+) -> None:
     """Remember the queries that begin in the rows ``starts``; an error where one was seen before."""
     assert block.qid is not None
     for row in starts.tolist():
@@ -243,7 +247,7 @@ def _refuse_seen(block: Block, starts: np.ndarray, seen: dict[Any, None], error_
         seen[qid] = None
 
 
-def _head(block: Block, n: int) -> Block:
+def _head(block: LetorBlock, n: int) -> LetorBlock:
     """The first ``n`` rows of a block."""
     features = block.features
     if block.options.sparse:

@@ -11,7 +11,7 @@ import numpy as np
 
 from plackett._files.checks import check_regular, open_regular
 from plackett._files.compression import codec_of, pieces
-from plackett.data.letor.errors import Segment
+from plackett.data.letor.errors import LineRange
 from plackett.data.letor.words import PADDING
 
 _BOM = b"\xef\xbb\xbf"
@@ -26,7 +26,7 @@ def is_regular(path: str) -> bool:
     return stat.S_ISREG(mode)
 
 
-def mapped(path: str) -> list[Segment] | None:
+def mapped(path: str) -> list[LineRange] | None:
     """Segments of a plain file that is mapped into memory; None where it is compressed, empty or not a regular file.
 
     The kernels read a little beyond the end of a text, so the last line is a copy with room after it.
@@ -41,14 +41,14 @@ def mapped(path: str) -> list[Segment] | None:
     text = np.frombuffer(content, np.uint8)
     lo = len(_BOM) if head.startswith(_BOM) else 0
     cut = max(lo, content.rfind(b"\n", 0, max(len(text) - PADDING, 0)) + 1)
-    return [Segment(text, lo, cut), _padded([text[cut:].data])]
+    return [LineRange(text, lo, cut), _padded([text[cut:].data])]
 
 
-def _padded(parts: Sequence[bytes | memoryview]) -> Segment:
+def _padded(parts: Sequence[bytes | memoryview]) -> LineRange:
     """Segment of the joined parts, with a newline at the end where there is none."""
     last = next((part[-1] for part in reversed(parts) if len(part)), 10)
     text = np.frombuffer(b"".join([*parts, b"" if last == 10 else b"\n", bytes(PADDING)]), np.uint8)
-    return Segment(text, 0, len(text) - PADDING)
+    return LineRange(text, 0, len(text) - PADDING)
 
 
 class LineBlocks:
@@ -65,7 +65,7 @@ class LineBlocks:
         self._at = 0
         self._first = True
 
-    def read(self, before: bytes = b"") -> Segment:
+    def read(self, before: bytes = b"") -> LineRange:
         """The next segment, with some bytes put before it; empty at the end."""
         parts: list[bytes | memoryview] = [before]
         total = len(before)
@@ -82,6 +82,6 @@ class LineBlocks:
             self.ended = not self._piece
         segment = _padded(parts)
         if self._first and segment.text[:3].tobytes() == _BOM:
-            segment = Segment(segment.text, len(_BOM), segment.hi)
+            segment = LineRange(segment.text, len(_BOM), segment.hi)
         self._first = False
         return segment

@@ -7,6 +7,7 @@ bytes: callers keep that many after the last one they use.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -33,10 +34,10 @@ _TO_PAIRS, _TO_QUADS, _TO_EIGHT = _U(2561), _U(6553601), _U(42949672960001)
 
 
 @intrinsic
-def _word(context, buf, at):  # type: ignore[no-untyped-def]
+def _word(context: Any, buf: Any, at: Any) -> Any:
     """The eight bytes from ``at`` on as one number, whose lowest byte is the first."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         text = context.make_array(signature.args[0])(context, builder, arguments[0])
         first = builder.gep(text.data, [arguments[1]])
         word = builder.load(builder.bitcast(first, ir.IntType(64).as_pointer()), align=1)
@@ -52,10 +53,10 @@ def load(buf, at):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def _trailing_zeros(context, word):  # type: ignore[no-untyped-def]
+def _trailing_zeros(context: Any, word: Any) -> Any:
     """Number of zero bits below the lowest one that is set; ``word`` is not zero."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], cgutils.true_bit)
 
     return word(word), generate

@@ -22,6 +22,8 @@ from plackett.data.letor.spans import frozen
 from plackett.data.required import check_dataset
 from plackett.data.strings import Strings
 
+__all__ = ["write_letor"]
+
 #: Room for the text of the rows that are formatted at once.
 _BUFFER = 1 << 23
 _U = np.uint64

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.grouping import first_appearances
 from plackett.data.relations import Relation
 
-__public__ = ["hyperedges"]
+__all__ = ["hyperedges"]
 
 
-@fulfils("relational.relations")
 def hyperedges(data: RankingDataset, groups: Any, *, weight: Any = None) -> Relation:
     """The relation of documents that belong to the same groups: the same author, brand, site or session.
 

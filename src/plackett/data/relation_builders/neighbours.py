@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
 from plackett.data.required import check_dataset
 
-__public__ = ["Neighbours"]
+__all__ = ["Neighbours"]
 
 #: How vectors are prepared.
 _SCALES = ("query", "none")
@@ -52,8 +52,6 @@ class Neighbours:
     >>> Neighbours(k=1, scale="none")(data, vectors).to_pairs().tolist()
     [[1, 2], [2, 1]]
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("relational.relations",)
 
     k: int | None = 10
     minimum: float = 0.0

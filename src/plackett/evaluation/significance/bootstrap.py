@@ -9,12 +9,12 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import REASSOC, kernel, over_queries
 from plackett._kernels.randomness import below, mix
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.fisher import fisher
 from plackett.evaluation.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 
+__all__ = ["bootstrap"]
 
-@fulfils(paper="Efron and Tibshirani 1993, An introduction to the bootstrap; Sakai 2006")
+
 def bootstrap(
     a: Any,
     b: Any,
@@ -43,6 +43,11 @@ def bootstrap(
         Number of samples.
     random_state
         Seed. The same seed gives the same result for any number of threads and any order of the queries.
+
+    References
+    ----------
+    Efron, Tibshirani: An introduction to the bootstrap. Chapman & Hall 1993.
+    Sakai: Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
 
     Examples
     --------

@@ -7,21 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
+__all__ = ["benjamini_hochberg", "bonferroni", "holm"]
 
 
-@fulfils(paper="Dunn 1961, Multiple comparisons among means")
 def bonferroni(p: Any) -> np.ndarray:
     """Bonferroni: min(1, m p). Keeps the probability of any false finding below the level.
 
     >>> bonferroni([0.01, 0.4]).tolist()
     [0.02, 0.8]
+
+    References
+    ----------
+    Dunn: Multiple comparisons among means. Journal of the American Statistical Association 1961.
     """
     p = _probabilities(p)
     return np.minimum(p * p.size, 1.0)
 
 
-@fulfils(paper="Holm 1979, A simple sequentially rejective multiple test procedure")
 def holm(p: Any) -> np.ndarray:
     r"""Holm's step-down: :math:`\max_{j \le i} \min(1, (m - j + 1)\,p_{(j)})` for the i-th smallest of m.
 
@@ -29,6 +31,10 @@ def holm(p: Any) -> np.ndarray:
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
+
+    References
+    ----------
+    Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 1979.
     """
     p = _probabilities(p)
     order = np.argsort(p, kind="stable")
@@ -37,7 +43,6 @@ def holm(p: Any) -> np.ndarray:
     return out
 
 
-@fulfils(paper="Benjamini and Hochberg 1995, Controlling the false discovery rate")
 def benjamini_hochberg(p: Any) -> np.ndarray:
     r"""Benjamini and Hochberg's step-up: :math:`\min_{j \ge i} \min(1, m\,p_{(j)} / j)` for the i-th smallest of m.
 
@@ -46,6 +51,11 @@ def benjamini_hochberg(p: Any) -> np.ndarray:
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.04, 0.04]
+
+    References
+    ----------
+    Benjamini, Hochberg: Controlling the false discovery rate: a practical and powerful approach to multiple testing.
+    Journal of the Royal Statistical Society B 1995.
     """
     p = _probabilities(p)
     order = np.argsort(p, kind="stable")

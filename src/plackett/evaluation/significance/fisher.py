@@ -8,11 +8,11 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import PairedTest, check_draws, differences, p_value, rounding
 
+__all__ = ["fisher"]
 
-@fulfils(paper="Smucker, Allan and Carterette 2007, A comparison of statistical significance tests for IR evaluation")
+
 def fisher(
     a: Any,
     b: Any,
@@ -43,6 +43,11 @@ def fisher(
         Number of sign vectors.
     random_state
         Seed. The same seed gives the same result for any number of threads and any order of the queries.
+
+    References
+    ----------
+    Smucker, Allan, Carterette: A comparison of statistical significance tests for information retrieval evaluation.
+    CIKM 2007.
 
     Examples
     --------

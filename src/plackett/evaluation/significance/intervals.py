@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.bootstrap import resampled_means
 from plackett.evaluation.significance.paired import differences, rounding
+
+__all__ = ["confidence_interval"]
 
 
 class Interval(NamedTuple):
@@ -19,7 +20,6 @@ class Interval(NamedTuple):
     high: float
 
 
-@fulfils(paper="Student 1908, The probable error of a mean; Efron 1987, Better bootstrap confidence intervals")
 def confidence_interval(
     values: Any,
     other: Any = None,
@@ -50,6 +50,11 @@ def confidence_interval(
     The bootstrap intervals are too short if queries are few: for ten normally distributed values, the 95 % intervals
     contain the mean in 90 % of the cases, those of ``"t"`` in 95 %; for one-sided values such as average precision with
     many zeros in 92 %. From about fifty queries on, the kinds hardly differ. One query has no interval (NaN).
+
+    References
+    ----------
+    Student: The probable error of a mean. Biometrika 1908.
+    Efron: Better bootstrap confidence intervals. Journal of the American Statistical Association 1987.
 
     Examples
     --------

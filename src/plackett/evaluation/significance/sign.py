@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.effects import TOLERANCE, win_tie_loss
 from plackett.evaluation.significance.paired import PairedTest, differences, direction
 
+__all__ = ["sign"]
 
-@fulfils(paper="Arbuthnott 1710, An argument for divine providence")
+
 def sign(
     a: Any, b: Any, *, alternative: str = "two-sided", tolerance: float = TOLERANCE, random_state: int = 0
 ) -> PairedTest:
@@ -28,6 +28,10 @@ def sign(
         A difference up to this size is a tie.
     random_state
         Not used; all tests accept it.
+
+    References
+    ----------
+    Arbuthnott: An argument for divine providence. Philosophical Transactions of the Royal Society 1710.
 
     Examples
     --------

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import PairedTest, differences, direction
 
+__all__ = ["student"]
 
-@fulfils(paper="Student 1908, The probable error of a mean")
+
 def student(a: Any, b: Any, *, alternative: str = "two-sided", random_state: int = 0) -> PairedTest:
     r"""Student's paired t test of the mean difference.
 
@@ -30,6 +30,10 @@ def student(a: Any, b: Any, *, alternative: str = "two-sided", random_state: int
         ``"two-sided"``; ``"greater"``: a is better (larger); ``"less"``.
     random_state
         Not used; all tests accept it.
+
+    References
+    ----------
+    Student: The probable error of a mean. Biometrika 1908.
 
     Examples
     --------

@@ -8,8 +8,9 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import below, mix
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import check_draws, matrix, rounding
+
+__all__ = ["tukey"]
 
 
 class TukeyTest(NamedTuple):
@@ -20,7 +21,6 @@ class TukeyTest(NamedTuple):
     n: int
 
 
-@fulfils(paper="Carterette 2012, Multiple testing in statistical analysis of systems-based IR experiments")
 def tukey(values: Any, *, n_permutations: int = 10_000, random_state: int = 0, n_jobs: int | None = None) -> TukeyTest:
     r"""Randomised test of honest significant differences (Tukey's HSD) between all pairs of systems.
 
@@ -41,6 +41,11 @@ def tukey(values: Any, *, n_permutations: int = 10_000, random_state: int = 0, n
         Number of shuffles.
     random_state
         Seed. The same seed gives the same result for any number of threads.
+
+    References
+    ----------
+    Carterette: Multiple testing in statistical analysis of systems-based information retrieval experiments. ACM
+    Transactions on Information Systems 2012.
 
     Examples
     --------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from plackett._names.provenance import fulfils
 from plackett.evaluation.significance.paired import PairedTest, differences, direction
 
+__all__ = ["wilcoxon"]
 
-@fulfils(paper="Wilcoxon 1945, Individual comparisons by ranking methods")
+
 def wilcoxon(a: Any, b: Any, *, alternative: str = "two-sided", random_state: int = 0) -> PairedTest:
     """Wilcoxon's signed-rank test (SciPy's): are the differences symmetric about 0?
 
@@ -25,6 +25,10 @@ def wilcoxon(a: Any, b: Any, *, alternative: str = "two-sided", random_state: in
         ``"two-sided"``; ``"greater"``: a is better (larger); ``"less"``.
     random_state
         Not used; all tests accept it.
+
+    References
+    ----------
+    Wilcoxon: Individual comparisons by ranking methods. Biometrics Bulletin 1945.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from plackett.evaluation.significance.intervals import confidence_interval
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.selection import by_query
 from plackett.experiments.auto.splits import Splits
-from plackett.experiments.auto.trials import Trials, fit, quietly
+from plackett.experiments.auto.trials import CandidateTrials, fit, quietly
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Baseline:
             scores.append(ranker.predict(splits.test(number)))
         return cls(candidate.name, scores)
 
-    def sentence(self, trials: Trials, values: np.ndarray) -> str:
+    def sentence(self, trials: CandidateTrials, values: np.ndarray) -> str:
         """How far a result is ahead, by its values for each query; larger is better."""
         held_out = trials.values(np.concatenate(self.scores[: len(trials.splits)]))
         own = by_query(held_out, trials.splits.twins)

@@ -1,12 +1,13 @@
-"""The folder of a resumable search: one file for each finished training."""
+"""What came out of the trainings of a search, and the folder that keeps it: one file for each, to resume from."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,27 @@ from plackett._files import storage
 from plackett.experiments.auto.splits import Splits
 from plackett.experiments.cells.key import data_digest, describe, versions
 
-if TYPE_CHECKING:
-    from plackett.experiments.auto.trials import Outcome
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of a candidate on one split.
+
+    Attributes
+    ----------
+    scores
+        Stages × held-out documents: the scores after each stage, in units of their spread.
+    spreads
+        Standard deviation of the scores within lists, for each stage.
+    train_seconds
+        Time to train.
+    document_seconds
+        Time to score a document with all rounds.
+    """
+
+    scores: np.ndarray
+    spreads: np.ndarray
+    train_seconds: float
+    document_seconds: float
 
 
 class TrialFolder:
@@ -48,8 +68,6 @@ class TrialFolder:
 
     def read(self, key: str) -> Outcome | None:
         """The outcome, if it exists. A damaged file counts as missing."""
-        from plackett.experiments.auto.trials import Outcome
-
         path = self.path / f"{key}.plackett"
         if not path.exists():
             return None
@@ -71,3 +89,13 @@ class TrialFolder:
             storage.write(self.path / f"{key}.plackett", arrays, {"kind": "auto"})
         except OSError as error:
             self.failure = error.strerror or str(error)
+
+    def warn_of_failure(self) -> None:
+        """Warn if something could not be written."""
+        if self.failure is not None:
+            warnings.warn(
+                f"folder={str(self.path)!r}: not all results could be written there ({self.failure}); the search went "
+                "on without it, but cannot be resumed from there",
+                PlackettWarning,
+                stacklevel=2,
+            )

@@ -8,11 +8,10 @@ import numpy as np
 
 from plackett._base.estimator import clone
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.auto.inspection import Facts, inspect_data
+from plackett.experiments.auto.inspection import inspect_data
 from plackett.experiments.auto.search import Budget
 from plackett.experiments.auto.splits import Splits, folds
 from plackett.experiments.auto.trials import FAILURES, SMALL, fit, quietly
-from plackett.measures.base import Measure
 from plackett.rankers.base import Ranker
 from plackett.solvers.monitor import Monitor
 
@@ -25,9 +24,7 @@ PROBE_ROWS, PROBE_ROUNDS = 20_000, 30
 PROBE_SHARE = 0.05
 
 
-def plan(
-    splits: Splits, ranker: Ranker, facts: Facts, measure: Measure, budget: Budget, *, n_jobs: int | None, **cut: Any
-) -> Splits:  # fmt: skip
+def plan(splits: Splits, ranker: Ranker, budget: Budget, *, n_jobs: int | None, **cut: Any) -> Splits:
     """The splits that there is time for, estimated from a short training on part of the data.
 
     At least three candidates like the first should be finished; linear ones cost next to nothing. If time is too short

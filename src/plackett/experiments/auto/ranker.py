@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from plackett._base.errors import DataError, PlackettWarning
+from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
 from plackett.data.inputs import categories_of
 from plackett.evaluation.giveaways import warn_of_giveaways
 from plackett.experiments.auto.baseline import Baseline
-from plackett.experiments.auto.candidates import further, given, portfolio, with_categories
+from plackett.experiments.auto.candidates import Candidate, further, given, portfolio, with_categories
 from plackett.experiments.auto.folder import TrialFolder
 from plackett.experiments.auto.inspection import Facts, inspect_data
 from plackett.experiments.auto.list_features import gain_of_list_features
 from plackett.experiments.auto.plan import plan
 from plackett.experiments.auto.refit import refit
-from plackett.experiments.auto.report import check_report, leaderboard, summary
+from plackett.experiments.auto.report import COLUMNS, check_report, estimate, leaderboard, reasons
 from plackett.experiments.auto.search import Budget, search
-from plackett.experiments.auto.selection import best_alone, members_for, select
+from plackett.experiments.auto.selection import BlendMembers, best_alone, members_for, select
 from plackett.experiments.auto.splits import folds
-from plackett.experiments.auto.trials import CLOCKS, FAILURES, OutOfTimeError, Trials, fit, quietly
+from plackett.experiments.auto.trials import CLOCKS, FAILURES, CandidateTrials, OutOfTimeError, fit, quietly
 from plackett.measures.base import Measure
 from plackett.measures.language import parse
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
 from plackett.scorers.list_features import ListFeaturesScorer, relative_columns, widened
-from plackett.scorers.scoring import refuse_missing
 from plackett.solvers.monitor import Monitor
 
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["AutoRanker"]
+__all__ = ["AutoRanker"]
 
 #: Share of the time by which the members of the blend may be late.
 LATE = 0.1
@@ -123,7 +121,6 @@ class AutoRanker(Ranker):
     Jamieson and Talwalkar: Non-stochastic best arm identification and hyperparameter optimization. AISTATS 2016.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     # a search over two small rankers, one of which takes missing values
     _test_settings: ClassVar[dict[str, Any]] = {
         "candidates": ("ListNet(alpha=1.0)", "MART(n_estimators=8, num_leaves=5, min_child_samples=1)"),
@@ -133,7 +130,6 @@ class AutoRanker(Ranker):
     }
     # an interrupt ends a trial, not a round; copies of a query are one query in the folds, and weights are not
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")
-    paper: ClassVar[str] = "Caruana et al. 2004"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"max_members": (1, 5), "n_seeds": (1, 3)}
@@ -172,23 +168,22 @@ class AutoRanker(Ranker):
         facts = inspect_data(data if seen is None else seen)
         warn_of_giveaways(facts.suspects)
         facts = replace(facts, n_relative=data.n_features - facts.profile.n_features)
-        first = portfolio(facts, self.time_budget) if self.candidates is None else given(self.candidates)
-        more = iter(()) if self.candidates is not None else further(facts, self.random_state or 0)
-        if names := tuple(getattr(self, "categories_", ())):
-            first, more = list(with_categories(first, names)), with_categories(more, names)
-            if not first:
-                raise DataError(f"columns of categories ({', '.join(names)}) need a tree ranker among the candidates")
-        cut: dict[str, Any] = {
-            "n_folds": self.n_folds,
-            "n_repeats": self.n_repeats,
-            "random_state": self.random_state or 0,
-        }
+        first, more = self._to_try(facts)
+        seed = self.random_state or 0
+        cut: dict[str, Any] = {"n_folds": self.n_folds, "n_repeats": self.n_repeats, "random_state": seed}
         splits = folds(data, facts, valid, **cut)
-        advice = self._advice(data, facts, measure, budget) if len(splits) else None
-        if len(splits) and self.n_trials is None:
-            splits = plan(splits, first[0].ranker, facts, measure, budget, n_jobs=self.n_jobs, **cut)
+        if len(splits) == 0:
+            monitor.start(0, "AutoRanker")
+            try:
+                self._only(first, data, monitor, facts)
+            finally:
+                monitor.stop()
+            return
+        advice = self._advice(data, facts, measure, budget)
+        if self.n_trials is None:
+            splits = plan(splits, first[0].ranker, budget, n_jobs=self.n_jobs, **cut)
         against = None if self.baseline is None else Baseline.of(given([self.baseline])[0], splits)
-        trials = Trials(
+        trials = CandidateTrials(
             splits,
             measure,
             n_rows=data.n_rows,
@@ -197,56 +192,80 @@ class AutoRanker(Ranker):
             clock=self.clock,
             folder=None if self.folder is None else TrialFolder(self.folder, splits),
         )
-
         max_members = members_for(facts.n_lists) if self.max_members is None else self.max_members
+        monitor.start(len(splits) * budget.most, "AutoRanker")
+        try:
+            chosen, why = self._chosen(trials, first, more, budget, max_members, monitor)
+            short = self._refit(trials, chosen, data, monitor)
+        finally:
+            monitor.stop()
+        if trials.folder is not None:
+            trials.folder.warn_of_failure()
+        if valid is not None:
+            monitor.update(self.score_rows(valid))
+        told: dict[str, Any] = {
+            "short": short,
+            "advice": advice,
+            "document_seconds": self.max_score_time,
+            "baseline": against,
+        }
+        self._told = {
+            "leaderboard": leaderboard(trials, chosen),
+            "reasons": reasons(trials, chosen, facts, why, budget.spent(), **told),
+            "estimate": estimate(trials, chosen),
+        }
+
+    def _to_try(self, facts: Facts) -> tuple[list[Candidate], Iterator[Candidate]]:
+        """The candidates to begin with, and those that follow as long as there is time."""
+        first = portfolio(facts, self.time_budget) if self.candidates is None else given(self.candidates)
+        more = iter(()) if self.candidates is not None else further(facts, self.random_state or 0)
+        if names := tuple(getattr(self, "categories_", ())):
+            first, more = list(with_categories(first, names)), with_categories(more, names)
+            if not first:
+                raise DataError(f"columns of categories ({', '.join(names)}) need a tree ranker among the candidates")
+        return first, more
+
+    def _chosen(
+        self,
+        trials: CandidateTrials,
+        first: list[Candidate],
+        more: Iterator[Candidate],
+        budget: Budget,
+        max_members: int,
+        monitor: Monitor,
+    ) -> tuple[BlendMembers, str]:
+        """The members of the blend, and why the search for them ended."""
 
         def notify() -> None:
             if monitor.update():
                 raise OutOfTimeError("a callback ended the search")
 
-        monitor.start(len(splits) * budget.most, "AutoRanker")
+        if self.n_trials is None and self.time_budget is not None:
+            trials.deadline = budget.began + self.time_budget
         try:
-            if len(splits) == 0:
-                self._only(first, data, monitor, facts)
-                return
-            if self.n_trials is None and self.time_budget is not None:
-                trials.deadline = budget.began + self.time_budget
-            try:
-                why = search(trials, first, more, budget, max_members, notify)
-            except KeyboardInterrupt:
-                monitor.interrupted, why = True, "it was interrupted"
-            trials.settle(interrupted=monitor.interrupted)
-            try:
-                chosen = select(
-                    trials,
-                    max_members=max_members,
-                    document_seconds=self.max_score_time,
-                    random_state=self.random_state or 0,
-                )
-            except KeyboardInterrupt:
-                monitor.interrupted, why = True, "it was interrupted"
-                chosen = best_alone(trials, document_seconds=self.max_score_time)
-            # with a limit on the scoring time, several seeds of the same ranker would be too slow; after Ctrl-C, nobody
-            # wants to wait for them
-            seeds = self.n_seeds if self.max_score_time is None and not monitor.interrupted else 1
-            latest = trials.deadline + LATE * (self.time_budget or 0.0)
-            self.scorer_, short = refit(trials, chosen, data, n_seeds=seeds, deadline=trials.deadline, latest=latest)
-            monitor.interrupted = monitor.interrupted or short == "interrupted"
-        finally:
-            monitor.stop()
-        if trials.folder is not None and trials.folder.failure is not None:
-            warnings.warn(
-                f"folder={self.folder!r}: not all results could be written there ({trials.folder.failure}); the search "
-                "went on without it, but cannot be resumed from there",
-                PlackettWarning,
-                stacklevel=2,
-            )
-        if valid is not None:
-            monitor.update(self.score_rows(valid))
-        self._told = {
-            "leaderboard": leaderboard(trials, chosen),
-            **summary(trials, chosen, facts, why, budget.spent(), short, advice, self.max_score_time, against),
-        }
+            why = search(trials, first, more, budget, max_members, notify)
+        except KeyboardInterrupt:
+            monitor.interrupted, why = True, "it was interrupted"
+        trials.settle(interrupted=monitor.interrupted)
+        limit = self.max_score_time
+        try:
+            seed = self.random_state or 0
+            return select(trials, max_members=max_members, document_seconds=limit, random_state=seed), why
+        except KeyboardInterrupt:
+            monitor.interrupted = True
+            return best_alone(trials, document_seconds=limit), "it was interrupted"
+
+    def _refit(
+        self, trials: CandidateTrials, chosen: BlendMembers, data: RankingDataset, monitor: Monitor
+    ) -> str | None:
+        """Train the members on all data; why that was cut short, if it was."""
+        # with a limit on the scoring time, several seeds of the same ranker would be too slow; after Ctrl-C, nobody
+        # wants to wait for them
+        seeds = self.n_seeds if self.max_score_time is None and not monitor.interrupted else 1
+        latest = trials.deadline + LATE * (self.time_budget or 0.0)
+        self.scorer_, short = refit(trials, chosen, data, n_seeds=seeds, deadline=trials.deadline, latest=latest)
+        monitor.interrupted = monitor.interrupted or short == "interrupted"
+        return short
 
     def _advice(self, data: RankingDataset, facts: Facts, measure: Measure, budget: Budget) -> str | None:
         """What to try next, if a quick comparison says so."""
@@ -274,8 +293,7 @@ class AutoRanker(Ranker):
         for candidate in candidates:
             ranker = candidate.ranker.set_params(random_state=self.random_state, n_jobs=self.n_jobs, verbose=False)
             try:
-                if ranker.untrainable_part():
-                    refuse_missing(data, "X", ranker.untrainable_part())
+                ranker.check_trainable(data, "X")
                 with quietly():
                     fit(ranker, data)
             except FAILURES as failure:
@@ -331,8 +349,6 @@ class AutoRanker(Ranker):
         import polars as pl
 
         self.check_fitted()
-        from plackett.experiments.auto.report import COLUMNS
-
         return pl.DataFrame(self.card_["auto"]["leaderboard"], schema=COLUMNS)
 
     @property

@@ -9,16 +9,16 @@ import numpy as np
 from plackett._kernels.kernel import n_threads
 from plackett._kernels.openmp import growing_threads
 from plackett.data.dataset import RankingDataset
-from plackett.experiments.auto.selection import Selection
-from plackett.experiments.auto.trials import Trials, fit, quietly
+from plackett.experiments.auto.selection import BlendMembers
+from plackett.experiments.auto.trials import CandidateTrials, fit, quietly
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import BlendScorer
 from plackett.solvers.monitor import Monitor
 
 
 def refit(
-    trials: Trials,
-    selection: Selection,
+    trials: CandidateTrials,
+    selection: BlendMembers,
     data: RankingDataset,
     *,
     n_seeds: int,
@@ -84,7 +84,7 @@ class _Late:
         return self.stopped
 
 
-def _member(trials: Trials, selection: Selection, member: int, seed: int) -> Ranker:
+def _member(trials: CandidateTrials, selection: BlendMembers, member: int, seed: int) -> Ranker:
     number = selection.members[member]
     ranker = trials.ranker(number)
     rounds = trials.candidates[number].stages[selection.stages[member]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett.experiments.auto.candidates import Candidate
 from plackett.experiments.auto.selection import MEMBERS, evaluations
-from plackett.experiments.auto.trials import OutOfTimeError, Trials
+from plackett.experiments.auto.trials import CandidateTrials, OutOfTimeError
 from plackett.experiments.search.halving import halve
 
 #: Candidates of one round of successive halving: 9 on a ninth of the splits, 3 on a third, 1 on all.
@@ -58,7 +58,7 @@ class Budget:
 
 
 def search(
-    trials: Trials, first: list[Candidate], more: Iterator[Candidate], budget: Budget, max_members: int,
+    trials: CandidateTrials, first: list[Candidate], more: Iterator[Candidate], budget: Budget, max_members: int,
     notify: Callable[[], None],
 ) -> str:  # fmt: skip
     """Try candidates until the budget is spent, and return why the search ended.
@@ -117,7 +117,7 @@ def _growth(objective: _Objective, bracket: list[int]) -> int:
     return steps
 
 
-def _early(trials: Trials, number: int) -> bool:
+def _early(trials: CandidateTrials, number: int) -> bool:
     """Whether a quarter of the rounds or fewer are best on the first split."""
     stages = trials.candidates[number].stages
     best = stages[trials.best_stage(number, 1)] if trials.done(number) else None
@@ -151,7 +151,7 @@ def _finish(objective: _Objective, n: int) -> None:
 class _Objective:
     """Worth of a candidate on a share of the splits."""
 
-    def __init__(self, trials: Trials, budget: Budget, max_members: int, notify: Callable[[], None]) -> None:
+    def __init__(self, trials: CandidateTrials, budget: Budget, max_members: int, notify: Callable[[], None]) -> None:
         self.trials, self.budget, self.max_members, self.notify = trials, budget, max_members, notify
         self.best, self.since = -np.inf, 0
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
+from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
 from plackett.data.kfold import QueryKFold
 from plackett.experiments.auto.splits import TWICE
-from plackett.experiments.auto.trials import Trials, mean, per_query
+from plackett.experiments.auto.trials import CandidateTrials, mean, per_query
+
+__all__ = ["greedy"]
 
 #: Number of picks of the greedy selection; weights are roughly multiples of one over this.
 PICKS = 15
@@ -26,7 +28,7 @@ MEMBERS, MEMBERS_OF_FEW = 5, 10
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class BlendMembers:
     """The selected candidates.
 
     Attributes
@@ -48,7 +50,6 @@ class Selection:
     values: np.ndarray | None
 
 
-@fulfils(paper="Caruana, Niculescu-Mizil, Crew and Ksikes 2004, Ensemble selection from libraries of models")
 def greedy(
     scores: Sequence[np.ndarray],
     value: Callable[[np.ndarray], float],
@@ -77,6 +78,10 @@ def greedy(
         not allowed are skipped.
     allowed
         Whether these counts are allowed.
+
+    References
+    ----------
+    Caruana, Niculescu-Mizil, Crew, Ksikes: Ensemble selection from libraries of models. ICML 2004.
 
     Examples
     --------
@@ -114,8 +119,8 @@ def greedy(
 
 
 def select(
-    trials: Trials, *, max_members: int, document_seconds: float | None = None, random_state: int = 0
-) -> Selection:
+    trials: CandidateTrials, *, max_members: int, document_seconds: float | None = None, random_state: int = 0
+) -> BlendMembers:
     """Blend the complete candidates: the mean of greedy selections, each on all but a part of the queries.
 
     For every part left out, the best stage of each candidate and the weights are chosen on the other queries and
@@ -141,7 +146,7 @@ def select(
             weights += chosen / len(parts)
     order = np.argsort(-weights, kind="stable")[:max_members].tolist()
     kept = table.affordable([i for i in order if weights[i] > 0])
-    return Selection(
+    return BlendMembers(
         members=[finished[i] for i in kept],
         stages=[int(stages[i]) for i in kept],
         weights=weights[kept] / weights[kept].sum(),
@@ -149,13 +154,13 @@ def select(
     )
 
 
-def best_alone(trials: Trials, *, document_seconds: float | None = None) -> Selection:
+def best_alone(trials: CandidateTrials, *, document_seconds: float | None = None) -> BlendMembers:
     """The best complete candidate by itself, of those that score fast enough; without an estimate."""
     finished = trials.complete()
     seconds = {i: trials.document_seconds(i) for i in finished}
     limit = np.inf if document_seconds is None else max(document_seconds, min(seconds.values()))
     best = max((i for i in finished if seconds[i] <= limit), key=trials.worth)
-    return Selection([best], [trials.best_stage(best)], np.ones(1), None)
+    return BlendMembers([best], [trials.best_stage(best)], np.ones(1), None)
 
 
 def evaluations(n_candidates: int) -> int:
@@ -200,7 +205,9 @@ def by_query(values: np.ndarray, queries: np.ndarray) -> np.ndarray:
 class _Table:
     """Values of every candidate and stage for every held-out query, and blends of them on some of the queries."""
 
-    def __init__(self, trials: Trials, finished: list[int], document_seconds: float | None, max_members: int) -> None:
+    def __init__(
+        self, trials: CandidateTrials, finished: list[int], document_seconds: float | None, max_members: int
+    ) -> None:
         self.trials, self.finished, self.max_members = trials, finished, max_members
         self.limit = np.inf if document_seconds is None else document_seconds
         self.values = [
@@ -259,6 +266,6 @@ class _Table:
         scores = sum(weights[i] * self.trials.scores(self.finished[i], stages[i])[rows] for i in used.tolist())
         return per_query(self.trials.measure, data, np.asarray(scores), self.trials.n_jobs)
 
-    def _part(self, queries: np.ndarray):  # type: ignore[no-untyped-def]
+    def _part(self, queries: np.ndarray) -> tuple[RankingDataset, np.ndarray]:
         judged = self.trials.splits.judged
         return judged.select(queries), np.repeat(queries, judged.group)

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,12 @@ from plackett._base.estimator import clone
 from plackett._kernels.kernel import n_threads
 from plackett.data.dataset import RankingDataset
 from plackett.experiments.auto.candidates import Candidate
-from plackett.experiments.auto.folder import TrialFolder
+from plackett.experiments.auto.folder import Outcome, TrialFolder
 from plackett.experiments.auto.splits import Splits
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
 from plackett.rankers.base import Ranker
 from plackett.rankers.blend import spread_within_lists
-from plackett.scorers.scoring import refuse_missing
 from plackett.solvers.monitor import Monitor
 
 #: Clocks for the budget: elapsed time or processor time.
@@ -40,29 +38,7 @@ class OutOfTimeError(Exception):
     """Raised inside a training that runs out of time."""
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The result of a candidate on one split.
-
-    Attributes
-    ----------
-    scores
-        Stages × held-out documents: the scores after each stage, in units of their spread.
-    spreads
-        Standard deviation of the scores within lists, for each stage.
-    train_seconds
-        Time to train.
-    document_seconds
-        Time to score a document with all rounds.
-    """
-
-    scores: np.ndarray
-    spreads: np.ndarray
-    train_seconds: float
-    document_seconds: float
-
-
-class Trials:
+class CandidateTrials:
     """Trains candidates on splits, keeps the outcomes and measures how good they are."""
 
     def __init__(
@@ -172,9 +148,8 @@ class Trials:
         ranker = self.ranker(number).set_params(n_jobs=n_jobs)
         train, test = self.splits.train(split), self.splits.test(split)
         start = self.clock()
-        strict = ranker.untrainable_part()
-        for part in (train, test) if strict else ():
-            refuse_missing(part, "X", strict)
+        for part in (train, test):
+            ranker.check_trainable(part, "X")
         fit(ranker, train, self._hurry)
         trained = self.clock()
         scores = _staged(ranker, test, self.candidates[number].stages)
@@ -277,7 +252,7 @@ def mean(measure: Measure, values: np.ndarray) -> float:
 
 def fit(ranker: Ranker, data: RankingDataset, after: Callable[[Monitor], bool] | None = None) -> None:
     """Train on prepared data; Ctrl-C is passed on to the caller."""
-    if ranker.train_on(data, None, after).interrupted:
+    if ranker.fit_prepared(data, None, after).interrupted:
         raise KeyboardInterrupt
 
 

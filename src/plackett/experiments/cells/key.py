@@ -31,8 +31,8 @@ _IDLE = (*THREAD_PARAMETERS, "verbose")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "torch")
 
 
-def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measure, protocol: dict[str, Any]) -> str:
-    """Hash of the data, the ranker with its parameters and its source, the search, the selecting measure, versions.
+def identity(contestant: Contestant, select: Measure, protocol: dict[str, Any]) -> dict[str, Any]:
+    """What a result depends on besides the data: the ranker with its parameters and its source, search and versions.
 
     Threads and verbosity are left out, since results do not depend on them. So are the reported measures, which are
     recomputed from the scores.
@@ -45,17 +45,21 @@ def cell_key(contestant: Contestant, parts: dict[str, str | None], select: Measu
         else _plain(list(choice), name)
         for name, choice in contestant.space.items()
     }
-    identity = {
+    return {
         "protocol": PROTOCOL_VERSION,
         "plackett": __version__,
         "libraries": versions(),
-        "data": parts,
         "ranker": describe(contestant.ranker),
         "sources": _stamp(_modules(contestant.ranker, select)),
         "space": space if protocol.get("search") is not None else None,
         "select": [str(select), _source(getattr(type(select), "function", None))],
+        **protocol,
     }
-    text = json.dumps(identity | protocol, sort_keys=True, ensure_ascii=False)
+
+
+def cell_key(identity: dict[str, Any], parts: dict[str, str | None]) -> str:
+    """Hash of what `identity` found and of the data."""
+    text = json.dumps(identity | {"data": parts}, sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 

@@ -14,7 +14,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import build, fit, last_step, predict
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.cells.key import versions
-from plackett.experiments.cells.trials import Notify, Protocol, Trials, interruptible, watches
+from plackett.experiments.cells.trials import Notify, Protocol, SearchTrials, interruptible, watches
 from plackett.experiments.contestants import Contestant
 from plackett.experiments.effort import effort_of
 from plackett.experiments.search import search_named
@@ -28,7 +28,7 @@ def run_cell(
     ``names`` has its dataset, fold, ranker and key.
     """
     _warm_up(contestant, fold.train)
-    trials = Trials(contestant, fold, protocol, n_jobs, notify)
+    trials = SearchTrials(contestant, fold, protocol, n_jobs, notify)
     search_named(protocol.search)(
         trials,
         contestant.space,

@@ -13,7 +13,6 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 #: Modules that list all items, and model files: they affect no result and change with every new item.
 _APART = (
     "plackett",
-    "plackett._names.index",
     "plackett._names.catalogue",
     "plackett.rankers",
     "plackett.rankers.storage",

@@ -43,7 +43,7 @@ class Protocol:
         return {name: getattr(self, name) for name in names}
 
 
-class Trials:
+class SearchTrials:
     """The objective of a search: trains, records, and keeps the best ranker."""
 
     def __init__(self, contestant: Contestant, fold: Any, protocol: Protocol, n_jobs: int, notify: Notify) -> None:

@@ -12,13 +12,17 @@ import traceback
 from importlib import import_module
 from typing import Any
 
+from plackett._base.process import own_process
 
-def main() -> None:
-    """Compute one cell after another until standard input ends.
+
+def main(of_a_command: bool) -> None:
+    """Compute one cell after another until standard input ends; ``of_a_command``: for the command line.
 
     The input has the user's own measures first, then tasks. Answers are tuples: ``("ready",)`` after all imports, and
     for each task ``("trial", number, best)`` after each trial, then ``("done",)`` or ``("failed", line, traceback)``.
     """
+    if of_a_command:
+        own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one, which ends it
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of libraries must not mix with the answers

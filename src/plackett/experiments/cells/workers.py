@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
+from plackett._base.process import is_own_process
 from plackett.experiments.cells.task import CellTask
 from plackett.experiments.cells.worker import Packed
 
@@ -141,7 +142,7 @@ class _Worker:
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
         bounds = {"OMP_WAIT_POLICY": "passive"} | dict.fromkeys(_THREADS, str(n_jobs))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "from plackett.experiments.cells.worker import main; main()"],
+            [sys.executable, "-c", f"from plackett.experiments.cells.worker import main; main({is_own_process()})"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from plackett._names.nearest import plural
-from plackett.evaluation.tables import Table, TableCell
+from plackett.evaluation.tables import Table
 from plackett.experiments.doubts import doubts
 from plackett.experiments.report.blocks import Block, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value, seconds
 from plackett.experiments.report.view import View
 from plackett.experiments.tables.failures import failed_cells
+from plackett.experiments.verdict import verdict
 
 
 def answer(view: View) -> Section:
@@ -16,7 +17,7 @@ def answer(view: View) -> Section:
     blocks: list[Block] = []
     for dataset in view.datasets:
         before = f"{dataset}: " if view.several else ""
-        blocks.append(Text(f"{before}{view.experiment.headline(dataset)}.", lead=True))
+        blocks.append(Text(f"{before}{verdict(view.experiment, dataset)}.", lead=True))
         blocks.append(Text(before + " ".join([*_quality(view, dataset), *_cost(view, dataset)])))
     if not blocks:
         blocks.append(Text("No ranker is finished in every fold of a dataset: there is nothing to compare.", lead=True))
@@ -37,9 +38,9 @@ def _unfinished(view: View) -> list[Block]:
         )
     if failed:
         header = ("ranker", "dataset", "folds", "error")
-        rows = tuple(tuple(map(TableCell, (f.ranker, f.dataset, ", ".join(f.folds), f.error))) for f in failed)
+        rows = tuple((f.ranker, f.dataset, ", ".join(f.folds), f.error) for f in failed)
         notes = ("Rankers that failed in a fold are left out of all comparisons on that dataset.",)
-        blocks.append(Tabular(Table(header, rows, caption="What failed, and why", notes=notes, n_names=4)))
+        blocks.append(Tabular(Table.of(header, rows, caption="What failed, and why", notes=notes, n_names=4)))
     return blocks
 
 

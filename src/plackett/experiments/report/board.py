@@ -6,9 +6,9 @@ from typing import Any
 
 from plackett.evaluation.tables import Table, TableCell
 from plackett.experiments.published import other_rules, rows_with_published
-from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.experiments.report.blocks import Block, Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed
-from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.plots import axis, bars_height, category_axis, layout, plain
 from plackett.experiments.report.traces import mean_points
 from plackett.experiments.report.view import View
 
@@ -20,14 +20,12 @@ def board(view: View) -> Section:
     """The leaderboard of each dataset."""
     known = rows_with_published(view.experiment)
     published = {(row["dataset"], row["ranker"], row["measure"]): row["published"] for row in known}
-    blocks: list[Block] = []
-    for number, dataset in enumerate(view.datasets):
-        if view.several:
-            blocks.append(Heading(dataset))
-        blocks += [
-            Tabular(_table(view, dataset, published)),
-            _figure(view, dataset, published, f"leaderboard-{number}"),
-        ]
+
+    def of(dataset: str, number: int) -> list[Block]:
+        figure = _figure(view, dataset, published, f"leaderboard-{number}")
+        return [Tabular(_table(view, dataset, published)), figure]
+
+    blocks = view.by_dataset(of)
     if known:
         blocks += _published(view, known)
     return Section("leaderboard", "Leaderboard", tuple(blocks))
@@ -47,20 +45,20 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
     header += [f"95 % interval of {view.first}", f"validation {view.select}", "train s per fold"]
     rows = []
     for ranker, row in view.rows(dataset).items():
-        cells = [TableCell(ranker, bool(row["chosen"]))]
+        cells: list[TableCell | str] = [TableCell(ranker, bool(row["chosen"]))]
         for name in experiment.measures:
             entry = by_measure[name][ranker]
             mark = "−" if entry["significantly_worse"] else ""
             cells.append(TableCell(fixed(entry["mean_over_folds"]), bool(entry["best"]), mark))
             if name in with_published:
-                cells.append(TableCell(fixed(published.get((dataset, ranker, name)), 3)))
-        cells += [TableCell(fixed(row["mean_over_queries"]))] if folds > 1 else []
+                cells.append(fixed(published.get((dataset, ranker, name)), 3))
+        cells += [fixed(row["mean_over_queries"])] if folds > 1 else []
         cells += [
-            TableCell("–" if row["low"] is None else f"[{fixed(row['low'])}, {fixed(row['high'])}]"),
-            TableCell(fixed(row["validation"])),
-            TableCell(f"{row['train_seconds'] / row['n_folds']:.3g}"),
+            "–" if row["low"] is None else f"[{fixed(row['low'])}, {fixed(row['high'])}]",
+            fixed(row["validation"]),
+            f"{row['train_seconds'] / row['n_folds']:.3g}",
         ]
-        rows.append(tuple(cells))
+        rows.append(cells)
     queries = next(iter(view.rows(dataset).values()))["n_queries"]
     notes: tuple[str, ...] = (
         f"Means over folds of each fold's mean over its test queries ({folds} folds, {queries} queries), and the first "
@@ -76,7 +74,7 @@ def _table(view: View, dataset: str, published: dict[Any, float]) -> Table:
         notes += (
             f"Published figures follow the rules of {rules}; they are comparable with ours under the preset {rules}.",
         )
-    return Table(tuple(header), tuple(rows), caption=f"Leaderboard of {dataset}", notes=notes)
+    return Table.of(header, rows, caption=f"Leaderboard of {dataset}", notes=notes)
 
 
 def _figure(view: View, dataset: str, published: dict[Any, float], name: str) -> Figure:
@@ -98,7 +96,7 @@ def _figure(view: View, dataset: str, published: dict[Any, float], name: str) ->
             | {"marker": {"symbol": "diamond-open", "size": 11, "color": "--ink", "line": {"width": 2}}}
         )
     labels = [plain(view.names[ranker]) for ranker in rows]
-    y = axis("", autorange="reversed", type="category", categoryorder="array", categoryarray=labels)
+    y = category_axis("", labels)
     figure = layout(
         axis(f"{view.first}, mean over queries, with 95 % interval"),
         y,
@@ -125,18 +123,18 @@ def _points(view: View, rows: dict[str, dict[str, Any]], title: str, colour: str
 def _published(view: View, known: list[dict[str, Any]]) -> list[Block]:
     rows = tuple(
         (
-            *([TableCell(row["dataset"])] if view.several else []),
-            TableCell(row["ranker"]),
-            TableCell(row["method"]),
-            TableCell(row["measure"]),
-            TableCell(fixed(row["measured"])),
-            TableCell(fixed(row["published"], 3)),
-            TableCell(signed(row["difference"])),
+            *([row["dataset"]] if view.several else []),
+            row["ranker"],
+            row["method"],
+            row["measure"],
+            fixed(row["measured"]),
+            fixed(row["published"], 3),
+            signed(row["difference"]),
         )
         for row in known
     )
     names = ("dataset",) if view.several else ()
-    table = Table(
+    table = Table.of(
         (*names, "ranker", "method", "measure", "measured", "published", "difference"),
         rows,
         caption="Published figures next to ours",

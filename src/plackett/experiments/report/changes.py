@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from plackett.evaluation.churn import Churn, churn
 from plackett.evaluation.significance.effects import win_tie_loss
-from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.report.blocks import Block, Heading, Section, Tabular, Text
+from plackett.evaluation.tables import Table
+from plackett.experiments.report.blocks import Block, Section, Tabular, Text
 from plackett.experiments.report.numbers import signed
 from plackett.experiments.report.view import View
 
@@ -18,19 +20,14 @@ _EXAMPLES = 2
 
 def changes(view: View) -> Section | None:
     """Churn between the chosen ranker and the others; None if no dataset has two rankers."""
-    shown = [dataset for dataset in view.datasets if len(view.drawn(dataset)) > 1]
-    if not shown:
-        return None
-    blocks: list[Block] = []
-    for dataset in shown:
-        if view.several:
-            blocks.append(Heading(dataset))
-        blocks += _dataset(view, dataset)
-    return Section("changes", "What would change for users", tuple(blocks))
+    blocks = view.by_dataset(partial(_dataset, view))
+    return Section("changes", "What would change for users", tuple(blocks)) if blocks else None
 
 
-def _dataset(view: View, dataset: str) -> list[Block]:
+def _dataset(view: View, dataset: str, number: int) -> list[Block]:
     drawn = view.drawn(dataset)
+    if len(drawn) < 2:
+        return []
     new = view.chosen(dataset) or drawn[0]
     rows, first = [], None
     for old in drawn:
@@ -49,7 +46,7 @@ def _dataset(view: View, dataset: str) -> list[Block]:
         cells += [f"{mean['first_changes']:.0%}", f"{mean['unchanged']:.0%}"]
         better, _, worse = win_tie_loss(gain, np.zeros(gain.size))
         cells += [str(better), str(worse), signed(float(worth(gain.mean())))]
-        rows.append(tuple(map(TableCell, cells)))
+        rows.append(cells)
     header = (
         "replaced ranker", "results replaced", "results moved", "first result changes", "queries unchanged",
         "queries better", "queries worse", f"difference of {view.first}",
@@ -59,13 +56,13 @@ def _dataset(view: View, dataset: str) -> list[Block]:
         f"Of the first {_SEEN} results of a query, how many would users find replaced, and how many at another rank, "
         f"if {view.names[new]} replaced the ranker they have now?"
     )
-    blocks: list[Block] = [Text(text), Tabular(Table(header, tuple(rows), caption=caption))]
+    blocks: list[Block] = [Text(text), Tabular(Table.of(header, rows, caption=caption))]
     assert first is not None
     old = next(each for each in drawn if each != new)
     most = max(range(len(first)), key=lambda i: first[i].per_query["replaced"].max())  # type: ignore[arg-type,return-value]
     for table in first[most].example_tables(_EXAMPLES):
         example_caption = f"{table.caption}. From {old} to {new}, {dataset}."
-        blocks.append(Tabular(Table(table.header, table.rows, caption=example_caption), folded=True))
+        blocks.append(Tabular(Table.of(table.header, table.rows, caption=example_caption), folded=True))
     return blocks
 
 

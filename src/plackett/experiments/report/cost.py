@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.experiments.report.blocks import Block, Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, seconds
 from plackett.experiments.report.plots import axis, layout, place_names, plain, time_axis
 from plackett.experiments.report.view import View
@@ -18,21 +19,15 @@ def cost(view: View) -> Section:
         "The line joins the rankers on the Pareto front: no other is both faster and better. Training time is that of "
         "the chosen setting, without the search. Times of short runs on a busy machine are rough."
     )
-    blocks: list[Block] = [Text(text)]
-    for number, dataset in enumerate(view.datasets):
-        if view.several:
-            blocks.append(Heading(dataset))
-        times = _times(view, dataset)
-        fronts = {kind: pareto_front(_points(view, dataset, times[kind])) for kind in times}
-        titles = {
-            "train": "training time per fold (logarithmic)",
-            "score": "time to score 1,000 documents (logarithmic)",
-        }
-        blocks += [
-            _figure(view, dataset, times[kind], fronts[kind], titles[kind], f"cost-{kind}-{number}") for kind in times
-        ]
-        blocks.append(Tabular(_table(view, dataset, times, fronts)))
-    return Section("cost", "Time against quality", tuple(blocks))
+    return Section("cost", "Time against quality", (Text(text), *view.by_dataset(partial(_dataset, view))))
+
+
+def _dataset(view: View, dataset: str, number: int) -> list[Block]:
+    times = _times(view, dataset)
+    fronts = {kind: pareto_front(_points(view, dataset, times[kind])) for kind in times}
+    titles = {"train": "training time per fold (logarithmic)", "score": "time to score 1,000 documents (logarithmic)"}
+    figures = [_figure(view, dataset, times[k], fronts[k], titles[k], f"cost-{k}-{number}") for k in times]
+    return [*figures, Tabular(_table(view, dataset, times, fronts))]
 
 
 def pareto_front(points: dict[str, tuple[float, float]]) -> list[str]:
@@ -108,14 +103,14 @@ def _table(view: View, dataset: str, times: dict[str, dict[str, float]], fronts:
     rows = view.rows(dataset)
     body = tuple(
         (
-            TableCell(ranker),
-            TableCell(fixed(row["mean_over_folds"])),
+            ranker,
+            fixed(row["mean_over_folds"]),
             TableCell(f"{times['train'][ranker]:.3g}", marks="f" if ranker in fronts["train"] else ""),
             TableCell(f"{1000 * times['score'][ranker]:.3g}", marks="f" if ranker in fronts["score"] else ""),
-            TableCell(f"{row['search_seconds'] / row['n_folds']:.3g}"),
+            f"{row['search_seconds'] / row['n_folds']:.3g}",
         )
         for ranker, row in rows.items()
     )
     header = ("ranker", view.first, "train s per fold", "score ms per 1,000", "search s per fold")
     notes = ("f: on the Pareto front of this time and quality.",)
-    return Table(header, body, caption=f"Times on {dataset}", notes=notes)
+    return Table.of(header, body, caption=f"Times on {dataset}", notes=notes)

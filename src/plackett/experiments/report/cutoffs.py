@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from plackett.evaluation.evaluate import measure_scored
-from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
+from plackett.evaluation.tables import Table
+from plackett.experiments.report.blocks import Figure, Section, Text
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.plots import axis, end_labels, layout
 from plackett.experiments.report.traces import cutoff_line
@@ -27,17 +27,17 @@ def cutoffs(view: View) -> Section:
             f" The rules of {view.experiment.preset} apply, also to lists shorter than the cut-off; if the rules give "
             "these 0, curves drop at common list lengths."
         )
-    blocks: list[Block] = [Text(text + view.left_out(view.datasets[0]))]
-    for number, dataset in enumerate(view.datasets):
-        if view.several:
-            blocks.append(Heading(dataset))
+
+    def of(dataset: str, number: int) -> list[Figure]:
         depth = _depth(view, dataset)
         curves = {ranker: _curves(view, dataset, ranker, depth) for ranker in view.drawn(dataset)}
-        blocks += [
+        return [
             _figure(view, dataset, m, {ranker: curve[m] for ranker, curve in curves.items()}, f"cutoff-{m}-{number}")
             for m in range(len(_MEASURES))
         ]
-    return Section("cutoffs", "Measure against cut-off", tuple(blocks))
+
+    first = Text(text + view.left_out(view.datasets[0]))
+    return Section("cutoffs", "Measure against cut-off", (first, *view.by_dataset(of)))
 
 
 def _depth(view: View, dataset: str) -> int:
@@ -77,8 +77,6 @@ def _figure(view: View, dataset: str, m: int, curves: dict[str, np.ndarray], nam
         float(finite.max()),
     )
     shown = [k for k in _IN_TABLE if k <= depth]
-    rows = tuple(
-        (TableCell(ranker), *(TableCell(fixed(values[k - 1])) for k in shown)) for ranker, values in curves.items()
-    )
-    table = Table(("ranker", *(f"{measure}@{k}" for k in shown)), rows, caption=f"{measure} by cut-off on {dataset}")
+    rows = tuple((ranker, *(fixed(values[k - 1]) for k in shown)) for ranker, values in curves.items())
+    table = Table.of(("ranker", *(f"{measure}@{k}" for k in shown)), rows, caption=f"{measure} by cut-off on {dataset}")
     return Figure(name, f"{measure} at cut-offs 1 to {depth} on {dataset}, a line per ranker.", traces, figure, table)

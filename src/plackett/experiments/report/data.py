@@ -62,11 +62,11 @@ def _sizes(profiles: dict[str, Profile], where: str) -> Table:
         ("duplicate documents in a query", lambda p: f"{p.duplicate_rows:,}"),
         ("of these with another label", lambda p: f"{p.conflicting_rows:,}"),
     ]
-    rows = [(TableCell(fact), *(TableCell(value(p)) for p in profiles.values())) for fact, value in facts]
+    rows = [(fact, *(value(p) for p in profiles.values())) for fact, value in facts]
     for label in sorted({label for p in profiles.values() for label in p.labels or {}}):
         counts = (f"{(p.labels or {}).get(label, 0):,}" for p in profiles.values())
-        rows.append((TableCell(f"documents of label {label:g}"), *map(TableCell, counts)))
-    return Table(("", *(_ROLES[role] for role in profiles)), tuple(rows), caption=f"Profile of {where}")
+        rows.append((f"documents of label {label:g}", *map(TableCell, counts)))
+    return Table.of(("", *(_ROLES[role] for role in profiles)), rows, caption=f"Profile of {where}")
 
 
 def _warnings(profile: Profile) -> str:
@@ -105,10 +105,10 @@ def _leaks(folds: Any, dataset: str) -> Table:
             leak = leaks(fold.train, part)
             rows.append(
                 (
-                    TableCell(str(name)),
-                    TableCell(_ROLES[role]),
-                    *(TableCell(f"{count:,}") for count in (leak.queries, leak.lists, leak.rows)),
-                    TableCell(f"{100 * leak.rows / max(part.n_rows, 1):.1f} %"),
+                    str(name),
+                    _ROLES[role],
+                    *(f"{count:,}" for count in (leak.queries, leak.lists, leak.rows)),
+                    f"{100 * leak.rows / max(part.n_rows, 1):.1f} %",
                 )
             )
     notes = (
@@ -117,7 +117,7 @@ def _leaks(folds: Any, dataset: str) -> Table:
         "which happens by chance if features have few values.",
     )
     header = ("fold", "part", "same query", "same list", "same features", "share of documents")
-    return Table(header, tuple(rows), caption=f"Leaks from the training part of {dataset}", notes=notes, n_names=2)
+    return Table.of(header, rows, caption=f"Leaks from the training part of {dataset}", notes=notes, n_names=2)
 
 
 def _lengths(parts: dict[str, RankingDataset], dataset: str, name: str) -> Figure:
@@ -145,12 +145,12 @@ def _lengths(parts: dict[str, RankingDataset], dataset: str, name: str) -> Figur
         axis("documents in the list"), axis("share of queries (%)", rangemode="tozero"), height=320, showlegend=True
     )
     rows = tuple(
-        (TableCell(span), *(TableCell(f"{in_part[i]:,}") for in_part in counts.values()))
+        (span, *(f"{in_part[i]:,}" for in_part in counts.values()))
         for i, span in enumerate(spans)
         if any(in_part[i] for in_part in counts.values())
     )
     header = ("documents", *(_ROLES[role] for role in parts))
-    table = Table(header, rows, caption=f"Queries of {dataset} by the length of their lists")
+    table = Table.of(header, rows, caption=f"Queries of {dataset} by the length of their lists")
     return Figure(name, f"Distribution of list lengths in the parts of {dataset}.", traces, figure, table)
 
 

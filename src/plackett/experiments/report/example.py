@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett.evaluation.tables import Table, TableCell
+from plackett.evaluation.tables import Table
 from plackett.experiments.cells.cell import Cell
-from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.experiments.report.blocks import Block, Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, short, signed, tidy
 from plackett.experiments.report.plots import axis, bars_height, layout, plain
 from plackett.experiments.report.view import View
@@ -32,17 +32,18 @@ _AGAINST = {"linear": _LIST, "additive": _LIST, "trees": "the documents it was t
 
 def example(view: View) -> Section | None:
     """An explanation per dataset; None if no ranker can be explained."""
-    blocks: list[Block] = []
-    for number, dataset in enumerate(view.datasets):
+
+    def of(dataset: str, number: int) -> list[Block]:
         picked = _pick(view, dataset)
         if picked is None:
-            continue
+            return []
         ranker, cell, query = picked
         test = view.experiment.folds[dataset][cell.fold].test
         explanation = explain(cell.model(), test.select([query]), random_state=view.seed)
         labels = test.labels[test.offsets[query] : test.offsets[query + 1]]
-        blocks += [Heading(dataset)] if view.several else []
-        blocks += _query(view, ranker, cell, explanation, labels, number)
+        return _query(view, ranker, cell, explanation, labels, number)
+
+    blocks = view.by_dataset(of)
     return Section("example", "One query explained", tuple(blocks)) if blocks else None
 
 
@@ -98,17 +99,9 @@ def _table(explanation: Explanation, top: list[int], names: list[str], labels: n
         reasons = ", ".join(
             f"{explanation.feature_names[j]} {signed(explanation.contributions[i, j], 3)}" for j in most
         )
-        rows.append(
-            (
-                TableCell(str(position)),
-                TableCell(name),
-                TableCell(reasons),
-                TableCell(f"{labels[i]:g}"),
-                TableCell(short(float(explanation.scores[i]))),
-            )
-        )
+        rows.append((str(position), name, reasons, f"{labels[i]:g}", short(float(explanation.scores[i]))))
     caption = f"The first {len(top)} documents of query {explanation.qid}, and the features that count most for each"
-    return Table(
+    return Table.of(
         ("position", "document", "features that count most", "label", "score"), tuple(rows), caption=caption, n_names=3
     )
 
@@ -137,9 +130,9 @@ def _contributions(explanation: Explanation, top: list[int], names: list[str], n
     )
     which = f"the first {len(top)} documents of query {explanation.qid}"
     label = f"Contributions of features to the scores of {which}, stacked."
-    rows = tuple((TableCell(title), *(TableCell(signed(float(v))) for v in values)) for title, values, _ in columns)
+    rows = tuple((title, *(signed(float(v)) for v in values)) for title, values, _ in columns)
     caption = f"Contributions to the scores of query {explanation.qid}"
-    table = Table(("", *names), rows, caption=caption, notes=("A column and the base add up to the score.",))
+    table = Table.of(("", *names), rows, caption=caption, notes=("A column and the base add up to the score.",))
     return Figure(name, label, traces, figure, table)
 
 
@@ -170,16 +163,10 @@ def _pair(explanation: Explanation, top: list[int], names: list[str], name: str)
         height=bars_height(len(labels)),
     )
     rows = tuple(
-        (
-            TableCell(r["feature"]),
-            TableCell(_of(r, "above")),
-            TableCell(_of(r, "below")),
-            TableCell(signed(r["contribution"])),
-        )
-        for r in head.iter_rows(named=True)
+        (r["feature"], _of(r, "above"), _of(r, "below"), signed(r["contribution"])) for r in head.iter_rows(named=True)
     )
     caption = f"Why {names[0]} is above {names[1]}: the scores differ by {short(float(np.sum(values)))}"
-    table = Table(("feature", "in the first", "in the second", "adds"), rows, caption=caption)
+    table = Table.of(("feature", "in the first", "in the second", "adds"), rows, caption=caption)
     return Figure(name, caption + ".", [trace], figure, table)
 
 
@@ -199,11 +186,11 @@ def _passing(explanation: Explanation, top: list[int], names: list[str]) -> list
         ]
     shown = ways.select("feature", "from", "to", "deviations", "score")
     rows = tuple(
-        tuple(TableCell(row[name] if name == "feature" else _of(row, name)) for name in shown.columns)
+        tuple(row[name] if name == "feature" else _of(row, name) for name in shown.columns)
         for row in ways.iter_rows(named=True)
     )
     how = "these changes together" if bool(ways["together"][0]) else "one of these changes would be enough"
     caption = f"For {names[1]} to pass {names[0]}, {how}"
     titles = {"deviations": "standard deviations", "score": "score then"}
     header = tuple(titles.get(name, name) for name in shown.columns)
-    return [Tabular(Table(header, rows, caption=caption))]
+    return [Tabular(Table.of(header, rows, caption=caption))]

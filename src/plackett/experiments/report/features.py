@@ -10,10 +10,10 @@ import polars as pl
 from plackett._names.nearest import plural
 from plackett.data.dataset import RankingDataset
 from plackett.evaluation.importance import permutation_importance, single_feature_importance
-from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.evaluation.tables import Table
+from plackett.experiments.report.blocks import Block, Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, short, signed, tidy
-from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.plots import axis, bars_height, category_axis, layout, plain
 from plackett.experiments.report.view import View
 from plackett.explanations.model_importance import model_importance
 
@@ -24,13 +24,13 @@ _REPEATS = 3
 
 def features(view: View) -> Section | None:
     """Importances on the test part of the first fold; None if the data has no features."""
-    blocks: list[Block] = []
-    for number, dataset in enumerate(view.datasets):
+
+    def of(dataset: str, number: int) -> list[Block]:
         fold = next(iter(view.experiment.folds[dataset]))
         test = _part(view.experiment.folds[dataset][fold].test, view.max_rows, view.seed)
-        if test.n_features:
-            blocks += [Heading(dataset)] if view.several else []
-            blocks += _dataset(view, dataset, fold, test, number)
+        return _dataset(view, dataset, fold, test, number) if test.n_features else []
+
+    blocks = view.by_dataset(of)
     if not blocks:
         return None
     text = (
@@ -94,20 +94,15 @@ def _alone(measure: str, alone: pl.DataFrame, where: str, name: str) -> Figure:
         )
         if any(mask)
     ]
-    y = axis("feature", type="category", categoryorder="array", categoryarray=labels, autorange="reversed")
+    y = category_axis("feature", labels)
     figure = layout(axis(f"{measure} when ranked by this feature alone"), y, height=bars_height(best.height) + 40)
     figure |= {"showlegend": True, "barmode": "overlay", "bargap": 0.25}
     rows = tuple(
-        (
-            TableCell(r["feature"]),
-            TableCell(r["direction"]),
-            TableCell(fixed(r["high_first"])),
-            TableCell(fixed(r["low_first"])),
-        )
+        (r["feature"], r["direction"], fixed(r["high_first"]), fixed(r["low_first"]))
         for r in best.iter_rows(named=True)
     )
     caption = f"The {best.height} features that rank best alone, by {measure} ({where})"
-    table = Table(("feature", "better with", "large first", "small first"), rows, caption=caption, n_names=2)
+    table = Table.of(("feature", "better with", "large first", "small first"), rows, caption=caption, n_names=2)
     return Figure(name, f"{measure} of the {best.height} best single features on {where}.", traces, figure, table)
 
 
@@ -137,7 +132,7 @@ def _permuted(view: View, permuted: dict[str, pl.DataFrame], where: str, name: s
             | {"hovertext": texts, "hoverinfo": "text", "cliponaxis": False}
             | {"marker": {"symbol": view.symbol(ranker), "size": 10, "color": view.colour(ranker), "opacity": 0.85}}
         )
-    y = axis("feature", type="category", categoryorder="array", categoryarray=labels, autorange="reversed")
+    y = category_axis("feature", labels)
     figure = layout(
         axis(f"loss of {view.first} when the feature is shuffled"),
         y,
@@ -145,9 +140,9 @@ def _permuted(view: View, permuted: dict[str, pl.DataFrame], where: str, name: s
         showlegend=True,
     )
     values_of = {r: dict(zip(f["feature"], f["importance"], strict=True)) for r, f in permuted.items()}
-    rows = tuple((TableCell(f), *(TableCell(signed(values_of[r][f])) for r in permuted)) for f in shown)
+    rows = tuple((f, *(signed(values_of[r][f]) for r in permuted)) for f in shown)
     caption = f"Permutation importance: loss of {view.first} ({where}; {_REPEATS} random orders per feature)"
-    table = Table(("feature", *(view.names[r] for r in permuted)), rows, caption=caption)
+    table = Table.of(("feature", *(view.names[r] for r in permuted)), rows, caption=caption)
     return Figure(name, f"Permutation importance of {len(shown)} features on {where}.", traces, figure, table)
 
 
@@ -160,11 +155,11 @@ def _uses(permuted: dict[str, pl.DataFrame], own: dict[str, pl.DataFrame], where
         loss = frame.filter(pl.col("importance") > 2 * pl.col("std"))
         rows.append(
             (
-                TableCell(ranker),
-                TableCell(_first(frame)),
-                TableCell("–" if inside is None else _first(inside)),
-                TableCell(used),
-                TableCell(str(loss.filter(pl.col("importance") > 0).height)),
+                ranker,
+                _first(frame),
+                "–" if inside is None else _first(inside),
+                used,
+                str(loss.filter(pl.col("importance") > 0).height),
             )
         )
     notes = (
@@ -173,7 +168,7 @@ def _uses(permuted: dict[str, pl.DataFrame], own: dict[str, pl.DataFrame], where
         "standard deviation.",
     )
     header = ("ranker", "by permutation", "by the model", "in the model", "needed")
-    return Table(header, tuple(rows), caption=f"What each ranker uses ({where})", notes=notes, n_names=3)
+    return Table.of(header, rows, caption=f"What each ranker uses ({where})", notes=notes, n_names=3)
 
 
 def _first(frame: pl.DataFrame) -> str:
@@ -182,15 +177,9 @@ def _first(frame: pl.DataFrame) -> str:
 
 def _own(own: dict[str, pl.DataFrame], where: str) -> Table:
     rows = tuple(
-        (
-            TableCell(ranker),
-            TableCell(row["kind"]),
-            TableCell(row["feature"]),
-            TableCell(short(row["importance"])),
-            TableCell(f"{100 * row['share']:.1f} %"),
-        )
+        (ranker, row["kind"], row["feature"], short(row["importance"]), f"{100 * row['share']:.1f} %")
         for ranker, frame in own.items()
         for row in frame.head(10).iter_rows(named=True)
     )
     header = ("ranker", "figure", "feature", "importance", "share")
-    return Table(header, rows, caption=f"The models' own feature importances, ten each ({where})", n_names=3)
+    return Table.of(header, rows, caption=f"The models' own feature importances, ten each ({where})", n_names=3)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from plackett.evaluation.tables import Table, TableCell
+from plackett.evaluation.tables import Table
 from plackett.experiments.cells.cell import Cell
-from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Text
+from plackett.experiments.report.blocks import Figure, Section, Text
 from plackett.experiments.report.numbers import fixed
 from plackett.experiments.report.plots import axis, layout, round_axis
 from plackett.experiments.report.traces import best_round, learning_lines
@@ -14,12 +14,12 @@ from plackett.measures.language import parse
 
 def learning(view: View) -> Section | None:
     """A curve per ranker and fold; None if no ranker has rounds."""
-    blocks: list[Block] = []
-    for number, dataset in enumerate(view.datasets):
+
+    def of(dataset: str, number: int) -> list[Figure]:
         cells = [c for ranker in view.drawn(dataset) for c in view.experiment.of(dataset, ranker) if c.history.size > 1]
-        if cells:
-            blocks += [Heading(dataset)] if view.several else []
-            blocks.append(_figure(view, dataset, cells, f"learning-{number}"))
+        return [_figure(view, dataset, cells, f"learning-{number}")] if cells else []
+
+    blocks = view.by_dataset(of)
     if not blocks:
         return None
     text = (
@@ -41,7 +41,7 @@ def _figure(view: View, dataset: str, cells: list[Cell], name: str) -> Figure:
         traces += learning_lines(label, ranker, fold, values, best, colour, dash, legend=ranker not in seen)
         seen.add(ranker)
         figures = (fixed(float(values[i])) for i in (0, best, -1))
-        rows.append(tuple(map(TableCell, (ranker, str(cell.fold), str(values.size), str(best + 1), *figures))))
+        rows.append((ranker, str(cell.fold), str(values.size), str(best + 1), *figures))
     figure = layout(
         round_axis("round of training (logarithmic)", max(cell.history.size for cell in cells)),
         axis(f"{view.select} on validation data"),
@@ -49,6 +49,6 @@ def _figure(view: View, dataset: str, cells: list[Cell], name: str) -> Figure:
         showlegend=True,
     )
     header = ("ranker", "fold", "rounds", "best round", "first", "best", "last")
-    table = Table(header, tuple(rows), caption=f"Learning curves on {dataset}", n_names=2)
+    table = Table.of(header, rows, caption=f"Learning curves on {dataset}", n_names=2)
     label = f"{view.select} on validation data of {dataset} after each round, a line per ranker and fold."
     return Figure(name, label, traces, figure, table)

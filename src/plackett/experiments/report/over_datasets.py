@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from plackett.evaluation.friedman import Nemenyi, friedman_permuted, nemenyi
-from plackett.evaluation.tables import Table, TableCell
+from plackett.evaluation.tables import Table
 from plackett.evaluation.winning_number import winning_number
 from plackett.experiments.report.blocks import Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, p_value
-from plackett.experiments.report.plots import axis, bars_height, layout, plain
+from plackett.experiments.report.plots import axis, bars_height, category_axis, layout, plain
 from plackett.experiments.report.view import View
 
 
@@ -25,10 +25,10 @@ def over_datasets(view: View) -> Section | None:
     order = sorted(rankers, key=lambda ranker: (ranking.mean_ranks[ranker], -wins[ranker]))
     rows = tuple(
         (
-            TableCell(ranker),
-            TableCell(fixed(ranking.mean_ranks[ranker], 2)),
-            TableCell(str(wins[ranker])),
-            *(TableCell(fixed(row[ranker])) for row in both.values()),
+            ranker,
+            fixed(ranking.mean_ranks[ranker], 2),
+            str(wins[ranker]),
+            *(fixed(row[ranker]) for row in both.values()),
         )
         for ranker in order
     )
@@ -39,7 +39,7 @@ def over_datasets(view: View) -> Section | None:
         f"{ranking.critical_difference:.2f} apart (Nemenyi's critical difference at 0.05). With few datasets it is "
         "large, and the test detects hardly anything."
     )
-    table = Table(
+    table = Table.of(
         ("ranker", "mean rank", "winning number", *both),
         rows,
         caption=f"Ranks over {len(both)} datasets by {view.first}",
@@ -91,7 +91,7 @@ def _figure(view: View, ranking: Nemenyi, order: list[str]) -> Figure:
             range=[0.8, len(order) + 0.6],
             dtick=1,
         ),
-        axis("", type="category", categoryorder="array", categoryarray=labels, autorange="reversed"),
+        category_axis("", labels),
         height=bars_height(len(order)) + 60,
         shapes=[band],
     )

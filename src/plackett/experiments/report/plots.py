@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,11 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
         "zerolinecolor": "--line",
         "tickcolor": "--line",
     } | more
+
+
+def category_axis(title: str, labels: Sequence[str]) -> dict[str, Any]:
+    """An axis with a place for each text, the first one on top."""
+    return axis(title, type="category", categoryorder="array", categoryarray=list(labels), autorange="reversed")
 
 
 def layout(x: dict[str, Any], y: dict[str, Any], *, height: int = 380, **more: Any) -> dict[str, Any]:

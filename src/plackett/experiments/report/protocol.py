@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plackett._names.nearest import plural
-from plackett.evaluation.tables import Table, TableCell
+from plackett.evaluation.tables import Table
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.doubts import left_out
 from plackett.experiments.report.blocks import Section, Tabular, Text
@@ -68,11 +68,11 @@ def _value(value: Any) -> str:
 
 def _settings(view: View) -> Table:
     rows = tuple(
-        tuple(map(TableCell, (cell.dataset, str(cell.fold), cell.ranker, _listed(cell.setting), *_tried(cell))))
+        (cell.dataset, str(cell.fold), cell.ranker, _listed(cell.setting), *_tried(cell))
         for cell in view.experiment.cells
     )
     header = ("dataset", "fold", "ranker", "chosen setting", "trials", "validation")
-    return Table(header, rows, caption="Settings chosen in each fold", n_names=4)
+    return Table.of(header, rows, caption="Settings chosen in each fold", n_names=4)
 
 
 def _tried(cell: Cell) -> tuple[str, str]:
@@ -85,9 +85,9 @@ def _rankers(view: View) -> Table:
         kind = record.get("class") or record.get("function") or ""
         given = record.get("parameters") or {}
         library = record.get("library") or f"plackett {view.experiment.versions.get('plackett', '')}"
-        rows.append((TableCell(name), TableCell(str(kind)), TableCell(str(library)), TableCell(_listed(given))))
+        rows.append((name, str(kind), str(library), _listed(given)))
     header = ("ranker", "class", "library", "parameters")
-    return Table(header, tuple(rows), caption="Rankers as given", n_names=4)
+    return Table.of(header, rows, caption="Rankers as given", n_names=4)
 
 
 def _data(view: View) -> Table:
@@ -98,11 +98,11 @@ def _data(view: View) -> Table:
                 part = getattr(fold, role, None)
                 if part is not None:
                     sizes = f"{part.n_queries:,}", f"{part.n_rows:,}"
-                    rows.append(tuple(map(TableCell, (dataset, str(name), role, part.fingerprint(), *sizes))))
+                    rows.append((dataset, str(name), role, part.fingerprint(), *sizes))
     header = ("dataset", "fold", "part", "fingerprint", "queries", "documents")
-    return Table(header, tuple(rows), caption="Fingerprints of the data", n_names=4)
+    return Table.of(header, rows, caption="Fingerprints of the data", n_names=4)
 
 
 def _versions(view: View) -> Table:
-    rows = tuple((TableCell(name), TableCell(version)) for name, version in view.experiment.versions.items())
-    return Table(("library", "version"), rows, caption="Versions", n_names=2)
+    rows = tuple((name, version) for name, version in view.experiment.versions.items())
+    return Table.of(("library", "version"), rows, caption="Versions", n_names=2)

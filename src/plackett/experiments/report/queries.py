@@ -11,7 +11,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.evaluate import Evaluation
 from plackett.evaluation.significance.effects import win_tie_loss
-from plackett.evaluation.tables import Table, TableCell
+from plackett.evaluation.tables import Table
 from plackett.experiments.cells.cell import Cell
 from plackett.experiments.report.blocks import Block, Browser, Section, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
@@ -169,14 +169,14 @@ def _table(view: View, dataset: str) -> Table:
     qids = ours.qids.tolist()
     rows = tuple(
         (
-            TableCell(str(qids[i])),
-            TableCell(fixed(float(ours.values[name][i]))),
-            TableCell(fixed(float(theirs.values[name][i]))),
-            TableCell(signed(float(difference[i]))),
+            str(qids[i]),
+            fixed(float(ours.values[name][i])),
+            fixed(float(theirs.values[name][i])),
+            signed(float(difference[i])),
         )
         for i in picked
     )
     wins, ties, losses = win_tie_loss(difference, np.zeros(difference.size))
     note = f"{a} is better on {wins} queries, worse on {losses} and equal on {ties}."
     caption = f"Queries of {dataset} that {a} wins and loses by most against {b}, by {name}"
-    return Table(("query", view.names[a], view.names[b], "difference"), rows, caption=caption, notes=(note,))
+    return Table.of(("query", view.names[a], view.names[b], "difference"), rows, caption=caption, notes=(note,))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett.evaluation.tables import Table, TableCell
-from plackett.experiments.report.blocks import Block, Figure, Heading, Section, Tabular, Text
+from plackett.evaluation.tables import Table
+from plackett.experiments.report.blocks import Block, Figure, Section, Tabular, Text
 from plackett.experiments.report.numbers import fixed, signed, tidy
 from plackett.experiments.report.plots import axis, layout, place_names, plain
 from plackett.experiments.report.view import View
@@ -13,12 +13,14 @@ from plackett.experiments.report.view import View
 
 def selection(view: View) -> Section | None:
     """The selecting measure on all three parts; None without validation data."""
-    blocks: list[Block] = []
-    for number, dataset in enumerate(view.datasets):
+
+    def of(dataset: str, number: int) -> list[Block]:
         cells = [cell for ranker in view.rows(dataset) for cell in view.experiment.of(dataset, ranker)]
-        if all(np.isfinite(_number(cell.chosen_by[part])) for cell in cells for part in ("valid", "test")):
-            blocks += [Heading(dataset)] if view.several else []
-            blocks += [_figure(view, dataset, f"selection-{number}"), Tabular(_table(view, dataset))]
+        if not all(np.isfinite(_number(cell.chosen_by[part])) for cell in cells for part in ("valid", "test")):
+            return []
+        return [_figure(view, dataset, f"selection-{number}"), Tabular(_table(view, dataset))]
+
+    blocks = view.by_dataset(of)
     if not blocks:
         return None
     text = (
@@ -83,7 +85,7 @@ def _table(view: View, dataset: str) -> Table:
             float(np.mean([_number(cell.chosen_by[part]) for cell in view.experiment.of(dataset, ranker)]))
             for part in ("train", "valid", "test")
         ]
-        rows.append((TableCell(ranker), *(TableCell(fixed(v)) for v in parts), TableCell(signed(parts[2] - parts[1]))))
+        rows.append((ranker, *(fixed(v) for v in parts), signed(parts[2] - parts[1])))
     header = ("ranker", "training", "validation", "test", "test − validation")
     caption = f"{view.select} on the parts of {dataset}, means over folds"
-    return Table(header, tuple(rows), caption=caption)
+    return Table.of(header, rows, caption=caption)

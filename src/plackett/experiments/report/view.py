@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from plackett._base.cached import cached_property
-from plackett.experiments.result import Experiment
+from plackett.experiments.report.blocks import Block, Heading
+from plackett.experiments.tables.frames import Frames
 from plackett.measures.language import parse
 
 #: How many rankers a figure can show and still be readable; there are this many colours.
@@ -18,7 +20,7 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 class View:
     """An experiment as its report shows it."""
 
-    def __init__(self, experiment: Experiment, *, max_rows: int) -> None:
+    def __init__(self, experiment: Frames, *, max_rows: int) -> None:
         self.experiment = experiment
         self.max_rows = max_rows
         self.first = next(iter(experiment.measures))
@@ -37,6 +39,14 @@ class View:
     def several(self) -> bool:
         """Whether sections need a heading per dataset."""
         return len(self.datasets) > 1
+
+    def by_dataset(self, make: Callable[[str, int], Iterable[Block]]) -> list[Block]:
+        """What a section says of each dataset, given its name and number; below its name if there are several."""
+        blocks: list[Block] = []
+        for number, dataset in enumerate(self.datasets):
+            own = list(make(dataset, number))
+            blocks += [Heading(dataset), *own] if own and self.several else own
+        return blocks
 
     def rows(self, dataset: str, measure: str | None = None) -> dict[str, dict[str, Any]]:
         """Rows of the leaderboard by ranker, in its order; of the first measure where none is named."""

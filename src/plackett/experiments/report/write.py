@@ -11,11 +11,11 @@ from plackett._files.atomic import replacing
 
 if TYPE_CHECKING:
     from plackett.experiments.report.blocks import Section
-    from plackett.experiments.result import Experiment
+    from plackett.experiments.tables.frames import Frames
 
 
 def write_report(
-    experiment: Experiment,
+    experiment: Frames,
     folder: str | PathLike[str],
     *,
     title: str | None = None,
@@ -66,7 +66,7 @@ def write_report(
     return target / "report.html"
 
 
-def report_sections(experiment: Experiment, *, max_rows: int = 20_000) -> list[Section]:
+def report_sections(experiment: Frames, *, max_rows: int = 20_000) -> list[Section]:
     """The contents of the report, before it is rendered in any format.
 
     If no ranker is finished in every fold of a dataset, these are what failed, the data, and how it was made.

@@ -9,8 +9,9 @@ from typing import Any
 
 from plackett._base.search_space import Integer, Real, SearchSpace
 from plackett._names.optional import optional
-from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
+
+__all__ = ["bayes"]
 
 
 def load_optuna() -> Any:
@@ -18,7 +19,6 @@ def load_optuna() -> Any:
     return optional("optuna", 'search="bayes" needs')
 
 
-@fulfils(paper="Bergstra, Bardenet, Bengio and Kégl 2011, Algorithms for hyper-parameter optimization")
 def bayes(
     objective: Objective,
     space: SearchSpace,
@@ -31,6 +31,10 @@ def bayes(
 
     The first trial uses the parameters as given, a quarter of the others (at least three) are random, and Optuna's
     `TPESampler` proposes the rest. The same seed and number of trials give the same settings.
+
+    References
+    ----------
+    Bergstra, Bardenet, Bengio, Kégl: Algorithms for hyper-parameter optimization. NIPS 2011.
     """
     optuna = load_optuna()
     objective({})

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 
 from plackett._base.errors import DataError
 from plackett._base.search_space import SearchSpace, grid_values
-from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import Objective
+
+__all__ = ["grid"]
 
 #: Number of values of a range if the number of trials does not determine it.
 STEPS = 3
 
 
-@fulfils("tune.validation", paper="He and Ounis 2003, A study of parameter tuning for term frequency normalization")
 def grid(
     objective: Objective,
     space: SearchSpace,
@@ -34,6 +34,10 @@ def grid(
     ...      out_of_time=lambda: False, random_state=0)
     {'C': 1, 'kernel': 'rbf'}
     {'C': 10, 'kernel': 'rbf'}
+
+    References
+    ----------
+    He, Ounis: A study of parameter tuning for term frequency normalization. CIKM 2003.
     """
     values = _values(space, STEPS)
     if n_trials is not None:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 from plackett._base.search_space import SearchSpace
-from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import DEFAULT_TRIALS, Objective
 from plackett.experiments.search.random import settings_at_random
+
+__all__ = ["halving"]
 
 #: One in this many settings advances to the next round, which spends this many times the effort on each.
 FACTOR = 3
 
 
-@fulfils(paper="Jamieson and Talwalkar 2016, Non-stochastic best arm identification and hyperparameter optimization")
 def halving(
     objective: Objective,
     space: SearchSpace,
@@ -38,6 +38,10 @@ def halving(
     0.33 {'C': 1.0}
     0.33 {'C': 10.0}
     1.00 {'C': 10.0}
+
+    References
+    ----------
+    Jamieson, Talwalkar: Non-stochastic best arm identification and hyperparameter optimization. AISTATS 2016.
     """
     halve(
         objective,

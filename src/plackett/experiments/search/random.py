@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from plackett._base.search_space import SearchSpace, value_at
-from plackett._names.provenance import fulfils
 from plackett.experiments.search.base import Objective, frozen
+
+__all__ = ["random"]
 
 #: Number of draws in a row without a new setting after which the space counts as exhausted.
 PATIENCE = 100
 
 
-@fulfils(paper="Bergstra and Bengio 2012, Random search for hyper-parameter optimization; Halton 1960")
 def random(
     objective: Objective,
     space: SearchSpace,
@@ -33,6 +33,12 @@ def random(
     {}
     {'C': 1}
     {'C': 10}
+
+    References
+    ----------
+    Bergstra, Bengio: Random search for hyper-parameter optimization. JMLR 2012.
+    Halton: On the efficiency of certain quasi-random sequences of points in evaluating multi-dimensional integrals.
+    Numerische Mathematik 1960.
     """
     for number, setting in enumerate(itertools.islice(settings_at_random(space, random_state), n_trials)):
         if number and out_of_time():

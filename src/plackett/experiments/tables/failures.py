@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plackett.experiments.result import Experiment
+    from plackett.experiments.cells.finished import Finished
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class FailedCells:
         return f"{self.ranker} in {word} {', '.join(self.folds)} of {self.dataset}: {self.error}"
 
 
-def failed_cells(experiment: Experiment) -> list[FailedCells]:
+def failed_cells(experiment: Finished) -> list[FailedCells]:
     """The failures in the order of the experiment, with folds of the same error grouped."""
     folds: dict[tuple[str, str, str], list[str]] = {}
     for failure in experiment.failures:

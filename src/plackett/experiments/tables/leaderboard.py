@@ -14,7 +14,7 @@ from plackett.measures.base import Measure
 if TYPE_CHECKING:
     import polars as pl
 
-    from plackett.experiments.result import Experiment
+    from plackett.experiments.cells.finished import Finished
 
 _COLUMNS = (
     "dataset", "ranker", "measure", "mean_over_folds", "mean_over_queries", "low", "high", "best", "p", "p_corrected",
@@ -27,20 +27,11 @@ _FIGURES = (
 )  # fmt: skip
 
 
-def leaderboard(
-    experiment: Experiment, *, test: str = "fisher", correction: str = "holm", alpha: float = 0.05
-) -> pl.DataFrame:
-    """One row per dataset, ranker and measure; see `Experiment.leaderboard`.
-
-    Parameters
-    ----------
-    test, correction, alpha
-        Test of each ranker against the best one of a measure, correction over the rankers, and level; as in
-        `compare`.
-    """
+def leaderboard(finished: Finished) -> pl.DataFrame:
+    """One row per dataset, ranker and measure; see `plackett.experiments.tables.frames.Frames.leaderboard`."""
     import polars as pl
 
-    rows = [row for dataset in experiment.datasets for row in _dataset(experiment, dataset, test, correction, alpha)]
+    rows = [row for dataset in finished.datasets for row in _dataset(finished, dataset)]
     # a full schema, so that an empty leaderboard has its columns too
     names, figures = dict.fromkeys(("dataset", "ranker", "measure"), pl.String), dict.fromkeys(_FIGURES, pl.Float64)
     marks = dict.fromkeys(("best", "significantly_worse", "chosen"), pl.Boolean)
@@ -48,16 +39,16 @@ def leaderboard(
     return pl.DataFrame(rows, schema={name: kinds[name] for name in _COLUMNS})
 
 
-def _dataset(experiment: Experiment, dataset: str, test: str, correction: str, alpha: float) -> list[dict[str, Any]]:
-    rankers = experiment.complete(dataset)
-    evaluations = {name: experiment.evaluation(dataset, name) for name in rankers}
-    best_by_validation = experiment.chosen(dataset)
+def _dataset(finished: Finished, dataset: str) -> list[dict[str, Any]]:
+    rankers = finished.complete(dataset)
+    evaluations = {name: finished.evaluation(dataset, name) for name in rankers}
+    best_by_validation = finished.chosen(dataset)
     rows: list[dict[str, Any]] = []
-    for number, (name, measure) in enumerate(experiment.measures.items()):
+    for number, (name, measure) in enumerate(finished.measures.items()):
         values = {ranker: evaluations[ranker].values[name] for ranker in rankers}
-        statistics = _statistics(name, measure, values, test, correction, alpha, experiment.protocol["random_state"])
+        statistics = _statistics(name, measure, values, finished.protocol["random_state"])
         for ranker in rankers:
-            cells = experiment.of(dataset, ranker)
+            cells = finished.of(dataset, ranker)
             rows.append(
                 {
                     "dataset": dataset,
@@ -68,7 +59,7 @@ def _dataset(experiment: Experiment, dataset: str, test: str, correction: str, a
                 }
                 | statistics[ranker]
                 | {
-                    "validation": experiment.validation(dataset, ranker),
+                    "validation": finished.validation(dataset, ranker),
                     "chosen": ranker == best_by_validation,
                     "n_queries": int(values[ranker].size),
                     "n_folds": len(cells),
@@ -88,9 +79,6 @@ def _statistics(
     name: str,
     measure: Measure,
     values: dict[str, np.ndarray],
-    test: str,
-    correction: str,
-    alpha: float,
     random_state: int,
 ) -> dict[str, dict[str, Any]]:
     """Interval of each mean over queries, and the test against the best mean; None if a measure has neither."""
@@ -101,14 +89,12 @@ def _statistics(
     means = {ranker: float(column[kept].mean()) for ranker, column in values.items()}
     best = (max if measure.ascending else min)(means, key=lambda ranker: means[ranker])
     if len(values) == 1:
-        interval = confidence_interval(values[best][kept], level=1 - alpha, random_state=random_state)
+        interval = confidence_interval(values[best][kept], random_state=random_state)
         low, high = np.clip(interval, *measure.bounds).tolist()
         return {best: empty | {"low": low, "high": high, "best": True}}
     queries = np.arange(kept.size)
     systems = {ranker: Evaluation({name: measure}, queries, {name: column}) for ranker, column in values.items()}
-    compared = compare_evaluations(
-        systems, test=test, correction=correction, baseline=best, alpha=alpha, random_state=random_state
-    )
+    compared = compare_evaluations(systems, test="fisher", correction="holm", baseline=best, random_state=random_state)
     out = {
         row["system"]: empty | {"low": row["low"], "high": row["high"], "best": row["best"]}
         for row in compared.table.iter_rows(named=True)

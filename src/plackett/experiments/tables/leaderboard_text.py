@@ -13,10 +13,10 @@ from plackett.experiments.verdict import verdict
 from plackett.measures.language import parse
 
 if TYPE_CHECKING:
-    from plackett.experiments.result import Experiment
+    from plackett.experiments.tables.frames import Frames
 
 
-def leaderboard_table(experiment: Experiment, *, digits: int = 4) -> Table:
+def leaderboard_table(experiment: Frames, *, digits: int = 4) -> Table:
     """One row per dataset and ranker, one column per measure; notes say how to read it, and what failed."""
     several = len(experiment.datasets) > 1
     first = next(iter(experiment.measures))
@@ -46,19 +46,19 @@ def leaderboard_table(experiment: Experiment, *, digits: int = 4) -> Table:
             )
             rows.append(
                 (
-                    *((TableCell(dataset),) if several else ()),
+                    *((dataset,) if several else ()),
                     TableCell(ranker, bool(row["chosen"])),
                     *figures,
-                    TableCell(_number(row["mean_over_queries"], digits)),
-                    TableCell(f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]"),
-                    TableCell(_number(row["validation"], digits)),
-                    TableCell(f"{row['train_seconds']:.1f}"),
+                    _number(row["mean_over_queries"], digits),
+                    f"[{_number(row['low'], digits)}, {_number(row['high'], digits)}]",
+                    _number(row["validation"], digits),
+                    f"{row['train_seconds']:.1f}",
                 )
             )
-    return Table(header, tuple(rows), notes=_notes(experiment, rows=len(rows)), n_names=2 if several else 1)
+    return Table.of(header, rows, notes=_notes(experiment, rows=len(rows)), n_names=2 if several else 1)
 
 
-def _notes(experiment: Experiment, rows: int) -> tuple[str, ...]:
+def _notes(experiment: Frames, rows: int) -> tuple[str, ...]:
     notes = [
         *_verdicts(experiment),
         "Means over folds (of each fold's mean over its test queries), and the first measure's mean over all "
@@ -73,14 +73,14 @@ def _notes(experiment: Experiment, rows: int) -> tuple[str, ...]:
     return (*(notes if rows else ["No ranker is finished in every fold of a dataset."]), *failed)
 
 
-def _verdicts(experiment: Experiment) -> list[str]:
+def _verdicts(experiment: Frames) -> list[str]:
     """The answer in a line for each dataset, where there are rankers to compare."""
     compared = [dataset for dataset in experiment.datasets if len(experiment.complete(dataset)) > 1]
     several = len(experiment.datasets) > 1
     return [f"{dataset}: " * several + f"{verdict(experiment, dataset)}." for dataset in compared]
 
 
-def _chosen(experiment: Experiment) -> list[str]:
+def _chosen(experiment: Frames) -> list[str]:
     """Which ranker was chosen, if there are several: bold type does not show in a file."""
     several = len(experiment.datasets) > 1
     chosen = {

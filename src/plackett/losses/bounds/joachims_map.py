@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching
+
+__all__ = ["joachims_map_bound"]
 
 __home__ = "theory"
 
 
-@fulfils("theory.joachims_map_bound", paper="Joachims 2002")
 def joachims_map_bound(pair_loss: Any, n_relevant: Any) -> np.ndarray:
     r"""Bound of 1 − AP by a pair loss L that is at least the number of inverted pairs of relevant and other documents,
 
@@ -26,6 +26,10 @@ def joachims_map_bound(pair_loss: Any, n_relevant: Any) -> np.ndarray:
     ----------
     pair_loss, n_relevant
         L and :math:`m_1` of each query.
+
+    References
+    ----------
+    Joachims: Optimizing search engines using clickthrough data. KDD 2002.
 
     Examples
     --------

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import log
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.losses.associates import ASSOCIATES
@@ -17,7 +16,7 @@ from plackett.losses.base import Loss
 from plackett.losses.bounds.joachims_map import joachims_map_bound
 from plackett.losses.bounds.regression import regression_ap_bound, regression_bound
 from plackett.losses.listwise.listmle import ListMLELoss
-from plackett.losses.listwise.listmle_set import ListMLEBestLoss
+from plackett.losses.listwise.listmle_set import ListMLEBest
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pointwise.square import Square
 from plackett.measures.ap import AveragePrecision
@@ -29,6 +28,8 @@ from plackett.measures.misranking import BipartiteMisranking
 from plackett.measures.ndcg import NDCG
 from plackett.measures.rc import RankCorrelation
 from plackett.measures.rr import ReciprocalRank
+
+__all__ = ["KnownBound", "known_bounds"]
 
 __home__ = "theory"
 
@@ -46,10 +47,11 @@ class KnownBound:
     ----------
     labels
         ``"graded"`` or ``"binary"``: what labels it holds for.
-    """
 
-    _ids: ClassVar[tuple[str, ...]] = ("summary.bounds",)
-    paper: ClassVar[str] = "Chen, Liu, Lan, Ma, Li 2009"
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
+    """
 
     loss: Loss
     measure: Measure
@@ -67,7 +69,6 @@ class KnownBound:
         return f"{self.statement}  ({self.source}{limits})"
 
 
-@fulfils("summary.bounds", "theory.thm5_2", "theory.thm5_3", paper="Chen, Liu, Lan, Ma, Li 2009")
 def known_bounds(loss: Loss, measure: Any = None) -> list[KnownBound]:
     r"""The bounds of a measure by a loss that are known: also ``loss.bounds(measure)``.
 
@@ -80,6 +81,10 @@ def known_bounds(loss: Loss, measure: Any = None) -> list[KnownBound]:
     ----------
     measure
         A measure or its name; None gives the bounds for every measure that has one.
+
+    References
+    ----------
+    Chen, Liu, Lan, Ma, Li: Ranking measures and loss functions in learning to rank. NIPS 2009.
 
     Examples
     --------
@@ -189,7 +194,7 @@ def _pairs(loss: Loss, measure: Measure) -> Iterator[KnownBound]:
 def _list_mle(loss: Loss, measure: Measure) -> Iterator[KnownBound]:
     """ListMLE by Theorem 5.3: a wrong first document has a probability of at most ½."""
     whole = isinstance(loss, ListMLELoss) and loss.k is None and loss.discount == "none"
-    if not whole and not isinstance(loss, ListMLEBestLoss):
+    if not whole and not isinstance(loss, ListMLEBest):
         return
     L = _per_query(loss, 1.0 / log(2.0))
     theorem = "Theorems 5.1 and 5.3"

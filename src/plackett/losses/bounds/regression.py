@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.measures.gains import discount_table, gains_of, ideal_dcg
 
+__all__ = ["regression_ap_bound", "regression_bound"]
+
 __home__ = "theory"
 
 
-@fulfils("theory.regression_bound", paper="Cossock, Zhang 2006")
 def regression_bound(
     scores: Any, data: RankingDataset, *, gain: Any = "exp2", discount: Any = "log2", k: int | None = None
 ) -> np.ndarray:
@@ -24,6 +24,10 @@ def regression_bound(
 
     The targets must be the gains: with the labels themselves, as the book has it, it fails. The converse is false: a
     perfect ranking may have any square loss. 0 for queries without a gain.
+
+    References
+    ----------
+    Cossock, Zhang: Subset ranking using regression. COLT 2006.
 
     Examples
     --------
@@ -45,7 +49,6 @@ def regression_bound(
     return np.divide(np.sqrt(2.0 * power * square), best, out=np.zeros(best.size), where=best > 0)
 
 
-@fulfils("exercise.5.1–5.5", paper="Liu 2011, Learning to rank for information retrieval, exercise 5.1")
 def regression_ap_bound(scores: Any, data: RankingDataset) -> np.ndarray:
     r"""Bound of 1 − AP of each query of binary labels by :math:`S = \sum_j (s_j - y_j)^2`:
     :math:`\min(1, S / ((1 - S)\, m_1))` where S < 1, and 0 where S < ½.
@@ -53,6 +56,10 @@ def regression_ap_bound(scores: Any, data: RankingDataset) -> np.ndarray:
     >>> data = RankingDataset.from_arrays(None, [1, 0])
     >>> regression_ap_bound([0.6, 0.3], data).tolist(), regression_ap_bound([0.2, 0.4], data).round(4).tolist()
     ([0.0], [1.0])
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 5.1.
     """
     judged = data.labels >= 0
     miss = np.where(judged, row_scores(data, scores) - (data.labels >= 1), 0.0)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from plackett._kernels.kernel import REASSOC, kernel, kernel_from
+from plackett._kernels.kernel import REASSOC, kernel, kernel_from, template
 from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.vector_math import exp
 
@@ -44,6 +44,7 @@ def to_scores(s, own, slope, g):  # type: ignore[no-untyped-def]
 # ------------------------------------------------------------------------------------- any function of the smooth ranks
 
 
+@template
 def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
     """Stands for the formula of a loss: the measure reached by m documents with these ranks.
 

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett._kernels.vector_math import exp
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise._smooth_ranks import rank_sweep
 from plackett.losses.listwise.approx_err import check_steepness
 from plackett.losses.listwise.softrank import check_relevant
+
+__all__ = ["ApproxAPLoss"]
+
+
+@kernel(inline=True)
+def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
+    """Mean of the smooth precisions at the relevant documents."""
+    (weight,) = own
+    reached = 0.0
+    for j in range(m):
+        share = weight[a + rows[j]] / (m * rank[j])
+        ahead = 0.5  # 1, less the half that the document counts as ahead of itself
+        for i in range(m):
+            t = 1.0 / (1.0 + exp(beta * (rank[i] - rank[j])))
+            ahead += t
+            force = share * beta * t * (1.0 - t)  # cancels for i = j
+            slope[i] -= force
+            slope[j] += force
+        reached += share * ahead
+        slope[j] -= share * ahead / rank[j]
+    return reached
+
+
+_approx_ap = rank_sweep(_terms)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -49,11 +71,11 @@ class ApproxAPLoss(Loss):
     """
 
     name: ClassVar[str] = "ApproxAP"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     curvature: ClassVar[str] = "none"
     learns_from: ClassVar[str] = "relevant documents"
     _test_variants = ({"alpha": 5.0, "beta": 3.0}, {"rel": 0.5})
+    kernel = staticmethod(_approx_ap)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
 
     alpha: float = 1.0
     beta: float = 1.0
@@ -67,53 +89,7 @@ class ApproxAPLoss(Loss):
         check_relevant(self, data)
         return self
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-@kernel(inline=True)
-def _terms(q, a, m, rows, rank, slope, spare, own, beta):  # type: ignore[no-untyped-def]
-    """Mean of the smooth precisions at the relevant documents."""
-    (weight,) = own
-    reached = 0.0
-    for j in range(m):
-        share = weight[a + rows[j]] / (m * rank[j])
-        ahead = 0.5  # 1, less the half that the document counts as ahead of itself
-        for i in range(m):
-            t = 1.0 / (1.0 + exp(beta * (rank[i] - rank[j])))
-            ahead += t
-            force = share * beta * t * (1.0 - t)  # cancels for i = j
-            slope[i] -= force
-            slope[j] += force
-        reached += share * ahead
-        slope[j] -= share * ahead / rank[j]
-    return reached
-
-
-_approx_ap = rank_sweep(_terms)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: ApproxAPLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.relevant = data.labels >= max(loss.rel, 0.0)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        over_queries(
-            _approx_ap,
-            self.data.offsets,
-            scores,
-            self.relevant,
-            (self.sample_weight,),
-            self.query_weight,
-            self.loss.alpha,
-            self.loss.beta,
-            *out[:2],
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Which documents are relevant, and the weights."""
+        relevant = bound.data.labels >= max(self.rel, 0.0)
+        return relevant, (bound.sample_weight,), bound.query_weight, self.alpha, self.beta

@@ -8,86 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.vector_math import exp
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import Loss, LossOnData, finite_gains, gain_shares
 from plackett.losses.listwise._smooth_ranks import next_ranks, pull, smooth_rank_far
 from plackett.measures.gains import check_gain, ideal_dcg
+
+__all__ = ["ApproxNDCGLoss"]
 
 #: Up to this spread of αs within a query a product of two e^(αs) neither overflows nor vanishes.
 _FAR = 600.0
 _LN2 = 0.6931471805599453
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class ApproxNDCGLoss(Loss):
-    r"""One minus nDCG, with each rank replaced by a smooth one.
-
-    .. math:: \hat\pi_j = 1 + \sum_{u \ne j} \frac{1}{1 + e^{\alpha (s_j - s_u)}}, \qquad
-              L = 1 - \frac{1}{Z} \sum_j \frac{w_j G(y_j)}{\log_2(1 + \hat\pi_j)}
-
-    where w is the sample weight and Z the largest DCG of the query. Equal scores share their mean rank. As α grows, the
-    loss approaches 1 − nDCG and becomes harder to minimise. Unjudged documents have no gain but occupy ranks, as in
-    nDCG. A query without a positive gain has loss 0.
-
-    Parameters
-    ----------
-    alpha
-        Steepness α of the smooth ranks.
-    gain
-        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
-
-    References
-    ----------
-    Qin, Liu, Li: A general approximation framework for direct optimization of information retrieval measures.
-    Information Retrieval 2010.
-    """
-
-    name: ClassVar[str] = "ApproxNDCG"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
-    curvature: ClassVar[str] = "none"
-    learns_from: ClassVar[str] = "relevant documents"
-    _test_variants = ({"alpha": 10.0}, {"gain": "linear", "alpha": 0.1})
-
-    alpha: float = 1.0
-    gain: Any = "exp2"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
-        if not self.alpha > 0:
-            raise LossError(f"{self.name}: alpha={self.alpha}; give a positive number")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: ApproxNDCGLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.alpha = loss.alpha
-        ideal = ideal_dcg(data, loss.gain, "log2", None)[data.query_of_row]
-        gains = finite_gains(data.labels, loss.gain, loss.name) * self.sample_weight
-        self.gains = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        over_queries(
-            _approx,
-            self.data.offsets,
-            scores,
-            self.gains,
-            self.query_weight,
-            self.alpha,
-            *out[:2],
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
 
 
 @kernel(inline=True)
@@ -155,3 +87,49 @@ def _approx(lo, hi, offsets, scores, gains, query_weight, alpha, value, gradient
         value[q] = query_weight[q] * (1.0 - reached)
         for i in range(n):
             gradient[start + i] = query_weight[q] * alpha * g[i]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ApproxNDCGLoss(Loss):
+    r"""One minus nDCG, with each rank replaced by a smooth one.
+
+    .. math:: \hat\pi_j = 1 + \sum_{u \ne j} \frac{1}{1 + e^{\alpha (s_j - s_u)}}, \qquad
+              L = 1 - \frac{1}{Z} \sum_j \frac{w_j G(y_j)}{\log_2(1 + \hat\pi_j)}
+
+    where w is the sample weight and Z the largest DCG of the query. Equal scores share their mean rank. As α grows, the
+    loss approaches 1 − nDCG and becomes harder to minimise. Unjudged documents have no gain but occupy ranks, as in
+    nDCG. A query without a positive gain has loss 0.
+
+    Parameters
+    ----------
+    alpha
+        Steepness α of the smooth ranks.
+    gain
+        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
+
+    References
+    ----------
+    Qin, Liu, Li: A general approximation framework for direct optimization of information retrieval measures.
+    Information Retrieval 2010.
+    """
+
+    name: ClassVar[str] = "ApproxNDCG"
+    curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"alpha": 10.0}, {"gain": "linear", "alpha": 0.1})
+    kernel = staticmethod(_approx)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
+
+    alpha: float = 1.0
+    gain: Any = "exp2"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        if not self.alpha > 0:
+            raise LossError(f"{self.name}: alpha={self.alpha}; give a positive number")
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Gain of each document as a share of the best DCG of its query."""
+        gains = finite_gains(bound.data.labels, self.gain, self.name)
+        ideal = ideal_dcg(bound.data, self.gain, "log2", None)
+        return gain_shares(bound, gains, ideal), bound.query_weight, self.alpha

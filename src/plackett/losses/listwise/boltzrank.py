@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, _ones, finite_gains
+from plackett.data.weights import given_or_ones
+from plackett.losses.base import Loss, LossOnData, finite_gains, gain_shares
 from plackett.losses.listwise._boltzmann import boltzmann
 from plackett.losses.listwise._draws import sampled_orders
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
+__all__ = ["BoltzRankLoss"]
+
 #: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 18
+
+
+class _Target(NamedTuple):
+    """What the kernel reads besides the scores."""
+
+    part: np.ndarray  #: whether a document takes part
+    gains: np.ndarray
+    ranks: np.ndarray  #: weight of each rank
+    orders: np.ndarray  #: those drawn
+    max_exact: int
+    alpha: float
+    mix: float
+    means: np.ndarray  #: E[c of the rank] of each document under the target
+    constant: np.ndarray  #: minus the entropy of the target of each query
+    query_weight: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -72,14 +89,14 @@ class BoltzRankLoss(Loss):
     """
 
     name: ClassVar[str] = "BoltzRank"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
-    paper: ClassVar[str] = "Volkovs, Zemel 2009"
     curvature: ClassVar[str] = "none"
     _test_variants = (
         {"mix": 0.0, "alpha": 3.0},
         {"mix": 1.0, "gain": "linear", "n_samples": 9},
         {"mix": 0.3, "divergence": "likelihood", "alpha": 2.0},
     )
+    kernel = staticmethod(boltzmann)
+    rows_per_thread = 500
 
     mix: float = 0.5
     divergence: str = "target"
@@ -104,67 +121,33 @@ class BoltzRankLoss(Loss):
         if self.n_samples < 2:
             raise LossError(f"{self.name}: n_samples={self.n_samples}; give 2 or more")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: BoltzRankLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        taking_part = (data.labels >= 0) & (self.sample_weight > 0)
-        exponent = finite_gains(data.labels, loss.target, loss.name) + np.log(
-            np.where(taking_part, self.sample_weight, 1)
-        )
-        ideal = ideal_dcg(data, loss.gain, "log2", None)[data.query_of_row]
-        gains = finite_gains(data.labels, loss.gain, loss.name) * self.sample_weight
-        self.gains = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
-        self.ranks = discount_table("log2", int(data.group.max(initial=1)))
+    def constants(self, bound: LossOnData) -> _Target:
+        """Gains, drawn orders and the target distribution."""
+        data, weight, n_jobs = bound.data, bound.sample_weight, bound.n_jobs
+        taking_part = (data.labels >= 0) & (weight > 0)
+        exponent = finite_gains(data.labels, self.target, self.name) + np.log(np.where(taking_part, weight, 1))
+        gains = finite_gains(data.labels, self.gain, self.name)
+        gains = gain_shares(bound, gains, ideal_dcg(data, self.gain, "log2", None))
+        ranks = discount_table("log2", int(data.group.max(initial=1)))
         drawn = np.where(taking_part, exponent, -np.inf)
-        half = loss.n_samples // 2
-        sharp = sampled_orders(data, drawn, loss.random_state, loss.n_samples - half, loss.max_exact, n_jobs)
-        flat = sampled_orders(data, 0.25 * drawn, loss.random_state + 1, half, loss.max_exact, n_jobs)
-        self.orders = np.concatenate([sharp, flat])
-        self.part = taking_part & _has_pairs(data, taking_part)[data.query_of_row]
-        self.means, self.constant = np.zeros(data.n_rows), np.zeros(data.n_queries)
-        if loss.divergence == "likelihood":
-            order, rank, n = _label_ranks(data, self.part)
-            self.means[order] = 2.0 * loss.alpha / np.maximum(n - 1.0, 1.0) * (rank - 0.5 * (n - 1.0))
+        half = self.n_samples // 2
+        sharp = sampled_orders(data, drawn, self.random_state, self.n_samples - half, self.max_exact, n_jobs)
+        flat = sampled_orders(data, 0.25 * drawn, self.random_state + 1, half, self.max_exact, n_jobs)
+        orders = np.concatenate([sharp, flat])
+        part = taking_part & _has_pairs(data, taking_part)[data.query_of_row]
+        known = part, gains, ranks, orders, self.max_exact, self.alpha
+        means, constant = np.zeros(data.n_rows), np.zeros(data.n_queries)
+        if self.divergence == "likelihood":
+            order, rank, n = _label_ranks(data, part)
+            means[order] = 2.0 * self.alpha / np.maximum(n - 1.0, 1.0) * (rank - 0.5 * (n - 1.0))
             # over drawn orders a likelihood needs the order of the labels among them
-            self.orders[-1] = _label_order(data, self.part)
-            return
-        log_z, slopes = self._run(exponent, 0.0, _ones(data.n_queries))
-        self.means = -slopes  # E[c of the rank] under the target
-        # minus the entropy of the target
-        self.constant = np.bincount(data.query_of_row, exponent * slopes, data.n_queries) - log_z
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        return *self._run(scores, self.loss.mix, self.query_weight), np.zeros(self.data.n_rows)
-
-    def _run(self, scores: np.ndarray, mix: float, query_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        value, gradient, _ = self._buffers()
-        over_queries(
-            boltzmann,
-            self.data.offsets,
-            self.part,
-            scores,
-            self.gains,
-            self.ranks,
-            self.orders,
-            self.loss.max_exact,
-            self.loss.alpha,
-            mix,
-            self.means,
-            self.constant,
-            query_weight,
-            value,
-            gradient,
-            n_jobs=self.n_jobs,
-            rows_per_thread=500,
-        )
-        return value, gradient
+            orders[-1] = _label_order(data, part)
+        else:
+            ones = given_or_ones(None, data.n_queries)
+            log_z, slopes, _ = bound.run(boltzmann, exponent, *known, 0.0, means, constant, ones)
+            means = -slopes
+            constant = np.bincount(data.query_of_row, exponent * slopes, data.n_queries) - log_z
+        return _Target(*known, self.mix, means, constant, bound.query_weight)
 
 
 def _label_order(data: RankingDataset, part: np.ndarray) -> np.ndarray:

@@ -8,83 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import most
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
 from plackett.measures.gains import check_discount, discount_table
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLELoss(Loss):
-    r"""Negative log-likelihood of the ideal order under the Plackett–Luce model.
-
-    .. math:: L = \sum_{r=1}^{k} \eta(r)\, w_{(r)} \Big( \log \sum_{t \ge r} e^{s_{(t)}} - s_{(r)} \Big)
-
-    with (r) the document at rank r of the ideal order and η = 1 unless ranks are weighted. Documents with equal labels
-    are not ordered among themselves: each is drawn from its own block and everything below (Breslow's form for ties, as
-    in the Cox model), so that the result does not depend on the order of the rows. The lowest block adds nothing. With
-    distinct labels this is ListMLE as published; a query whose labels are all equal has loss 0.
-
-    Parameters
-    ----------
-    k
-        Only the first k ranks count; a block that is cut counts by its share. None uses all.
-    discount
-        Weight η of each rank, so that the top of the list counts more: ``"none"``, ``"log2"``, ``"letor"``,
-        ``"reciprocal"`` or a list of weights, as in nDCG. The ranks of a block share their mean weight.
-
-    References
-    ----------
-    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
-    Lan, Zhu, Guo, Niu, Cheng: Position-aware ListMLE: a sequential learning process for ranking. UAI 2014.
-    """
-
-    name: ClassVar[str] = "ListMLE"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise", "listwise.position_weighted", "E-08")
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
-    convex: ClassVar[bool] = True
-    _test_variants = ({"k": 1}, {"k": 3}, {"discount": "log2"}, {"discount": (1.0, 0.0, 3.0), "k": 5})
-
-    k: int | None = None
-    discount: Any = "none"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "discount", check_discount(self.discount, self.name))
-        if self.k is not None and self.k < 1:
-            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: ListMLELoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.order, self.below, self.judged = label_order(data, n_jobs)
-        ranks = discount_table(loss.discount, int(self.data.group.max(initial=1)))
-        ranks[loss.k or ranks.size :] = 0.0
-        self.upto = np.concatenate(([0.0], np.cumsum(ranks)))  # weight of the first i ranks
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        out = self._buffers()
-        over_queries(
-            _listmle,
-            self.data.offsets,
-            scores,
-            self.order,
-            self.below,
-            self.judged,
-            self.sample_weight,
-            self.query_weight,
-            self.upto,
-            *out,
-            n_jobs=self.n_jobs,
-        )
-        return out
+__all__ = ["ListMLELoss"]
 
 
 @kernel
@@ -133,3 +63,49 @@ def _listmle(  # type: ignore[no-untyped-def]
                 second = (second + block) * shrink * shrink
             start = stop
         value[q] = query_weight[q] * loss
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListMLELoss(Loss):
+    r"""Negative log-likelihood of the ideal order under the Plackett–Luce model.
+
+    .. math:: L = \sum_{r=1}^{k} \eta(r)\, w_{(r)} \Big( \log \sum_{t \ge r} e^{s_{(t)}} - s_{(r)} \Big)
+
+    with (r) the document at rank r of the ideal order and η = 1 unless ranks are weighted. Documents with equal labels
+    are not ordered among themselves: each is drawn from its own block and everything below (Breslow's form for ties, as
+    in the Cox model), so that the result does not depend on the order of the rows. The lowest block adds nothing. With
+    distinct labels this is ListMLE as published; a query whose labels are all equal has loss 0.
+
+    Parameters
+    ----------
+    k
+        Only the first k ranks count; a block that is cut counts by its share. None uses all.
+    discount
+        Weight η of each rank, so that the top of the list counts more: ``"none"``, ``"log2"``, ``"letor"``,
+        ``"reciprocal"`` or a list of weights, as in nDCG. The ranks of a block share their mean weight.
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Lan, Zhu, Guo, Niu, Cheng: Position-aware ListMLE: a sequential learning process for ranking. UAI 2014.
+    """
+
+    name: ClassVar[str] = "ListMLE"
+    convex: ClassVar[bool] = True
+    _test_variants = ({"k": 1}, {"k": 3}, {"discount": "log2"}, {"discount": (1.0, 0.0, 3.0), "k": 5})
+    kernel = staticmethod(_listmle)
+
+    k: int | None = None
+    discount: Any = "none"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "discount", check_discount(self.discount, self.name))
+        if self.k is not None and self.k < 1:
+            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels, and the weight of the first i ranks."""
+        ranks = discount_table(self.discount, int(bound.data.group.max(initial=1)))
+        ranks[self.k or ranks.size :] = 0.0
+        upto = np.concatenate(([0.0], np.cumsum(ranks)))
+        return *label_order(bound.data, bound.n_jobs), bound.sample_weight, bound.query_weight, upto

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise.listmle import ListMLELoss
+
+__all__ = ["ListMLEGamma"]
 
 #: Scores above this count as this in the prior, whose exponential would overflow.
 _LARGEST = 700.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLEGammaLoss(Loss):
+class ListMLEGamma(Loss):
     r"""ListMLE, with strengths :math:`v_j = e^{s_j}` that have a Gamma prior: a maximum a posteriori estimate.
 
     .. math:: L = L_{\mathrm{ListMLE}} + \sum_j w_j \big( b\,e^{s_j} - (a - 1)\,s_j - c \big)
@@ -38,7 +39,7 @@ class ListMLEGammaLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ListMLEGammaLoss()(np.zeros(2), data), 4)  # log 2, at the mode of the prior
+    >>> round(ListMLEGamma()(np.zeros(2), data), 4)  # log 2, at the mode of the prior
     0.6931
 
     References
@@ -47,8 +48,6 @@ class ListMLEGammaLoss(Loss):
     """
 
     name: ClassVar[str] = "ListMLEGamma"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_gamma",)
-    paper: ClassVar[str] = "Guiver, Snelson 2009"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     _test_variants = ({"shape": 1.0, "rate": 0.0}, {"shape": 1.5, "rate": 3.0, "k": 2})
@@ -62,28 +61,22 @@ class ListMLEGammaLoss(Loss):
             raise LossError(f"{self.name}: shape={self.shape}, rate={self.rate}; give shape ≥ 1 and rate ≥ 0")
         ListMLELoss(k=self.k)  # refuses a bad k
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The likelihood, the weight of each document's prior, and its smallest value."""
+        data, shape = bound.data, self.shape - 1.0
+        weight = np.where(data.labels >= 0, bound.sample_weight, 0.0) * bound.query_weight[data.query_of_row]
+        has_mode = shape > 0 and self.rate > 0
+        least = shape * (1.0 - np.log(shape / self.rate)) if has_mode else 0.0
+        return ListMLELoss(k=self.k).bind(data, n_jobs=bound.n_jobs), weight, least
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: ListMLEGammaLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.likelihood = ListMLELoss(k=loss.k).bind(data, n_jobs=n_jobs)
-        self.shape, self.rate = loss.shape - 1.0, loss.rate
-        weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
-        self.weight = weight * self.query_weight[data.query_of_row]
-        has_mode = self.shape > 0 and self.rate > 0
-        self.least = self.shape * (1.0 - np.log(self.shape / self.rate)) if has_mode else 0.0
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        losses, gradient, curvature = self.likelihood.evaluate(scores, value)
-        strength = self.rate * np.exp(np.minimum(scores, _LARGEST))
-        prior = self.weight * (strength - self.shape * scores - self.least)
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """Those of the likelihood and of the prior."""
+        likelihood, weight, least = bound.constants
+        losses, gradient, curvature = likelihood.evaluate(scores, value)
+        shape, strength = self.shape - 1.0, self.rate * np.exp(np.minimum(scores, _LARGEST))
+        prior = weight * (strength - shape * scores - least)
         # summed query by query: the last bits must not depend on the queries before
-        present = self.data.group > 0
+        present = bound.data.group > 0
         if present.any():
-            losses[present] += np.add.reduceat(prior, self.data.offsets[:-1][present])
-        return losses, gradient + self.weight * (strength - self.shape), curvature + self.weight * strength
+            losses[present] += np.add.reduceat(prior, bound.data.offsets[:-1][present])
+        return losses, gradient + weight * (strength - shape), curvature + weight * strength

@@ -3,110 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import REASSOC, kernel, over_queries
+from plackett._kernels.kernel import REASSOC, kernel
 from plackett._kernels.scratch import most
 from plackett._kernels.sort import argsort_descending
 from plackett._kernels.vector_math import exp
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
+
+__all__ = ["ListMLEBest", "ListMLESet"]
 
 #: Latest start of the integral over the logarithm of time, and how far below its peak the integrand is negligible.
 _LEFT = -40.0
 _NOTHING = 42.0
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLESetLoss(Loss):
-    r"""Negative log-probability of an order consistent with the labels under the Plackett–Luce model.
-
-    .. math:: L = -\log \sum_{\pi \in \Omega_y} P(\pi \mid s)
-              = -\sum_b \log \int_0^1 \prod_{i \in b} \big(1 - x^{e^{s_i} / T_b}\big)\,dx,
-              \quad T_b = \sum_{l_j < l_b} e^{s_j}
-
-    where :math:`\Omega_y` contains all orders in which higher labels come first, and the sum is over the blocks b of
-    equal labels except the lowest: a block is above everything lower if the last of its exponential clocks rings before
-    the first of theirs. The book's average likelihood :math:`1/|\Omega_y| \sum P` differs by the constant :math:`\log
-    |\Omega_y|`, which has no gradient and would make a perfect ranking cost something. Without ties in the labels it is
-    ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12. Documents of weight 0 are
-    ignored; the weight of a block is the mean weight of its documents.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ListMLESetLoss()(np.zeros(2), data), 4)  # log 2
-    0.6931
-
-    References
-    ----------
-    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
-    """
-
-    name: ClassVar[str] = "ListMLESet"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
-    convex: ClassVar[bool] = True
-    curvature: ClassVar[str] = "none"
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(data, _set, n_jobs)
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class ListMLEBestLoss(Loss):
-    r"""ListMLE of the most likely of the orders that the labels allow.
-
-    .. math:: L = \min_{\pi \in \Omega_y} -\log P(\pi \mid s)
-
-    The minimum is at the order by label and, among equal labels, by score. It is continuous, with a kink where two
-    documents of equal label have equal scores. Documents of weight 0 are ignored; each rank has the weight of its
-    document (the order is still by score). A query whose labels are all equal has loss 0.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ListMLEBestLoss()(np.zeros(2), data), 4)  # log 2
-    0.6931
-
-    References
-    ----------
-    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
-    """
-
-    name: ClassVar[str] = "ListMLEBest"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle_omega",)
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
-    smooth: ClassVar[bool] = False
-    curvature: ClassVar[str] = "none"
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(data, _best, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, data: RankingDataset, kernel, n_jobs: int | None) -> None:  # type: ignore[no-untyped-def]
-        super().__init__(data, n_jobs=n_jobs)
-        if data.y is None:
-            raise LossError("a loss over the orders that labels allow needs labels")
-        self.kernel = kernel
-        counted = data.replace(y=np.where(self.sample_weight > 0, data.labels, -1.0))
-        self.order, self.below, self.judged = label_order(counted, n_jobs)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        known = self.order, self.below, self.judged, self.sample_weight, self.query_weight
-        over_queries(self.kernel, self.data.offsets, scores, *known, *out[:2], n_jobs=self.n_jobs, rows_per_thread=1000)
-        return out
 
 
 @kernel
@@ -259,3 +172,83 @@ def _best(lo, hi, offsets, scores, order, below, judged, weight, query_weight, v
             pull = w + (pull * np.exp(rest[i] - rest[i - 1]) if i > 0 else 0.0)
             gradient[rows[i]] = query_weight[q] * (pull * np.exp(s[i] - rest[i]) - w)
         value[q] = query_weight[q] * loss
+
+
+def _label_order(bound: LossOnData) -> tuple[np.ndarray, ...]:
+    """The order of the labels among the documents that count, and the weights."""
+    data, weight = bound.data, bound.sample_weight
+    if data.y is None:
+        raise LossError("a loss over the orders that labels allow needs labels")
+    counted = data.replace(y=np.where(weight > 0, data.labels, -1.0))
+    return *label_order(counted, bound.n_jobs), weight, bound.query_weight
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListMLESet(Loss):
+    r"""Negative log-probability of an order consistent with the labels under the Plackett–Luce model.
+
+    .. math:: L = -\log \sum_{\pi \in \Omega_y} P(\pi \mid s)
+              = -\sum_b \log \int_0^1 \prod_{i \in b} \big(1 - x^{e^{s_i} / T_b}\big)\,dx,
+              \quad T_b = \sum_{l_j < l_b} e^{s_j}
+
+    where :math:`\Omega_y` contains all orders in which higher labels come first, and the sum is over the blocks b of
+    equal labels except the lowest: a block is above everything lower if the last of its exponential clocks rings before
+    the first of theirs. The book's average likelihood :math:`1/|\Omega_y| \sum P` differs by the constant :math:`\log
+    |\Omega_y|`, which has no gradient and would make a perfect ranking cost something. Without ties in the labels it is
+    ListMLE. The integral is taken numerically in the logarithm of time, to about 1e-12. Documents of weight 0 are
+    ignored; the weight of a block is the mean weight of its documents.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ListMLESet()(np.zeros(2), data), 4)  # log 2
+    0.6931
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    """
+
+    name: ClassVar[str] = "ListMLESet"
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "none"
+    kernel = staticmethod(_set)
+    rows_per_thread = 1000
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels and the weights."""
+        return _label_order(bound)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListMLEBest(Loss):
+    r"""ListMLE of the most likely of the orders that the labels allow.
+
+    .. math:: L = \min_{\pi \in \Omega_y} -\log P(\pi \mid s)
+
+    The minimum is at the order by label and, among equal labels, by score. It is continuous, with a kink where two
+    documents of equal label have equal scores. Documents of weight 0 are ignored; each rank has the weight of its
+    document (the order is still by score). A query whose labels are all equal has loss 0.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ListMLEBest()(np.zeros(2), data), 4)  # log 2
+    0.6931
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    """
+
+    name: ClassVar[str] = "ListMLEBest"
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "none"
+    kernel = staticmethod(_best)
+    rows_per_thread = 1000
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels and the weights."""
+        return _label_order(bound)

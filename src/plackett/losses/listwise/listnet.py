@@ -11,71 +11,10 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import REASSOC, kernel, over_queries
 from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.vector_math import exp
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, DeviceForm, Loss, finite_gains
+from plackett.losses.base import DeviceForm, Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class ListNetLoss(Loss):
-    r"""Cross entropy between the top-one probabilities of the labels and of the scores.
-
-    .. math:: L = \sum_j P_j \log \frac{P_j}{Q_j}, \quad P_j \propto w_j e^{g(y_j) / \tau},\ Q_j \propto e^{s_j}
-
-    so that a perfect fit has loss 0. The gradient is :math:`Q - P`. A query whose labels are all equal has loss and
-    gradient 0: it carries no information about the order.
-
-    Parameters
-    ----------
-    target
-        The exponent: ``"linear"`` (the label), ``"exp2"`` (2^label − 1) or a table label: value.
-    temperature
-        τ; a smaller value concentrates the target on the best documents.
-
-    References
-    ----------
-    Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
-    """
-
-    name: ClassVar[str] = "ListNet"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.listwise",)
-    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
-    convex: ClassVar[bool] = True
-    _test_variants = ({"target": "exp2", "temperature": 3.0}, {"target": {0: 0, 1: 5, 2: 1}})
-
-    target: Any = "linear"
-    temperature: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
-        if not self.temperature > 0:
-            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return CrossEntropy(data, finite_gains(data.labels, self.target, self.name) / self.temperature, n_jobs)
-
-
-class CrossEntropy(BoundLoss):
-    """Cross entropy of top-one probabilities: those proportional to weight times e^exponent against softmax(scores)."""
-
-    def __init__(self, data: RankingDataset, exponent: np.ndarray, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.target = np.empty(data.n_rows)
-        self.entropy = np.empty(data.n_queries)
-        out = self.target, self.entropy
-        over_queries(_target, data.offsets, data.labels, exponent, self.sample_weight, *out, n_jobs=n_jobs)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        out = self._buffers()
-        known = self.target, self.entropy, self.query_weight
-        over_queries(_listnet, self.data.offsets, scores, *known, *out, n_jobs=self.n_jobs)
-        return out
-
-    def device_form(self) -> DeviceForm:
-        """How an accelerator computes the gradient."""
-        return DeviceForm(_device_gradient, ((self.target, -1.0),), self.query_weight)
+__all__ = ["ListNetLoss"]
 
 
 def _device_gradient(torch: Any, scores: Any, target: Any) -> Any:
@@ -156,3 +95,65 @@ def _listnet(lo, hi, offsets, scores, target, entropy, query_weight, value, grad
         total, cross = _powers(scores[r], target[r], largest, power)
         _finish(target[r], power, total, query_weight[q], gradient[r], curvature[r])
         value[q] = query_weight[q] * (entropy[q] + np.log(total) - cross)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TopOneLoss(Loss):
+    """Base of the losses that compare top-one probabilities: those of the labels, and the softmax of the scores."""
+
+    convex: ClassVar[bool] = True
+    kernel = staticmethod(_listnet)
+
+    def exponent(self, bound: LossOnData) -> np.ndarray:
+        """Logarithm of what the probability of each document is proportional to, before its weight."""
+        raise NotImplementedError
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Target probabilities, minus the entropy of each query, and its weight."""
+        data, exponent = bound.data, self.exponent(bound)
+        target, entropy = np.empty(data.n_rows), np.empty(data.n_queries)
+        read = data.labels, exponent, bound.sample_weight
+        over_queries(_target, data.offsets, *read, target, entropy, n_jobs=bound.n_jobs)
+        return target, entropy, bound.query_weight
+
+    def device_form(self, bound: LossOnData) -> DeviceForm | None:
+        """How an accelerator computes the gradient."""
+        target, _, query_weight = bound.constants
+        return DeviceForm(_device_gradient, ((target, -1.0),), query_weight)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListNetLoss(TopOneLoss):
+    r"""Cross entropy between the top-one probabilities of the labels and of the scores.
+
+    .. math:: L = \sum_j P_j \log \frac{P_j}{Q_j}, \quad P_j \propto w_j e^{g(y_j) / \tau},\ Q_j \propto e^{s_j}
+
+    so that a perfect fit has loss 0. The gradient is :math:`Q - P`. A query whose labels are all equal has loss and
+    gradient 0: it carries no information about the order.
+
+    Parameters
+    ----------
+    target
+        The exponent: ``"linear"`` (the label), ``"exp2"`` (2^label − 1) or a table label: value.
+    temperature
+        τ; a smaller value concentrates the target on the best documents.
+
+    References
+    ----------
+    Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
+    """
+
+    name: ClassVar[str] = "ListNet"
+    _test_variants = ({"target": "exp2", "temperature": 3.0}, {"target": {0: 0, 1: 5, 2: 1}})
+
+    target: Any = "linear"
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
+        if not self.temperature > 0:
+            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
+
+    def exponent(self, bound: LossOnData) -> np.ndarray:
+        """The target, divided by the temperature."""
+        return finite_gains(bound.data.labels, self.target, self.name) / self.temperature

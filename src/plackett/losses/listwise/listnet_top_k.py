@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import lanes, longest
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.losses.listwise._draws import sampled_orders
 from plackett.losses.listwise._mallows_choice import exact_choice, label_blocks, mallows_orders, sampled_choice
 from plackett.measures.gains import check_discount, check_gain, discount_table
+
+__all__ = ["ListNetTopKLoss"]
 
 #: Maximum number of documents for the exact form, which visits 2^m sets.
 _MOST = 20
@@ -24,147 +25,6 @@ _DISTRIBUTIONS: dict[str, Any] = {
     "mallows": float,
     "uniform": lambda theta: np.inf,
 }
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class ListNetTopKLoss(Loss):
-    r"""Divergence between distributions of the first k documents: that of the labels and the scores' Plackett–Luce.
-
-    .. math:: L = \sum_{\pi} P_y(\pi) \log \frac{P_y(\pi)}{P_s(\pi)}
-              = \sum_{S,\,|S| < k} P_y(S)\; \eta(|S| + 1)\,
-              \mathrm{KL}\big(P_y(\cdot \mid \bar S)\,\|\,P_s(\cdot \mid \bar S)\big)
-
-    with :math:`P_y \propto w_j e^{g(y_j)/\tau}` at each draw, :math:`P_y(S)` the probability that the documents of S
-    are the first :math:`|S|`, and η = 1 unless ranks are weighted. It is 0 for a perfect fit and convex. A query whose
-    labels are all equal has loss 0; k = 1 is `ListNetLoss`.
-
-    That is the target ``"plackett-luce"``. The others use only the order of the labels: ``"uniform"`` gives the same
-    probability to all orders in which higher labels come first, and ``"mallows"`` gives an order :math:`P_y(\pi)
-    \propto e^{-\theta d}`, with d the number of pairs of unequal labels that it reverses. Both are chains of choices
-    too, at each of which the probability of a document is multiplied by its weight; documents of weight 0 are never
-    chosen.
-
-    Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents.
-    Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each:
-    an unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the
-    position of rows in their query (rankers sort rows by content first).
-
-    Parameters
-    ----------
-    k
-        Number of ranks; None uses full orders.
-    distribution
-        The target: ``"plackett-luce"``, ``"mallows"`` or ``"uniform"``.
-    target, temperature
-        g and τ of the Plackett–Luce target, as in `ListNetLoss`.
-    theta
-        Concentration θ of the Mallows target; 0 is uniform over all orders.
-    discount
-        Weight η of each rank: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a list of weights.
-    max_exact
-        Maximum number of documents for the exact form, up to 20.
-    n_samples, random_state
-        Orders drawn for each longer list, and the seed.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(ListNetTopKLoss()(np.zeros(2), data), 4)  # divergence of softmax(1, 0) from (½, ½)
-    0.1109
-
-    References
-    ----------
-    Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
-    """
-
-    name: ClassVar[str] = "ListNetTopK"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
-    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
-    convex: ClassVar[bool] = True
-    curvature: ClassVar[str] = "none"
-    _test_variants = (
-        {"k": 1},
-        {"k": 3, "target": "exp2", "temperature": 3.0},
-        {"discount": "log2", "max_exact": 4},
-        {"distribution": "mallows", "theta": 0.7, "max_exact": 6},
-        {"distribution": "uniform", "k": 4, "max_exact": 5},
-    )
-
-    k: int | None = None
-    distribution: str = "plackett-luce"
-    theta: float = 1.0
-    target: Any = "linear"
-    temperature: float = 1.0
-    discount: Any = "none"
-    max_exact: int = 12
-    n_samples: int = 8
-    random_state: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
-        object.__setattr__(self, "discount", check_discount(self.discount, self.name))
-        if self.k is not None and self.k < 1:
-            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
-        if self.distribution not in _DISTRIBUTIONS:
-            known = ", ".join(_DISTRIBUTIONS)
-            raise LossError(f"{self.name}: distribution={self.distribution!r}; the distributions are {known}")
-        if not 0 <= self.theta < np.inf:
-            raise LossError(f"{self.name}: theta={self.theta}; give a number of 0 or more")
-        if not self.temperature > 0:
-            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
-        if not 0 <= self.max_exact <= _MOST:
-            raise LossError(f"{self.name}: max_exact={self.max_exact}; give a number from 0 to {_MOST}")
-        if self.n_samples < 1:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give a positive number of orders")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: ListNetTopKLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        exponent = finite_gains(data.labels, loss.target, loss.name) / loss.temperature
-        with np.errstate(divide="ignore"):
-            self.target = exponent + np.log(self.sample_weight)
-        self.target[data.labels < 0] = np.nan  # ignored
-        ranks = discount_table(loss.discount, int(data.group.max(initial=1)))
-        ranks[loss.k or ranks.size :] = 0.0
-        self.ranks = ranks
-        self.max_exact = loss.max_exact
-        # unjudged documents come last and are cut off before their ranks are used
-        drawn = np.where(np.isnan(self.target), -np.inf, self.target)
-        self.theta = _DISTRIBUTIONS[loss.distribution](loss.theta)
-        self.block = label_blocks(data, n_jobs)
-        draws = loss.random_state, loss.n_samples, loss.max_exact, n_jobs
-        if np.isnan(self.theta):
-            self.orders = sampled_orders(data, drawn, *draws)
-        else:
-            self.orders = mallows_orders(data, self.block, self.sample_weight, self.theta, *draws)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        over_queries(
-            _listnet,
-            self.data.offsets,
-            scores,
-            self.data.labels,
-            self.target,
-            self.block,
-            self.sample_weight,
-            self.theta,
-            self.query_weight,
-            self.ranks,
-            self.orders,
-            self.max_exact,
-            *out[:2],
-            n_jobs=self.n_jobs,
-            rows_per_thread=500,
-        )
-        return out
 
 
 @kernel
@@ -344,3 +204,130 @@ def _listnet(  # type: ignore[no-untyped-def]
         value[q] = share * loss
         for i in range(n):
             gradient[rows[i]] = share * g[i]
+
+
+class _Target(NamedTuple):
+    """What the kernel reads besides the scores."""
+
+    labels: np.ndarray
+    target: np.ndarray  #: logarithm for each document, NaN for ignored ones
+    blocks: np.ndarray  #: of equal labels
+    weight: np.ndarray
+    theta: float
+    query_weight: np.ndarray
+    ranks: np.ndarray  #: weight of each rank
+    orders: np.ndarray  #: those drawn
+    max_exact: int
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ListNetTopKLoss(Loss):
+    r"""Divergence between distributions of the first k documents: that of the labels and the scores' Plackett–Luce.
+
+    .. math:: L = \sum_{\pi} P_y(\pi) \log \frac{P_y(\pi)}{P_s(\pi)}
+              = \sum_{S,\,|S| < k} P_y(S)\; \eta(|S| + 1)\,
+              \mathrm{KL}\big(P_y(\cdot \mid \bar S)\,\|\,P_s(\cdot \mid \bar S)\big)
+
+    with :math:`P_y \propto w_j e^{g(y_j)/\tau}` at each draw, :math:`P_y(S)` the probability that the documents of S
+    are the first :math:`|S|`, and η = 1 unless ranks are weighted. It is 0 for a perfect fit and convex. A query whose
+    labels are all equal has loss 0; k = 1 is `ListNetLoss`.
+
+    That is the target ``"plackett-luce"``. The others use only the order of the labels: ``"uniform"`` gives the same
+    probability to all orders in which higher labels come first, and ``"mallows"`` gives an order :math:`P_y(\pi)
+    \propto e^{-\theta d}`, with d the number of pairs of unequal labels that it reverses. Both are chains of choices
+    too, at each of which the probability of a document is multiplied by its weight; documents of weight 0 are never
+    chosen.
+
+    Cost: the exact form goes over all sets of fewer than k documents, at most :math:`2^m m` steps for m documents.
+    Longer lists use ``n_samples`` orders drawn once from :math:`P_y`, with the exact divergence at each rank of each:
+    an unbiased estimate that is convex and 0 for a perfect fit as well, in linear time. The draw depends on the
+    position of rows in their query (rankers sort rows by content first).
+
+    Parameters
+    ----------
+    k
+        Number of ranks; None uses full orders.
+    distribution
+        The target: ``"plackett-luce"``, ``"mallows"`` or ``"uniform"``.
+    target, temperature
+        g and τ of the Plackett–Luce target, as in `ListNetLoss`.
+    theta
+        Concentration θ of the Mallows target; 0 is uniform over all orders.
+    discount
+        Weight η of each rank: ``"none"``, ``"log2"``, ``"letor"``, ``"reciprocal"`` or a list of weights.
+    max_exact
+        Maximum number of documents for the exact form, up to 20.
+    n_samples, random_state
+        Orders drawn for each longer list, and the seed.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(ListNetTopKLoss()(np.zeros(2), data), 4)  # divergence of softmax(1, 0) from (½, ½)
+    0.1109
+
+    References
+    ----------
+    Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
+    """
+
+    name: ClassVar[str] = "ListNetTopK"
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "none"
+    _test_variants = (
+        {"k": 1},
+        {"k": 3, "target": "exp2", "temperature": 3.0},
+        {"discount": "log2", "max_exact": 4},
+        {"distribution": "mallows", "theta": 0.7, "max_exact": 6},
+        {"distribution": "uniform", "k": 4, "max_exact": 5},
+    )
+    kernel = staticmethod(_listnet)
+    rows_per_thread = 500
+
+    k: int | None = None
+    distribution: str = "plackett-luce"
+    theta: float = 1.0
+    target: Any = "linear"
+    temperature: float = 1.0
+    discount: Any = "none"
+    max_exact: int = 12
+    n_samples: int = 8
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
+        object.__setattr__(self, "discount", check_discount(self.discount, self.name))
+        if self.k is not None and self.k < 1:
+            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks, or None for all")
+        if self.distribution not in _DISTRIBUTIONS:
+            known = ", ".join(_DISTRIBUTIONS)
+            raise LossError(f"{self.name}: distribution={self.distribution!r}; the distributions are {known}")
+        if not 0 <= self.theta < np.inf:
+            raise LossError(f"{self.name}: theta={self.theta}; give a number of 0 or more")
+        if not self.temperature > 0:
+            raise LossError(f"{self.name}: temperature={self.temperature}; give a positive number")
+        if not 0 <= self.max_exact <= _MOST:
+            raise LossError(f"{self.name}: max_exact={self.max_exact}; give a number from 0 to {_MOST}")
+        if self.n_samples < 1:
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give a positive number of orders")
+
+    def constants(self, bound: LossOnData) -> _Target:
+        """The target distribution, and orders drawn from it."""
+        data, weight, n_jobs = bound.data, bound.sample_weight, bound.n_jobs
+        exponent = finite_gains(data.labels, self.target, self.name) / self.temperature
+        with np.errstate(divide="ignore"):
+            target = exponent + np.log(weight)
+        target[data.labels < 0] = np.nan
+        ranks = discount_table(self.discount, int(data.group.max(initial=1)))
+        ranks[self.k or ranks.size :] = 0.0
+        # unjudged documents come last and are cut off before their ranks are used
+        drawn = np.where(np.isnan(target), -np.inf, target)
+        theta = _DISTRIBUTIONS[self.distribution](self.theta)
+        block = label_blocks(data, n_jobs)
+        draws = self.random_state, self.n_samples, self.max_exact, n_jobs
+        if np.isnan(theta):
+            orders = sampled_orders(data, drawn, *draws)
+        else:
+            orders = mallows_orders(data, block, weight, theta, *draws)
+        return _Target(data.labels, target, block, weight, theta, bound.query_weight, ranks, orders, self.max_exact)

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
-from plackett.losses.listwise.listnet import CrossEntropy
+from plackett.losses.base import DeviceForm, LossOnData, finite_gains
+from plackett.losses.listwise.listnet import TopOneLoss
 from plackett.measures.gains import check_gain
+
+__all__ = ["QuerySoftmaxLoss"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class QuerySoftmaxLoss(Loss):
+class QuerySoftmaxLoss(TopOneLoss):
     r"""Cross entropy of labels as shares and the softmax of the scores: CatBoost's ``QuerySoftMax``.
 
     .. math:: L = \sum_j w_j\,g(y_j)\,\log\frac{P_j}{Q_j}, \quad P_j \propto w_j\,g(y_j),\ Q_j \propto e^{\beta s_j}
@@ -45,10 +46,7 @@ class QuerySoftmaxLoss(Loss):
     """
 
     name: ClassVar[str] = "QuerySoftmax"
-    _ids: ClassVar[tuple[str, ...]] = ()
     _test_variants = ({"target": "exp2", "beta": 0.5},)
-    paper: ClassVar[str] = "Bruch, Wang, Bendersky, Najork 2019"
-    convex: ClassVar[bool] = True
 
     target: Any = "linear"
     beta: float = 1.0
@@ -58,25 +56,29 @@ class QuerySoftmaxLoss(Loss):
         if not self.beta > 0:
             raise LossError(f"{self.name}: beta={self.beta}; give a positive number")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: QuerySoftmaxLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.beta = loss.beta
-        gains = finite_gains(data.labels, loss.target, loss.name)
-        if (gains[data.labels >= 0] < 0).any():
-            raise LossError(f"{loss.name}: target={loss.target!r} gives negative shares; targets must be 0 or more")
+    def exponent(self, bound: LossOnData) -> np.ndarray:
+        """Logarithm of the shares."""
         with np.errstate(divide="ignore"):
-            exponent = np.log(gains)
-        amount = np.where(data.labels >= 0, gains * self.sample_weight, 0.0)
-        total = np.bincount(data.query_of_row, amount, data.n_queries)
-        self.inner = CrossEntropy(data.replace(query_weight=self.query_weight * total), exponent, n_jobs)
+            return np.log(self._shares(bound))
 
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        losses, gradient, curvature = self.inner.evaluate(self.beta * scores, value)
+    def _shares(self, bound: LossOnData) -> np.ndarray:
+        labels = bound.data.labels
+        shares = finite_gains(labels, self.target, self.name)
+        if (shares[labels >= 0] < 0).any():
+            raise LossError(f"{self.name}: target={self.target!r} gives negative shares; targets must be 0 or more")
+        return shares
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """As for ListNet; a query weighs the sum of its shares."""
+        target, entropy, query_weight = super().constants(bound)
+        amount = np.where(bound.data.labels >= 0, self._shares(bound) * bound.sample_weight, 0.0)
+        return target, entropy, query_weight * np.bincount(bound.data.query_of_row, amount, bound.data.n_queries)
+
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """Those at scores times β."""
+        losses, gradient, curvature = super().derivatives(bound, self.beta * scores, value)
         return losses, self.beta * gradient, self.beta**2 * curvature
+
+    def device_form(self, bound: LossOnData) -> DeviceForm | None:
+        """None: an accelerator does not scale the scores."""
+        return None

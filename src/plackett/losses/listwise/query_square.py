@@ -7,10 +7,37 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernels.kernel import kernel, over_queries
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett._kernels.kernel import kernel
+from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain
+
+__all__ = ["QuerySquare"]
+
+
+@kernel
+def _query_square(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, target, weight, labels, query_weight, value, gradient, curvature
+):
+    for q in range(lo, hi):
+        total = 0.0
+        mean = 0.0
+        low = np.inf
+        high = -np.inf
+        for i in range(offsets[q], offsets[q + 1]):
+            if weight[i] > 0.0:
+                total += weight[i]
+                mean += weight[i] / total * (scores[i] - target[i] - mean)
+                low = min(low, labels[i])
+                high = max(high, labels[i])
+        if not low < high:
+            continue  # no information about the order
+        for i in range(offsets[q], offsets[q + 1]):
+            if weight[i] > 0.0:
+                w = query_weight[q] * weight[i]
+                rest = scores[i] - target[i] - mean
+                value[q] += 0.5 * w * rest * rest
+                gradient[i] = w * rest
+                curvature[i] = w * (1.0 - weight[i] / total)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -43,56 +70,17 @@ class QuerySquare(Loss):
 
     name: ClassVar[str] = "QuerySquare"
     aliases: ClassVar[tuple[str, ...]] = ("QueryRMSE",)
-    _ids: ClassVar[tuple[str, ...]] = ()
     _test_variants = ({"target": "exp2"},)
-    paper: ClassVar[str] = "Cossock, Zhang 2006"
     convex: ClassVar[bool] = True
+    kernel = staticmethod(_query_square)
 
     target: Any = "linear"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: QuerySquare, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.target = finite_gains(data.labels, loss.target, loss.name)
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
-        known = self.target, self.weight, self.data.labels, self.query_weight
-        over_queries(_query_square, self.data.offsets, scores, *known, *out, n_jobs=self.n_jobs)
-        return out  # type: ignore[return-value]
-
-
-@kernel
-def _query_square(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, target, weight, labels, query_weight, value, gradient, curvature
-):
-    for q in range(lo, hi):
-        total = 0.0
-        mean = 0.0
-        low = np.inf
-        high = -np.inf
-        for i in range(offsets[q], offsets[q + 1]):
-            if weight[i] > 0.0:
-                total += weight[i]
-                mean += weight[i] / total * (scores[i] - target[i] - mean)
-                low = min(low, labels[i])
-                high = max(high, labels[i])
-        if not low < high:
-            continue  # no information about the order
-        for i in range(offsets[q], offsets[q + 1]):
-            if weight[i] > 0.0:
-                w = query_weight[q] * weight[i]
-                rest = scores[i] - target[i] - mean
-                value[q] += 0.5 * w * rest * rest
-                gradient[i] = w * rest
-                curvature[i] = w * (1.0 - weight[i] / total)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Targets and weights."""
+        labels = bound.data.labels
+        weight = np.where(labels >= 0, bound.sample_weight, 0.0)
+        return finite_gains(labels, self.target, self.name), weight, labels, bound.query_weight

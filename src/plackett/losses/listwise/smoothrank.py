@@ -8,71 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.sort import argsort_descending
 from plackett._kernels.vector_math import exp
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class SmoothRankLoss(Loss):
-    r"""One minus nDCG or average precision, with each rank shared by the documents whose scores are near.
-
-    .. math:: h_{ju} = \frac{e^{-(s_j - s_{(u)})^2 / \sigma}}{\sum_i e^{-(s_i - s_{(u)})^2 / \sigma}}, \quad
-              r_u = \sum_j G_j h_{ju}, \qquad L = 1 - \frac{1}{Z} \sum_u \eta(u)\, r_u
-
-    with :math:`s_{(u)}` the u-th largest score; for AP :math:`\frac{1}{R} \sum_u \frac{r_u}{u} (1 + \sum_{v < u} r_v)`.
-    As σ decreases, it approaches 1 − the measure; as σ grows, every rank has the mean gain. It is continuous, with
-    kinks where two scores are equal (the gradient there is the mean of both sides). Train it with decreasing σ: see the
-    ranker `plackett.SmoothRank`. Unjudged documents have no gain but take up ranks. A query without a positive gain has
-    loss 0.
-
-    Parameters
-    ----------
-    measure
-        ``"nDCG"`` or ``"AP"``.
-    sigma
-        Width σ, in squared units of the scores.
-    gain
-        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain; for AP any positive gain is relevant.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(SmoothRankLoss()(np.zeros(2), data), 4)  # 1 − ½ (1 + 1/log2 3)
-    0.1845
-
-    References
-    ----------
-    Chapelle, Wu: Gradient descent optimization of smoothed information retrieval metrics. Information Retrieval 2010.
-    """
-
-    name: ClassVar[str] = "SmoothRank"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.smoothrank",)
-    paper: ClassVar[str] = "Chapelle, Wu 2010"
-    smooth: ClassVar[bool] = False
-    curvature: ClassVar[str] = "none"
-    learns_from: ClassVar[str] = "relevant documents"
-    _test_variants = ({"sigma": 0.05}, {"measure": "AP", "sigma": 3.0}, {"gain": "linear"})
-
-    measure: str = "nDCG"
-    sigma: float = 1.0
-    gain: Any = "exp2"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
-        if self.measure not in _PARTS:
-            raise LossError(f"{self.name}: measure={self.measure!r}; the measures are {', '.join(_PARTS)}")
-        if not self.sigma > 0:
-            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+__all__ = ["SmoothRankLoss"]
 
 
 def _ndcg_parts(data: RankingDataset, gains: np.ndarray, loss: SmoothRankLoss) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -86,36 +30,6 @@ def _ap_parts(data: RankingDataset, gains: np.ndarray, loss: SmoothRankLoss) -> 
 
 #: The gain of a document, the best possible value, and whether precision is averaged.
 _PARTS = {"nDCG": _ndcg_parts, "AP": _ap_parts}
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: SmoothRankLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        gains, self.best, self.averages = _PARTS[loss.measure](
-            data, finite_gains(data.labels, loss.gain, loss.name), loss
-        )
-        self.gains = gains * self.sample_weight
-        self.ranks = discount_table("reciprocal" if self.averages else "log2", int(data.group.max(initial=1)))
-        self.sigma = loss.sigma
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        over_queries(
-            _smoothrank,
-            self.data.offsets,
-            scores,
-            self.gains,
-            self.best,
-            self.ranks,
-            self.averages,
-            self.query_weight,
-            1.0 / self.sigma,
-            *out[:2],
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
 
 
 @kernel(fastmath=REASSOC)
@@ -191,3 +105,64 @@ def _smoothrank(lo, hi, offsets, scores, gains, best, ranks, averages, query_wei
         value[q] = query_weight[q] * (1.0 - reached / best[q])
         for i in range(n):
             gradient[a + i] = query_weight[q] * g[i]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SmoothRankLoss(Loss):
+    r"""One minus nDCG or average precision, with each rank shared by the documents whose scores are near.
+
+    .. math:: h_{ju} = \frac{e^{-(s_j - s_{(u)})^2 / \sigma}}{\sum_i e^{-(s_i - s_{(u)})^2 / \sigma}}, \quad
+              r_u = \sum_j G_j h_{ju}, \qquad L = 1 - \frac{1}{Z} \sum_u \eta(u)\, r_u
+
+    with :math:`s_{(u)}` the u-th largest score; for AP :math:`\frac{1}{R} \sum_u \frac{r_u}{u} (1 + \sum_{v < u} r_v)`.
+    As σ decreases, it approaches 1 − the measure; as σ grows, every rank has the mean gain. It is continuous, with
+    kinks where two scores are equal (the gradient there is the mean of both sides). Train it with decreasing σ: see the
+    ranker `plackett.SmoothRank`. Unjudged documents have no gain but take up ranks. A query without a positive gain has
+    loss 0.
+
+    Parameters
+    ----------
+    measure
+        ``"nDCG"`` or ``"AP"``.
+    sigma
+        Width σ, in squared units of the scores.
+    gain
+        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain; for AP any positive gain is relevant.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(SmoothRankLoss()(np.zeros(2), data), 4)  # 1 − ½ (1 + 1/log2 3)
+    0.1845
+
+    References
+    ----------
+    Chapelle, Wu: Gradient descent optimization of smoothed information retrieval metrics. Information Retrieval 2010.
+    """
+
+    name: ClassVar[str] = "SmoothRank"
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"sigma": 0.05}, {"measure": "AP", "sigma": 3.0}, {"gain": "linear"})
+    kernel = staticmethod(_smoothrank)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
+
+    measure: str = "nDCG"
+    sigma: float = 1.0
+    gain: Any = "exp2"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        if self.measure not in _PARTS:
+            raise LossError(f"{self.name}: measure={self.measure!r}; the measures are {', '.join(_PARTS)}")
+        if not self.sigma > 0:
+            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Gains, the best value of each query, and the weight of each rank."""
+        data = bound.data
+        gains, best, averages = _PARTS[self.measure](data, finite_gains(data.labels, self.gain, self.name), self)
+        ranks = discount_table("reciprocal" if averages else "log2", int(data.group.max(initial=1)))
+        return gains * bound.sample_weight, best, ranks, averages, bound.query_weight, 1.0 / self.sigma

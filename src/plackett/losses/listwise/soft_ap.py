@@ -3,100 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, pair_chances
 from plackett.losses.listwise.softrank import check_relevant, check_sigma
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class SoftAPLoss(Loss):
-    r"""One minus the expected average precision of scores with Gaussian noise.
-
-    .. math:: L = 1 - \frac{1}{R} \sum_{j\ \text{relevant}} w_j\, \mathrm{E}\,\frac{1 + A_j}{1 + A_j + B_j}
-
-    with :math:`A_j` and :math:`B_j` the numbers of relevant and of other documents ahead of j, sums of independent
-    contests as in `SoftNDCGLoss`, and R the number of relevant documents. Unjudged documents count as not relevant. A
-    query without a relevant document has loss 0.
-
-    Cost: exact expectations take :math:`m^2` steps for each relevant of m documents. In lists of more than
-    ``max_exact`` documents the expectation is a second-order expansion around the means of A and B: m steps each.
-
-    Parameters
-    ----------
-    rel
-        The lowest label that counts as relevant.
-    sigma
-        Standard deviation of the noise of a score.
-    max_exact
-        Longest list with exact expectations.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(SoftAPLoss()(np.zeros(2), data), 4)  # 1 − ½ (1 + ½)
-    0.25
-
-    References
-    ----------
-    Yilmaz, Robertson: On the choice of effectiveness measures for learning to rank. Information Retrieval 2010.
-    """
-
-    name: ClassVar[str] = "SoftAP"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softap",)
-    paper: ClassVar[str] = "Yilmaz, Robertson 2010"
-    curvature: ClassVar[str] = "none"
-    learns_from: ClassVar[str] = "relevant documents"
-    _test_variants = ({"sigma": 0.2, "rel": 0.5},)
-
-    rel: float = 1.0
-    sigma: float = 1.0
-    max_exact: int = 100
-
-    def __post_init__(self) -> None:
-        check_sigma(self)
-
-    def settle(self, data: RankingDataset) -> SoftAPLoss:
-        """The loss itself; raises an error if no label counts as relevant."""
-        check_relevant(self, data)
-        return self
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: SoftAPLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.relevant = data.labels >= max(loss.rel, 0.0)
-        self.variance = np.full(data.n_rows, loss.sigma**2)
-        self.max_exact = loss.max_exact
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        over_queries(
-            _soft_ap,
-            self.data.offsets,
-            scores,
-            self.relevant,
-            self.sample_weight,
-            self.variance,
-            self.query_weight,
-            self.max_exact,
-            *out[:2],
-            n_jobs=self.n_jobs,
-            rows_per_thread=500,
-        )
-        return out
+__all__ = ["SoftAP"]
 
 
 @kernel
@@ -191,3 +109,63 @@ def _soft_ap(lo, hi, offsets, scores, relevant, weight, variance, query_weight, 
         value[q] = query_weight[q] * (1.0 - reached)
         for i in range(n):
             gradient[a + i] = query_weight[q] * g[i]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SoftAP(Loss):
+    r"""One minus the expected average precision of scores with Gaussian noise.
+
+    .. math:: L = 1 - \frac{1}{R} \sum_{j\ \text{relevant}} w_j\, \mathrm{E}\,\frac{1 + A_j}{1 + A_j + B_j}
+
+    with :math:`A_j` and :math:`B_j` the numbers of relevant and of other documents ahead of j, sums of independent
+    contests as in `SoftNDCG`, and R the number of relevant documents. Unjudged documents count as not relevant. A
+    query without a relevant document has loss 0.
+
+    Cost: exact expectations take :math:`m^2` steps for each relevant of m documents. In lists of more than
+    ``max_exact`` documents the expectation is a second-order expansion around the means of A and B: m steps each.
+
+    Parameters
+    ----------
+    rel
+        The lowest label that counts as relevant.
+    sigma
+        Standard deviation of the noise of a score.
+    max_exact
+        Longest list with exact expectations.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(SoftAP()(np.zeros(2), data), 4)  # 1 − ½ (1 + ½)
+    0.25
+
+    References
+    ----------
+    Yilmaz, Robertson: On the choice of effectiveness measures for learning to rank. Information Retrieval 2010.
+    """
+
+    name: ClassVar[str] = "SoftAP"
+    curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"sigma": 0.2, "rel": 0.5},)
+    kernel = staticmethod(_soft_ap)
+    rows_per_thread = 500
+
+    rel: float = 1.0
+    sigma: float = 1.0
+    max_exact: int = 100
+
+    def __post_init__(self) -> None:
+        check_sigma(self)
+
+    def settle(self, data: RankingDataset) -> SoftAP:
+        """The loss itself; raises an error if no label counts as relevant."""
+        check_relevant(self, data)
+        return self
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Which documents are relevant, the weights, and the variance of each score."""
+        relevant = bound.data.labels >= max(self.rel, 0.0)
+        variance = np.full(bound.data.n_rows, self.sigma**2)
+        return relevant, bound.sample_weight, variance, bound.query_weight, self.max_exact

@@ -8,133 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import lanes, longest
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import Loss, LossOnData, finite_gains, gain_shares
 from plackett.losses.listwise._rank_distribution import add_pull, expectation, normal_expectation, pair_chances
 from plackett.measures.gains import check_gain, discount_table, ideal_dcg
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class SoftNDCGLoss(Loss):
-    r"""One minus the expected nDCG of scores with Gaussian noise.
-
-    .. math:: P_{uj} = \Phi\Big(\frac{s_u - s_j}{\sqrt 2\,\sigma}\Big), \qquad
-              L = 1 - \frac{1}{Z} \sum_j w_j G(y_j) \sum_r \frac{P_j(r)}{\log_2(1 + r)}
-
-    with :math:`P_j(r)` the distribution of one plus the number of documents ahead of j, every contest taken as
-    independent. As σ decreases, the loss approaches 1 − nDCG. Unjudged documents have no gain but occupy ranks. A query
-    without a positive gain has loss 0.
-
-    Cost: exact distributions take :math:`m^2` steps for each relevant of m documents. In lists of more than
-    ``max_exact`` documents the number ahead is taken as normal with its own mean and variance: m steps each.
-
-    Parameters
-    ----------
-    sigma
-        Standard deviation σ of the noise of a score.
-    gain
-        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
-    max_exact
-        Longest list with exact distributions.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(SoftNDCGLoss()(np.zeros(2), data), 4)  # ½ (1 − 1/log2 3)
-    0.1845
-
-    References
-    ----------
-    Taylor, Guiver, Robertson, Minka: SoftRank: optimizing non-smooth rank metrics. WSDM 2008.
-    """
-
-    name: ClassVar[str] = "SoftNDCG"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank",)
-    paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
-    curvature: ClassVar[str] = "none"
-    learns_from: ClassVar[str] = "relevant documents"
-    _test_variants = ({"sigma": 0.1}, {"gain": "linear", "sigma": 3.0})
-
-    sigma: float = 1.0
-    gain: Any = "exp2"
-    max_exact: int = 100
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
-        check_sigma(self)
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        gains = finite_gains(data.labels, self.gain, self.name)
-        ideal = ideal_dcg(data, self.gain, "log2", None)
-        longest = int(data.group.max(initial=1))
-        return SoftRankBound(
-            data, gains, ideal, discount_table("log2", longest + 1), self.sigma, self.max_exact, n_jobs
-        )
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class SoftPCLoss(Loss):
-    r"""One minus the expected precision at k of scores with Gaussian noise.
-
-    .. math:: L = 1 - \frac{1}{\min(k, R)} \sum_{j\ \text{relevant}} w_j P(\text{rank of } j \le k)
-
-    with the rank distribution of `SoftNDCGLoss`. The divisor, with R the number of relevant documents, makes 1 the best
-    value for every query; P@k itself divides by k. A query without a relevant document has loss 0.
-
-    Parameters
-    ----------
-    k
-        Number of ranks.
-    rel
-        The lowest label that counts as relevant.
-    sigma, max_exact
-        Noise, and longest list with exact distributions, as in `SoftNDCGLoss`.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(SoftPCLoss(k=1)(np.zeros(2), data), 4)  # it comes first with chance ½
-    0.5
-
-    References
-    ----------
-    Yilmaz, Robertson: On the choice of effectiveness measures for learning to rank. Information Retrieval 2010.
-    """
-
-    name: ClassVar[str] = "SoftPC"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softpc",)
-    paper: ClassVar[str] = "Yilmaz, Robertson 2010"
-    curvature: ClassVar[str] = "none"
-    learns_from: ClassVar[str] = "relevant documents"
-    _test_variants = ({"k": 2, "sigma": 0.3}, {"rel": 0.5})
-
-    k: int = 3
-    rel: float = 1.0
-    sigma: float = 1.0
-    max_exact: int = 100
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks")
-        check_sigma(self)
-
-    def settle(self, data: RankingDataset) -> SoftPCLoss:
-        """The loss itself; raises an error if no label counts as relevant."""
-        check_relevant(self, data)
-        return self
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        relevant = (data.labels >= max(self.rel, 0.0)).astype(float)
-        best = np.minimum(np.bincount(data.query_of_row, relevant, data.n_queries), self.k)
-        longest = int(data.group.max(initial=1))
-        table = (np.arange(longest + 1) < self.k).astype(float)
-        return SoftRankBound(data, relevant, best, table, self.sigma, self.max_exact, n_jobs)
+__all__ = ["SoftNDCG", "SoftPC"]
 
 
 def check_sigma(loss: Any) -> None:
@@ -150,45 +31,6 @@ def check_relevant(loss: Any, data: RankingDataset) -> None:
         raise LossError(
             f"{loss.name}: no label reaches rel={loss.rel:g} (the largest is {largest:g}); give a smaller rel"
         )
-
-
-class SoftRankBound(BoundLoss):
-    """Expected Σ gain · table[number ahead] / best, over noisy scores; the noise may differ between documents."""
-
-    def __init__(
-        self,
-        data: RankingDataset,
-        gains: np.ndarray,
-        best: np.ndarray,
-        table: np.ndarray,
-        sigma: float | np.ndarray,
-        max_exact: int,
-        n_jobs: int | None,
-    ) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        gains, best = gains * self.sample_weight, best[data.query_of_row]
-        self.gains = np.divide(gains, best, out=np.zeros_like(gains), where=best > 0)
-        self.table = table
-        self.variance = np.broadcast_to(np.square(np.asarray(sigma, float)), data.n_rows).copy()
-        self.max_exact = max_exact
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        over_queries(
-            _soft,
-            self.data.offsets,
-            scores,
-            self.gains,
-            self.variance,
-            self.table,
-            self.query_weight,
-            self.max_exact,
-            *out[:2],
-            n_jobs=self.n_jobs,
-            rows_per_thread=500,
-        )
-        return out
 
 
 @kernel
@@ -238,3 +80,128 @@ def _soft(lo, hi, offsets, scores, gains, variance, table, query_weight, max_exa
             value[q] = query_weight[q] * (1.0 - reached)
             for i in range(n):
                 gradient[a + i] = query_weight[q] * g[i]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SoftNDCG(Loss):
+    r"""One minus the expected nDCG of scores with Gaussian noise.
+
+    .. math:: P_{uj} = \Phi\Big(\frac{s_u - s_j}{\sqrt 2\,\sigma}\Big), \qquad
+              L = 1 - \frac{1}{Z} \sum_j w_j G(y_j) \sum_r \frac{P_j(r)}{\log_2(1 + r)}
+
+    with :math:`P_j(r)` the distribution of one plus the number of documents ahead of j, every contest taken as
+    independent. As σ decreases, the loss approaches 1 − nDCG. Unjudged documents have no gain but occupy ranks. A query
+    without a positive gain has loss 0.
+
+    Cost: exact distributions take :math:`m^2` steps for each relevant of m documents. In lists of more than
+    ``max_exact`` documents the number ahead is taken as normal with its own mean and variance: m steps each.
+
+    Parameters
+    ----------
+    sigma
+        Standard deviation σ of the noise of a score.
+    gain
+        ``"exp2"``, ``"linear"``, ``"binary"`` or a table label: gain, as in nDCG.
+    max_exact
+        Longest list with exact distributions.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(SoftNDCG()(np.zeros(2), data), 4)  # ½ (1 − 1/log2 3)
+    0.1845
+
+    References
+    ----------
+    Taylor, Guiver, Robertson, Minka: SoftRank: optimizing non-smooth rank metrics. WSDM 2008.
+    """
+
+    name: ClassVar[str] = "SoftNDCG"
+    curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"sigma": 0.1}, {"gain": "linear", "sigma": 3.0})
+    kernel = staticmethod(_soft)
+    rows_per_thread = 500
+
+    sigma: float = 1.0
+    gain: Any = "exp2"
+    max_exact: int = 100
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", check_gain(self.gain, self.name))
+        check_sigma(self)
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Gain of each document as a share of the best DCG of its query, and the discounts."""
+        data = bound.data
+        gains = finite_gains(data.labels, self.gain, self.name)
+        shares = gain_shares(bound, gains, ideal_dcg(data, self.gain, "log2", None))
+        table = discount_table("log2", int(data.group.max(initial=1)) + 1)
+        return shares, self.variance(data), table, bound.query_weight, self.max_exact
+
+    def variance(self, data: RankingDataset) -> np.ndarray:
+        """Variance of the noise of each document's score."""
+        return np.full(data.n_rows, np.square(self.sigma))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SoftPC(Loss):
+    r"""One minus the expected precision at k of scores with Gaussian noise.
+
+    .. math:: L = 1 - \frac{1}{\min(k, R)} \sum_{j\ \text{relevant}} w_j P(\text{rank of } j \le k)
+
+    with the rank distribution of `SoftNDCG`. The divisor, with R the number of relevant documents, makes 1 the best
+    value for every query; P@k itself divides by k. A query without a relevant document has loss 0.
+
+    Parameters
+    ----------
+    k
+        Number of ranks.
+    rel
+        The lowest label that counts as relevant.
+    sigma, max_exact
+        Noise, and longest list with exact distributions, as in `SoftNDCG`.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(SoftPC(k=1)(np.zeros(2), data), 4)  # it comes first with chance ½
+    0.5
+
+    References
+    ----------
+    Yilmaz, Robertson: On the choice of effectiveness measures for learning to rank. Information Retrieval 2010.
+    """
+
+    name: ClassVar[str] = "SoftPC"
+    curvature: ClassVar[str] = "none"
+    learns_from: ClassVar[str] = "relevant documents"
+    _test_variants = ({"k": 2, "sigma": 0.3}, {"rel": 0.5})
+    kernel = staticmethod(_soft)
+    rows_per_thread = 500
+
+    k: int = 3
+    rel: float = 1.0
+    sigma: float = 1.0
+    max_exact: int = 100
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise LossError(f"{self.name}: k={self.k}; give a positive number of ranks")
+        check_sigma(self)
+
+    def settle(self, data: RankingDataset) -> SoftPC:
+        """The loss itself; raises an error if no label counts as relevant."""
+        check_relevant(self, data)
+        return self
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Share of each relevant document in the best number of them, and which ranks count."""
+        data = bound.data
+        relevant = (data.labels >= max(self.rel, 0.0)).astype(float)
+        best = np.minimum(np.bincount(data.query_of_row, relevant, data.n_queries), self.k)
+        table = (np.arange(int(data.group.max(initial=1)) + 1) < self.k).astype(float)
+        variance = np.full(data.n_rows, np.square(self.sigma))
+        return gain_shares(bound, relevant, best), variance, table, bound.query_weight, self.max_exact

@@ -8,135 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import REASSOC, kernel, over_queries
+from plackett._kernels.kernel import REASSOC, kernel
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.sort import argsort_descending
 from plackett._kernels.vector_math import exp
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, first_swaps
+from plackett.losses.base import Loss, LossOnData, first_swaps
 from plackett.losses.listwise._draws import score_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
+__all__ = ["StochasticSmoothing"]
+
 #: Densities of scores farther away than this many deviations are left out; they are below 1e-8.
 _FARTHEST = 6.0
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class StochasticSmoothing(Loss):
-    r"""Gradient of minus the expected measure under Gaussian noise on the scores, as StochasticRank takes it.
-
-    With :math:`z_i = s_i - \sigma\mu\,y_i + \sigma\varepsilon_i` the expected measure :math:`\mathrm{E} M(z)` is smooth
-    in s. Given the others, M is a step function of the score of document i, with a step wherever it passes another
-    document; integrating over the noise of i alone leaves
-
-    .. math:: \frac{\partial}{\partial s_i} \mathrm{E} M = \mathrm{E} \sum_j
-              \Big[M(i \text{ just above } j) - M(i \text{ just below } j)\Big]\,
-              \frac1\sigma \varphi\Big(\frac{z_j - s_i + \sigma\mu\,y_i}{\sigma}\Big),
-
-    averaged over N draws. This is less noisy than the policy gradient, as each draw uses all steps. It works for
-    measures that are sums of gains times discounts (nDCG, DCG, P, …) and is a gradient without a value. Sample weights
-    are not used: documents of weight 0 count as unjudged. The draws depend on the seed, the labels and the gaps between
-    the scores, not on the order of rows or queries.
-
-    It is CatBoost's ``StochasticRank`` without the scale-free step and without Langevin noise. The ranker
-    `plackett.StochasticRank` is another method.
-
-    Parameters
-    ----------
-    measure
-        A measure that is a sum of gains times discounts.
-    sigma
-        Standard deviation σ of the noise: a small value follows the measure closely, a large one is smooth.
-    mu
-        How far the noise shifts good labels down, in standard deviations. Above 0, equal scores count as badly ordered,
-        so that the smoothed measure has no optimum at ties.
-    n_samples
-        Number N of draws.
-    random_state
-        Seed.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> gradient, _ = StochasticSmoothing().gradient(np.zeros(2), data)
-    >>> bool(gradient[0] < 0 < gradient[1])  # the relevant document is to rise
-    True
-
-    References
-    ----------
-    Ustimenko, Prokhorenkova: StochasticRank: global optimization of scale-free discrete functions. ICML 2020.
-    """
-
-    name: ClassVar[str] = "StochasticSmoothing"
-    aliases: ClassVar[tuple[str, ...]] = ("StochasticRankLoss",)
-    _ids: ClassVar[tuple[str, ...]] = ()
-    learns_from: ClassVar[str] = "relevant documents"
-    drawn: ClassVar[bool] = True
-    _test_variants = ({"measure": "nDCG@3", "sigma": 0.3, "mu": 1.0}, {"measure": "DCG", "n_samples": 1})
-    paper: ClassVar[str] = "Ustimenko, Prokhorenkova 2020"
-    has_value: ClassVar[bool] = False
-    smooth: ClassVar[bool] = False
-    curvature: ClassVar[str] = "none"
-
-    measure: Any = "nDCG"
-    sigma: float = 1.0
-    mu: float = 0.0
-    n_samples: int = 4
-    random_state: int = 0
-
-    def __post_init__(self) -> None:
-        measure = parse(self.measure)
-        if not measure.swaps or not measure.linear_swaps:
-            raise LossError(f"{self.name}: {measure} is not a sum of gains times discounts; try nDCG, DCG or P")
-        object.__setattr__(self, "measure", str(measure))
-        if not self.sigma > 0:
-            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
-        if not self.mu >= 0:
-            raise LossError(f"{self.name}: mu={self.mu}; give 0 or more")
-        if self.n_samples < 1:
-            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 1 or more")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The gradient on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: StochasticSmoothing, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.judged = data.replace(y=np.where(self.sample_weight > 0, data.labels, -1.0))
-        measure = parse(loss.measure)
-        rows, state = first_swaps(self.judged, measure, str(loss), n_jobs)
-        self.gains = np.empty(data.n_rows)
-        self.gains[rows] = state[:, 0] if measure.ascending else -state[:, 0]
-        self.discounts = np.ascontiguousarray(state[:, 2])
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gradient per score; zeros for the value and the curvature, as there are none."""
-        out = self._buffers()
-        data, loss = self.judged, self.loss
-        ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")
-        over_queries(
-            _smoothed,
-            data.offsets,
-            scores,
-            ranked.labels,
-            ranked.rows,
-            self.gains,
-            self.discounts,
-            self.query_weight,
-            loss.sigma,
-            loss.mu,
-            loss.n_samples,
-            np.uint64(loss.random_state),
-            out[1],
-            n_jobs=self.n_jobs,
-        )
-        return out
 
 
 @kernel(fastmath=REASSOC)
@@ -203,3 +88,96 @@ def _smoothed(  # type: ignore[no-untyped-def]
                 total = _passed(noisy[above], sorted_gains[above], steps[above], mine, gain, 1.0 / sigma)
                 total += _passed(noisy[below], sorted_gains[below], steps[up], mine, gain, 1.0 / sigma)
                 gradient[rows[a + order[rank]]] -= factor * total
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StochasticSmoothing(Loss):
+    r"""Gradient of minus the expected measure under Gaussian noise on the scores, as StochasticRank takes it.
+
+    With :math:`z_i = s_i - \sigma\mu\,y_i + \sigma\varepsilon_i` the expected measure :math:`\mathrm{E} M(z)` is smooth
+    in s. Given the others, M is a step function of the score of document i, with a step wherever it passes another
+    document; integrating over the noise of i alone leaves
+
+    .. math:: \frac{\partial}{\partial s_i} \mathrm{E} M = \mathrm{E} \sum_j
+              \Big[M(i \text{ just above } j) - M(i \text{ just below } j)\Big]\,
+              \frac1\sigma \varphi\Big(\frac{z_j - s_i + \sigma\mu\,y_i}{\sigma}\Big),
+
+    averaged over N draws. This is less noisy than the policy gradient, as each draw uses all steps. It works for
+    measures that are sums of gains times discounts (nDCG, DCG, P, …) and is a gradient without a value. Sample weights
+    are not used: documents of weight 0 count as unjudged. The draws depend on the seed, the labels and the gaps between
+    the scores, not on the order of rows or queries.
+
+    It is CatBoost's ``StochasticRank`` without the scale-free step and without Langevin noise. The ranker
+    `plackett.StochasticRank` is another method.
+
+    Parameters
+    ----------
+    measure
+        A measure that is a sum of gains times discounts.
+    sigma
+        Standard deviation σ of the noise: a small value follows the measure closely, a large one is smooth.
+    mu
+        How far the noise shifts good labels down, in standard deviations. Above 0, equal scores count as badly ordered,
+        so that the smoothed measure has no optimum at ties.
+    n_samples
+        Number N of draws.
+    random_state
+        Seed.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> gradient, _ = StochasticSmoothing().gradient(np.zeros(2), data)
+    >>> bool(gradient[0] < 0 < gradient[1])  # the relevant document is to rise
+    True
+
+    References
+    ----------
+    Ustimenko, Prokhorenkova: StochasticRank: global optimization of scale-free discrete functions. ICML 2020.
+    """
+
+    name: ClassVar[str] = "StochasticSmoothing"
+    aliases: ClassVar[tuple[str, ...]] = ("StochasticRankLoss",)
+    learns_from: ClassVar[str] = "relevant documents"
+    drawn: ClassVar[bool] = True
+    _test_variants = ({"measure": "nDCG@3", "sigma": 0.3, "mu": 1.0}, {"measure": "DCG", "n_samples": 1})
+    has_value: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "none"
+    kernel = staticmethod(_smoothed)
+
+    measure: Any = "nDCG"
+    sigma: float = 1.0
+    mu: float = 0.0
+    n_samples: int = 4
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        measure = parse(self.measure)
+        if not measure.swaps or not measure.linear_swaps:
+            raise LossError(f"{self.name}: {measure} is not a sum of gains times discounts; try nDCG, DCG or P")
+        object.__setattr__(self, "measure", str(measure))
+        if not self.sigma > 0:
+            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+        if not self.mu >= 0:
+            raise LossError(f"{self.name}: mu={self.mu}; give 0 or more")
+        if self.n_samples < 1:
+            raise LossError(f"{self.name}: n_samples={self.n_samples}; give 1 or more")
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The data without documents of weight 0, the gain of each document and the discount of each rank."""
+        judged = bound.data.replace(y=np.where(bound.sample_weight > 0, bound.data.labels, -1.0))
+        measure = parse(self.measure)
+        rows, state = first_swaps(judged, measure, str(self), bound.n_jobs)
+        gains = np.empty(judged.n_rows)
+        gains[rows] = measure.worth(state[:, 0])
+        return judged, gains, np.ascontiguousarray(state[:, 2])
+
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """The gradient, over noise drawn anew for the ranking by these scores."""
+        judged, gains, discounts = bound.constants
+        ranked = Scored(judged, scores, n_jobs=bound.n_jobs).ranking("optimistic")
+        noise = self.sigma, self.mu, self.n_samples, np.uint64(self.random_state)
+        known = ranked.labels, ranked.rows, gains, discounts, bound.query_weight, *noise
+        return bound.run(_smoothed, scores, *known)

@@ -3,136 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.randomness import below as draw_below
 from plackett._kernels.randomness import mix
 from plackett._kernels.scratch import lanes, most
 from plackett._kernels.vector_math import log
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
+
+__all__ = ["StructRankLoss"]
 
 #: Up to this margin of a lower document e^(θΔ) does not overflow.
 _FAR = 600.0
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class StructRankLoss(Loss):
-    r"""Negative log-likelihood of all preferences of a query under a cumulative distribution network.
-
-    A preference of u over v is an edge with margin :math:`\Delta_{uv} = s_u - s_v`; the joint cumulative distribution
-    of the margins is a product of multivariate sigmoids :math:`1 / (1 + \sum_e e^{-\Delta_e})`. Which edges share a
-    sigmoid is the structure:
-
-    - ``"edges"``: every two edges of the same winner,
-      :math:`L = \sum_u \sum_{v, v' < u} \log(1 + e^{-\theta_1 \Delta_{uv}} + e^{-\theta_2 \Delta_{uv'}})`;
-    - ``"all"``: every two edges of the query, whatever their winners,
-      :math:`L = \sum_e \sum_{e'} \log(1 + e^{-\theta_1 \Delta_e} + e^{-\theta_2 \Delta_{e'}})`;
-    - ``"document"``: all edges of a winner, :math:`\sum_u \log(1 + \sum_{v < u} e^{-\theta_1 \Delta_{uv}})`, which is
-      ListMLE for labels without ties and θ = 1;
-    - ``"edge"``: each edge alone, which is RankNet.
-
-    Here v < u means that v has a lower label. A term weighs the product of the weights of its documents (under
-    ``"all"`` of its two edges). With ``normalize`` the terms of a winner, or of the query under ``"all"``, are
-    averaged. All structures are convex.
-
-    Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. If a winner has more than ``max_edges`` edges,
-    only two runs of ``max_edges`` edges are paired, each starting at a random edge: an unbiased estimate. Under
-    ``"all"`` the same is done with the edges of the query. The draw depends on the position of rows in their query
-    (rankers sort rows by content first).
-
-    Parameters
-    ----------
-    structure
-        ``"edges"``, ``"all"``, ``"document"`` or ``"edge"``.
-    theta
-        Weights :math:`\theta_1, \theta_2` of the margins.
-    normalize
-        Average the terms of a winner instead of summing them.
-    max_edges, random_state
-        Largest number of edges of a winner (of a query, under ``"all"``) that are all paired, and the seed for more.
-
-    Examples
-    --------
-    >>> import plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
-    >>> round(StructRankLoss()(np.zeros(2), data), 4)  # log(1 + 1 + 1)
-    1.0986
-
-    References
-    ----------
-    Huang, Frey: Structured ranking learning using cumulative distribution networks. NIPS 2008.
-    """
-
-    name: ClassVar[str] = "StructRank"
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
-    paper: ClassVar[str] = "Huang, Frey 2008"
-    convex: ClassVar[bool] = True
-    curvature: ClassVar[str] = "none"
-    _test_variants = (
-        {"structure": "document", "theta": (2.0, 1.0)},
-        {"structure": "edge", "normalize": False},
-        {"theta": (1.0, 3.0), "normalize": False},
-        {"structure": "all", "theta": (1.0, 2.0), "max_edges": 1500},
-        {"structure": "all", "normalize": False, "max_edges": 1500},
-    )
-
-    structure: str = "edges"
-    theta: tuple[float, float] = (1.0, 1.0)
-    normalize: bool = True
-    max_edges: int = 48
-    random_state: int = 0
-
-    def __post_init__(self) -> None:
-        if self.structure not in _STRUCTURES:
-            known = ", ".join(_STRUCTURES)
-            raise LossError(f"{self.name}: structure={self.structure!r}; the structures are {known}")
-        object.__setattr__(self, "theta", tuple(float(t) for t in self.theta))
-        if len(self.theta) != 2 or not min(self.theta) > 0:
-            raise LossError(f"{self.name}: theta={self.theta}; give two positive numbers")
-        if self.max_edges < 1:
-            raise LossError(f"{self.name}: max_edges={self.max_edges}; give a positive number")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: StructRankLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        if data.y is None:
-            raise LossError(f"{loss.name} needs labels, but the dataset has none")
-        self.loss = loss
-        self.order, self.below, self.judged = label_order(data, n_jobs)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query and gradient per score; zeros for the curvature, as the loss has none."""
-        out = self._buffers()
-        over_queries(
-            _structrank,
-            self.data.offsets,
-            scores,
-            self.order,
-            self.below,
-            self.judged,
-            self.sample_weight,
-            self.query_weight,
-            _STRUCTURES[self.loss.structure],
-            *self.loss.theta,
-            self.loss.normalize,
-            self.loss.max_edges,
-            np.uint64(self.loss.random_state),
-            *out[:2],
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD // 4,
-        )
-        return out
 
 
 #: Codes of the structures in the kernel.
@@ -352,3 +239,89 @@ def _structrank(  # type: ignore[no-untyped-def]
         value[q] = query_weight[q] * loss
         for i in range(n):
             gradient[order[a + i]] = query_weight[q] * g[i]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StructRankLoss(Loss):
+    r"""Negative log-likelihood of all preferences of a query under a cumulative distribution network.
+
+    A preference of u over v is an edge with margin :math:`\Delta_{uv} = s_u - s_v`; the joint cumulative distribution
+    of the margins is a product of multivariate sigmoids :math:`1 / (1 + \sum_e e^{-\Delta_e})`. Which edges share a
+    sigmoid is the structure:
+
+    - ``"edges"``: every two edges of the same winner,
+      :math:`L = \sum_u \sum_{v, v' < u} \log(1 + e^{-\theta_1 \Delta_{uv}} + e^{-\theta_2 \Delta_{uv'}})`;
+    - ``"all"``: every two edges of the query, whatever their winners,
+      :math:`L = \sum_e \sum_{e'} \log(1 + e^{-\theta_1 \Delta_e} + e^{-\theta_2 \Delta_{e'}})`;
+    - ``"document"``: all edges of a winner, :math:`\sum_u \log(1 + \sum_{v < u} e^{-\theta_1 \Delta_{uv}})`, which is
+      ListMLE for labels without ties and θ = 1;
+    - ``"edge"``: each edge alone, which is RankNet.
+
+    Here v < u means that v has a lower label. A term weighs the product of the weights of its documents (under
+    ``"all"`` of its two edges). With ``normalize`` the terms of a winner, or of the query under ``"all"``, are
+    averaged. All structures are convex.
+
+    Cost: ``"edges"`` takes :math:`n^2` steps for a winner of n others. If a winner has more than ``max_edges`` edges,
+    only two runs of ``max_edges`` edges are paired, each starting at a random edge: an unbiased estimate. Under
+    ``"all"`` the same is done with the edges of the query. The draw depends on the position of rows in their query
+    (rankers sort rows by content first).
+
+    Parameters
+    ----------
+    structure
+        ``"edges"``, ``"all"``, ``"document"`` or ``"edge"``.
+    theta
+        Weights :math:`\theta_1, \theta_2` of the margins.
+    normalize
+        Average the terms of a winner instead of summing them.
+    max_edges, random_state
+        Largest number of edges of a winner (of a query, under ``"all"``) that are all paired, and the seed for more.
+
+    Examples
+    --------
+    >>> import plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [1, 0])
+    >>> round(StructRankLoss()(np.zeros(2), data), 4)  # log(1 + 1 + 1)
+    1.0986
+
+    References
+    ----------
+    Huang, Frey: Structured ranking learning using cumulative distribution networks. NIPS 2008.
+    """
+
+    name: ClassVar[str] = "StructRank"
+    convex: ClassVar[bool] = True
+    curvature: ClassVar[str] = "none"
+    _test_variants = (
+        {"structure": "document", "theta": (2.0, 1.0)},
+        {"structure": "edge", "normalize": False},
+        {"theta": (1.0, 3.0), "normalize": False},
+        {"structure": "all", "theta": (1.0, 2.0), "max_edges": 1500},
+        {"structure": "all", "normalize": False, "max_edges": 1500},
+    )
+    kernel = staticmethod(_structrank)
+    rows_per_thread = PAIR_ROWS_PER_THREAD // 4
+
+    structure: str = "edges"
+    theta: tuple[float, float] = (1.0, 1.0)
+    normalize: bool = True
+    max_edges: int = 48
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        if self.structure not in _STRUCTURES:
+            known = ", ".join(_STRUCTURES)
+            raise LossError(f"{self.name}: structure={self.structure!r}; the structures are {known}")
+        object.__setattr__(self, "theta", tuple(float(t) for t in self.theta))
+        if len(self.theta) != 2 or not min(self.theta) > 0:
+            raise LossError(f"{self.name}: theta={self.theta}; give two positive numbers")
+        if self.max_edges < 1:
+            raise LossError(f"{self.name}: max_edges={self.max_edges}; give a positive number")
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels, the weights and the parameters."""
+        if bound.data.y is None:
+            raise LossError(f"{self.name} needs labels, but the dataset has none")
+        documents = *label_order(bound.data, bound.n_jobs), bound.sample_weight, bound.query_weight
+        form = _STRUCTURES[self.structure], *self.theta, self.normalize, self.max_edges
+        return *documents, *form, np.uint64(self.random_state)

@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.listwise.listnet import CrossEntropy
+from plackett.losses.base import LossOnData
+from plackett.losses.listwise.listnet import TopOneLoss
+
+__all__ = ["XENDCGLoss"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class XENDCGLoss(Loss):
+class XENDCGLoss(TopOneLoss):
     r"""Cross entropy between gains and the softmax of the scores.
 
     .. math:: L = \sum_j P_j \log \frac{P_j}{Q_j}, \quad P_j \propto w_j (2^{y_j} - \gamma_j),\ Q_j \propto e^{s_j}
@@ -43,9 +44,6 @@ class XENDCGLoss(Loss):
     """
 
     name: ClassVar[str] = "XENDCG"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Bruch 2021"
-    convex: ClassVar[bool] = True
     _test_variants = ({"gamma": 0.0},)
 
     gamma: float = 0.5
@@ -55,13 +53,12 @@ class XENDCGLoss(Loss):
         if not 0 <= self.gamma < 1:
             raise LossError(f"{self.name}: gamma={self.gamma}; give a number from 0 to below 1")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
+    def exponent(self, bound: LossOnData) -> np.ndarray:
+        """log(2^y − γ), for labels of any size."""
         gamma: float | np.ndarray = self.gamma
         if self.random_state is not None:
             from plackett.losses.listwise._draws import uniform
 
-            gamma = uniform(data, self.random_state, 1, n_jobs)[0]
-        labels = np.maximum(data.labels, 0.0)
-        # log(2^y − γ), for labels of any size
-        return CrossEntropy(data, labels * np.log(2.0) + np.log1p(-gamma * np.exp2(-labels)), n_jobs)
+            gamma = uniform(bound.data, self.random_state, 1, bound.n_jobs)[0]
+        labels = np.maximum(bound.data.labels, 0.0)
+        return labels * np.log(2.0) + np.log1p(-gamma * np.exp2(-labels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -96,7 +97,14 @@ class Constraints:
         return cls._assembled(data, weight, member, np.empty(0, np.int64), arcs)
 
     @classmethod
-    def _assembled(cls, data, weight, member, bounds, arcs) -> Constraints:  # type: ignore[no-untyped-def]
+    def _assembled(
+        cls,
+        data: RankingDataset,
+        weight: np.ndarray,
+        member: np.ndarray,
+        bounds: np.ndarray,
+        arcs: Sequence[tuple[np.ndarray, ...]],
+    ) -> Constraints:
         """Number the nodes by query. Arcs name rows, or from ``n_rows`` on the bounds, which know their query."""
         n = data.n_rows
         rows = np.flatnonzero(member >= 0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
-from plackett.losses.base import BoundLoss
+from plackett.data.weights import given_or_ones
 from plackett.losses.pairwise._margin_pairs import PreferencePairs, margin_pairs
 from plackett.losses.pairwise.base import label_order
 
@@ -37,7 +37,7 @@ class DrawnPairs:
         """The tables of a block of queries whose rows begin at ``start``."""
         rows = slice(start, start + part.n_rows)
         order, below, judged = label_order(part)
-        weight = BoundLoss(part).sample_weight[order]
+        weight = given_or_ones(part.sample_weight, part.n_rows)[order]
         sums = np.cumsum(np.concatenate(([self.cumulated[start]], weight)))
         end = np.repeat(part.offsets[:-1] + judged, part.group)
         first_worse = np.minimum(np.repeat(part.offsets[:-1], part.group) + below, end)

@@ -16,7 +16,7 @@ from plackett._kernels.kernel import kernel
 # cycle until an arc leaves. The dual objective rises with each step, so the method ends.
 
 
-class Forest(NamedTuple):
+class ArcForest(NamedTuple):
     """m arcs (winner, loser, bound), n nodes (weight, score, position), and the forest of tight arcs with their forces.
 
     ``head`` and ``following`` are lists of the ends of tight arcs at each node: end 2e of arc e is at its winner,

@@ -3,86 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.vector_math import exp, log1p
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.measures.swaps import swaps_below
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class FrozenSwaps(Loss):
-    r""":math:`\sum_{y_u > y_v} \omega_{uv} \log(1 + e^{-(s_u - s_v)})`, ω the swap deltas in the ranking by ``at``.
-
-    Convex, as the weights do not change with the scores.
-
-    Parameters
-    ----------
-    measure
-        Any measure with a swap delta.
-    at
-        Scores that define the ranking: an array for one dataset, or a scorer for any.
-    """
-
-    name: ClassVar[str] = "FrozenSwaps"
-    convex: ClassVar[bool] = True
-
-    measure: str = "nDCG"
-    at: Any = field(default=None, compare=False)
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset, in the ranking that it has now."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Frozen(NamedTuple):
-    """The fixed ranking: rows from the best on, state of the measure, labels and weights of the rows."""
-
-    rows: np.ndarray
-    state: np.ndarray
-    labels: np.ndarray
-    weight: np.ndarray
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: FrozenSwaps, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        measure = parse(loss.measure)
-        if not measure.swaps:
-            raise LossError(f"{measure} has no swap delta; try nDCG, AP, RR or ERR")
-        at = loss.at.predict(data.X, data.offsets, n_jobs) if hasattr(loss.at, "predict") else loss.at
-        ranking = Scored(data, self.check(at), n_jobs=n_jobs).ranking("stable")
-        with np.errstate(over="ignore", invalid="ignore"):  # refused here
-            state = np.ascontiguousarray(measure.swap_state(ranking))
-        if not np.isfinite(state).all():
-            raise LossError(
-                f"{measure}: the gain of label {data.labels.max():g} is not finite; use a linear gain or smaller labels"
-            )
-        weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
-        self.ranking = _Frozen(ranking.rows, state, data.labels, weight)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        out = self._buffers()
-        over_queries(
-            _frozen,
-            self.data.offsets,
-            scores,
-            self.ranking,
-            self.query_weight,
-            out,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
+from plackett.measures.swaps import n_layers, swaps_below
 
 
 @kernel(fastmath=REASSOC)
@@ -111,11 +43,10 @@ def _against_lower(top, s, y, w, g, v, slope, bend):  # type: ignore[no-untyped-
 
 
 @kernel
-def _frozen(lo, hi, offsets, scores, ranking, query_weight, out):  # type: ignore[no-untyped-def]
-    rows, state, labels, weight = ranking
+def _frozen(lo, hi, offsets, scores, rows, state, labels, weight, query_weight, value, gradient, curvature):  # type: ignore[no-untyped-def]
     lane = lanes(7, longest(lo, hi, offsets))
     s, y, w, g, v, slope, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6]
-    layered = state.shape[1] > 4
+    layered = n_layers(state) > 1
     for q in range(lo, hi):
         first = offsets[q]
         n = offsets[q + 1] - first
@@ -140,7 +71,46 @@ def _frozen(lo, hi, offsets, scores, ranking, query_weight, out):  # type: ignor
                 total += cost
                 slope[i] += push
                 bend[i] += curve
-        out.value[q] = query_weight[q] * total
+        value[q] = query_weight[q] * total
         for i in range(n):
-            out.gradient[rows[first + i]] = query_weight[q] * slope[i]
-            out.curvature[rows[first + i]] = query_weight[q] * bend[i]
+            gradient[rows[first + i]] = query_weight[q] * slope[i]
+            curvature[rows[first + i]] = query_weight[q] * bend[i]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FrozenSwaps(Loss):
+    r""":math:`\sum_{y_u > y_v} \omega_{uv} \log(1 + e^{-(s_u - s_v)})`, ω the swap deltas in the ranking by ``at``.
+
+    Convex, as the weights do not change with the scores.
+
+    Parameters
+    ----------
+    measure
+        Any measure with a swap delta.
+    at
+        Scores that define the ranking: an array for one dataset, or a scorer for any.
+    """
+
+    name: ClassVar[str] = "FrozenSwaps"
+    convex: ClassVar[bool] = True
+    kernel = staticmethod(_frozen)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
+
+    measure: str = "nDCG"
+    at: Any = field(default=None, compare=False)
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The ranking that the dataset has now, and the state from which its swaps are computed."""
+        data, measure = bound.data, parse(self.measure)
+        if not measure.swaps:
+            raise LossError(f"{measure} has no swap delta; try nDCG, AP, RR or ERR")
+        at = self.at.predict(data.X, data.offsets, bound.n_jobs) if hasattr(self.at, "predict") else self.at
+        ranking = Scored(data, bound.check(at), n_jobs=bound.n_jobs).ranking("stable")
+        with np.errstate(over="ignore", invalid="ignore"):  # refused here
+            state = np.ascontiguousarray(measure.swap_state(ranking))
+        if not np.isfinite(state).all():
+            raise LossError(
+                f"{measure}: the gain of label {data.labels.max():g} is not finite; use a linear gain or smaller labels"
+            )
+        weight = np.where(data.labels >= 0, bound.sample_weight, 0.0)  # unjudged: in no pair
+        return ranking.rows, state, data.labels, weight, bound.query_weight

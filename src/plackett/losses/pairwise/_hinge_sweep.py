@@ -72,10 +72,9 @@ def violations(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hinge_sweep(lo, hi, offsets, scores, pairs, margin, squared, out):  # type: ignore[no-untyped-def]
+def hinge_sweep(lo, hi, offsets, scores, pairs, margin, squared, value, gradient, curvature):  # type: ignore[no-untyped-def]
     """Value, gradient and curvature of Σ max(0, margin − z) or, ``squared``, of Σ max(0, margin − z)²."""
     order, below, judged, _, weight, scale = pairs
-    value, gradient, curvature = out
     n_max = most(lo, hi, judged)
     lane = lanes(4, n_max)
     s, w, work, spare = lane[0], lane[1], lane[2], lane[3]

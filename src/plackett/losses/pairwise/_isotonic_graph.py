@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._kernels.kernel import kernel
-from plackett.losses.pairwise._forest import Forest, least_moves, walk
+from plackett.losses.pairwise._forest import ArcForest, least_moves, walk
 
 # An arc's bound is margin·t - tie·r: its margin, of which a share 1 - t is given up, and the gap r that tied documents
 # have. The cost is convex in t and r, and its derivatives are piecewise linear, known from the forces of the arcs and
@@ -92,6 +92,77 @@ def _best_margin(f, margin, tie, price, r, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _best_gap(f, margin, tie, price, gap_price, widest):  # type: ignore[no-untyped-def]
+    """The best gap r and the best t for it, which is -1 if there is none; positions are left at these."""
+    out = np.empty(5)
+    t, r = 0.0, 0.0
+    low, high = 0.0, widest
+    for _ in range(200):
+        t = _best_margin(f, margin, tie, price, r, out)
+        if t < 0.0 or high == 0.0:
+            break
+        excess = out[1] + gap_price * r
+        small = abs(excess) <= 1e-13 * (gap_price * r - out[1])
+        if small or (r == 0.0 and excess >= 0.0) or high - low <= 1e-15 * high:
+            break
+        if excess > 0.0:
+            high = r
+        else:
+            low = r
+        bend = out[4] + gap_price
+        if 0.0 < t < 1.0:
+            bend -= out[3] * out[3] / (out[2] + price)
+        r = _between(low, high, r, excess, bend)
+    return t, r
+
+
+@kernel
+def _scratch(lo, hi, offsets, arc_offsets):  # type: ignore[no-untyped-def]
+    """Room for the forest of the query with most nodes, and for margins and ties of that with most arcs."""
+    n, m = 0, 0
+    for q in range(lo, hi):
+        n = max(n, offsets[q + 1] - offsets[q])
+        m = max(m, arc_offsets[q + 1] - arc_offsets[q])
+    win, los, following = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(2 * m, np.int64)
+    bound, force, tight = np.empty(m), np.empty(m), np.empty(m, np.bool_)
+    w, h, z, total, other_total = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    head, order, up = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    other_order, other_up, seen = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
+    forest = ArcForest(
+        n, m, win, los, bound, w, h, z, force, tight, head, following, order, up, total, other_order, other_up,
+        other_total, seen,
+    )  # fmt: skip
+    return forest, np.empty(m), np.empty(m)
+
+
+@kernel
+def _forest_of(scratch, scores, weight, middle, winner, loser, first, margins, ties):  # type: ignore[no-untyped-def]
+    """A query's forest without arcs that are tight, its margins and ties, and the furthest that a node may move.
+
+    Positions are those of the scores less their ``middle``. Arcs name nodes from ``first`` on.
+    """
+    room, margin, tie = scratch
+    n, m = scores.size, winner.size
+    furthest = 0.0
+    for i in range(n):
+        room.w[i] = weight[i]
+        room.head[i] = -1
+        room.h[i] = room.z[i] = scores[i] - middle
+        furthest = max(furthest, abs(room.h[i]))
+    for e in range(m):
+        room.win[e], room.los[e] = winner[e] - first, loser[e] - first
+        margin[e], tie[e] = margins[e], ties[e]
+        furthest += 0.5 * margin[e]
+        room.tight[e] = False
+        room.force[e] = 0.0
+    forest = ArcForest(
+        n, m, room.win, room.los, room.bound, room.w, room.h, room.z, room.force, room.tight, room.head, room.following,
+        room.order, room.up, room.total, room.other_order, room.other_up, room.other_total, room.seen,
+    )  # fmt: skip
+    return forest, margin[:m], tie[:m], furthest
+
+
+@kernel
 def graph_updates(  # type: ignore[no-untyped-def]
     lo,
     hi,
@@ -115,73 +186,30 @@ def graph_updates(  # type: ignore[no-untyped-def]
     ``zeta`` is the share of the margins that is given up at the price ``slack``, ``tie_gap`` the distance left to tied
     documents at the price ``tie_price``. Nodes of weight 0 are free: they stand for the bounds of a set of documents.
     """
-    most, most_arcs = 0, 0
-    for q in range(lo, hi):
-        most = max(most, offsets[q + 1] - offsets[q])
-        most_arcs = max(most_arcs, arc_offsets[q + 1] - arc_offsets[q])
-    win, los, following = (
-        np.empty(most_arcs, np.int64),
-        np.empty(most_arcs, np.int64),
-        np.empty(2 * most_arcs, np.int64),
-    )
-    bound, force, tight = np.empty(most_arcs), np.empty(most_arcs), np.empty(most_arcs, np.bool_)
-    margin, tie = np.empty(most_arcs), np.empty(most_arcs)
-    w, h, z, total, other_total = np.empty(most), np.empty(most), np.empty(most), np.empty(most), np.empty(most)
-    head, order, up = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    other_order, other_up, seen = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.bool_)
-    out = np.empty(5)
+    scratch = _scratch(lo, hi, offsets, arc_offsets)
     for q in range(lo, hi):
         a, first = offsets[q], arc_offsets[q]
         n, m = offsets[q + 1] - a, arc_offsets[q + 1] - first
         zeta[q] = tie_gap[q] = 0.0
         failed[q] = False
-        f = Forest(
-            n, m, win, los, bound, w, h, z, force, tight, head, following, order, up, total, other_order, other_up,
-            other_total, seen,
-        )  # fmt: skip
+        moved[a : a + n] = scores[a : a + n]
+        if m == 0:  # nothing but cycles
+            continue
         mass = middle = 0.0
         for i in range(n):
             mass += weight[a + i]
             middle += weight[a + i] * scores[a + i]
-            w[i], moved[a + i] = weight[a + i], scores[a + i]
-            head[i] = -1
-        if m == 0:  # nothing but cycles
-            continue
         middle /= mass
-        largest = furthest = 0.0
-        for i in range(n):
-            h[i] = z[i] = scores[a + i] - middle
-            furthest = max(furthest, abs(h[i]))
-        for e in range(m):
-            win[e], los[e] = winner[first + e] - a, loser[first + e] - a
-            margin[e], tie[e] = margins[first + e], ties[first + e]
-            largest = max(largest, tie[e])
-            furthest += 0.5 * margin[e]
-            tight[e] = False
-            force[e] = 0.0
+        r = slice(first, first + m)
+        f, margin, tie, furthest = _forest_of(
+            scratch, scores[a : a + n], weight[a : a + n], middle, winner[r], loser[r], a, margins[r], ties[r]
+        )
         price = slack * mass if slack > 0.0 else 0.0
         gap_price = tie_price * mass if tie_price > 0.0 else 0.0
-        t, r = 0.0, 0.0
-        low, high = 0.0, 0.0
-        if tie_price < np.inf and largest > 0.0:
-            high = 2.0 * furthest  # nothing is moved further apart than this
-        for _ in range(200):
-            t = _best_margin(f, margin, tie, price, r, out)
-            if t < 0.0 or high == 0.0:
-                break
-            excess = out[1] + gap_price * r
-            small = abs(excess) <= 1e-13 * (gap_price * r - out[1])
-            if small or (r == 0.0 and excess >= 0.0) or high - low <= 1e-15 * high:
-                break
-            if excess > 0.0:
-                high = r
-            else:
-                low = r
-            bend = out[4] + gap_price
-            if 0.0 < t < 1.0:
-                bend -= out[3] * out[3] / (out[2] + price)
-            r = _between(low, high, r, excess, bend)
+        # nothing is moved further apart than this
+        widest = 2.0 * furthest if tie_price < np.inf and tie.max() > 0.0 else 0.0
+        t, gap = _best_gap(f, margin, tie, price, gap_price, widest)
         failed[q] = t < 0.0
-        zeta[q], tie_gap[q] = 1.0 - t, r
+        zeta[q], tie_gap[q] = 1.0 - t, gap
         for i in range(n):
-            moved[a + i] = z[i] + middle
+            moved[a + i] = f.z[i] + middle

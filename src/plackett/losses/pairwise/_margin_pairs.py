@@ -16,9 +16,9 @@ from plackett._base.errors import DataError, LossError
 from plackett._kernels.kernel import over_queries
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import query_blocks, row_array
-from plackett.losses.base import BoundLoss, _ones
+from plackett.data.weights import given_or_ones
 from plackett.losses.pairwise._pair_sweeps import LOWER, SAME, TABLE, pair_sums, sort_sweep
-from plackett.losses.pairwise.base import label_order
+from plackett.losses.pairwise.base import documents_weight, label_order
 
 
 class MarginPairs(Protocol):
@@ -102,7 +102,7 @@ class LabelPairs:
         order, grade = (row_array(data.X, (data.n_rows,), np.int64) for _ in range(2))
         price = row_array(data.X, (data.n_rows,))
         ranges = list(query_blocks(data.offsets))
-        ones = _ones(max((int(data.offsets[hi] - data.offsets[lo]) for lo, hi in ranges), default=0))
+        ones = given_or_ones(None, max((int(data.offsets[hi] - data.offsets[lo]) for lo, hi in ranges), default=0))
         self.blocks = []
         for lo, hi in ranges:
             part = data if len(ranges) == 1 else data.select(np.arange(lo, hi))
@@ -113,7 +113,7 @@ class LabelPairs:
             if level_weights is not None:
                 n_grades = np.full(part.n_queries, table.shape[0])
                 grade[rows] = _rows_of_table(part.labels, table)
-            scale = BoundLoss(part).query_weight
+            scale = given_or_ones(part.query_weight, part.n_queries)
             if normalize:
                 lower, same = _pair_weight(part, grade[rows], weight)
                 total = lower + tie_weight * same
@@ -218,7 +218,6 @@ class PreferencePairs:
         pairs = data.preferences
         if pairs is None:
             raise LossError("the dataset has no preferences")
-        bound = BoundLoss(data)
         self.winner, self.loser = pairs.winner, pairs.loser
         if pairs.margin is not None:
             self.margin = pairs.margin
@@ -226,14 +225,12 @@ class PreferencePairs:
             self.margin = data.labels[pairs.winner] - data.labels[pairs.loser]
         else:
             self.margin = np.full(len(pairs), float(margin))
-        weight = bound.sample_weight[pairs.winner] * bound.sample_weight[pairs.loser]
-        if pairs.weight is not None:
-            weight = weight * pairs.weight
+        weight = documents_weight(data, pairs)
         query = data.query_of_row[pairs.winner]
         if normalize:
             total = np.bincount(query, weight, data.n_queries)[query]
             weight = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-        self.weight = weight * bound.query_weight[query]
+        self.weight = weight * given_or_ones(data.query_weight, data.n_queries)[query]
 
     def evaluate(self, scores: np.ndarray, squared: bool, out: np.ndarray | None = None) -> tuple[float, np.ndarray]:
         """Σ c·ξ or Σ c·ξ², and its gradient for the scores."""

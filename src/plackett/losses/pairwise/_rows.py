@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._kernels.kernel import REASSOC, kernel, kernel_from
+from plackett._kernels.kernel import REASSOC, kernel, kernel_from, template
 from plackett._kernels.scratch import lanes, most
-from plackett.losses.base import Derivatives
 
 
 class Pairs(NamedTuple):
@@ -105,15 +104,15 @@ def add(row, u, start, stop):  # type: ignore[no-untyped-def]
     return factor * total
 
 
+@template
 def _terms(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     """Stands for the pairs of one document: adds them to the row's gradient and curvature, returns their value."""
     raise NotImplementedError
 
 
-def _sweep(lo, hi, offsets, scores, documents, shape, want_value, derivatives):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, documents, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
     """Loss of each query, gradient and curvature of each score."""
     pairs = Pairs(documents[0], documents[1], documents[2], documents[3], documents[4], documents[5])
-    out = Derivatives(derivatives[0], derivatives[1], derivatives[2])
     row = row_for(lo, hi, pairs.judged)
     for q in range(lo, hi):
         a = offsets[q]
@@ -121,11 +120,11 @@ def _sweep(lo, hi, offsets, scores, documents, shape, want_value, derivatives): 
         total = 0.0
         for u in range(n):
             total += _terms(row, u, pairs.below[a + u], n, shape)
-        out.value[q] = pairs.scale[q] * total
+        value[q] = pairs.scale[q] * total
         for i in range(n):
             document = pairs.order[a + i]
-            out.gradient[document] = pairs.scale[q] * row.gradient[i]
-            out.curvature[document] = pairs.scale[q] * row.curvature[i]
+            gradient[document] = pairs.scale[q] * row.gradient[i]
+            curvature[document] = pairs.scale[q] * row.curvature[i]
 
 
 def sweep_of(terms: Callable[..., Any], **formulas: Any) -> Any:

@@ -6,54 +6,20 @@ two scores; each is a formula of one pair.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel_from, over_queries
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Derivatives, first_swaps
+from plackett._kernels.kernel import kernel_from, template
+from plackett.losses.base import Derivatives, LossOnData, first_swaps
 from plackett.losses.pairwise.base import label_order
 from plackett.losses.pairwise.lambdas import Lambda, PairRules
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 
 
-class SwappedPairs(BoundLoss):
-    """A lambda gradient on one dataset, by a formula of one pair."""
-
-    #: Made by `swap_sweep`.
-    sweep: Any
-
-    def __init__(self, loss: Lambda, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.measure = parse(loss.measure)
-        order, below, _ = label_order(data, n_jobs)
-        self.grades = np.empty(data.n_rows)
-        self.grades[order] = -below.astype(np.float64)
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
-        self.rules = PairRules.of(loss, data)
-        first_swaps(data, self.measure, str(loss), n_jobs)  # refuses labels whose gains are not finite
-
-    def lambdas(self, scores: np.ndarray, own: tuple[Any, ...]) -> Derivatives:
-        """Gradient and curvature per score; zeros for the value. ``own`` is what the formula of the loss reads."""
-        out = self._buffers()
-        ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
-        over_queries(
-            self.sweep,
-            self.data.offsets,
-            scores,
-            (self.grades, self.weight, ranking.rows, self.measure.swap_state(ranking)),
-            own,
-            self.query_weight,
-            tuple(self.rules),
-            tuple(out),
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
-
-
+@template
 def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own):  # type: ignore[no-untyped-def]
     """Stands for the formula of a loss: how hard a pair pushes, and how much its order is in doubt.
 
@@ -63,11 +29,10 @@ def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own)
     raise NotImplementedError
 
 
-def _sweep(lo, hi, offsets, scores, documents, own, query_weight, rules, out):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, documents, own, query_weight, rules, gradient, curvature):  # type: ignore[no-untyped-def]
     """Gradient and curvature of each score."""
     grades, weight, rows, state = documents
     truncation, sigma, normalize = rules
-    _, gradient, curvature = out
     for q in range(lo, hi):
         a = offsets[q]
         b = offsets[q + 1]
@@ -106,3 +71,25 @@ def _sweep(lo, hi, offsets, scores, documents, own, query_weight, rules, out):  
 def swap_sweep(pair: Any) -> Any:
     """The sweep of a loss with this formula of one pair, an inline kernel with the arguments of `_pair`."""
     return kernel_from(_sweep, _pair=pair)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SwappedLambda(Lambda):
+    """Base of the lambda gradients with a formula of one pair; their kernel is made by `swap_sweep`."""
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The measure, grades and weights of the documents, and the rules."""
+        data, measure = bound.data, parse(self.measure)
+        order, below, _ = label_order(data, bound.n_jobs)
+        grades = np.empty(data.n_rows)
+        grades[order] = -below.astype(np.float64)
+        weight = np.where(data.labels >= 0, bound.sample_weight, 0.0)  # unjudged: in no pair
+        first_swaps(data, measure, str(self), bound.n_jobs)  # refuses labels whose gains are not finite
+        return measure, (grades, weight), tuple(PairRules.of(self, data))
+
+    def lambdas(self, bound: LossOnData, scores: np.ndarray, own: tuple[Any, ...]) -> Derivatives:
+        """Gradient and curvature per score; zeros for the value. ``own`` is what the formula of the loss reads."""
+        measure, documents, rules, *_ = bound.constants
+        ranking = Scored(bound.data, scores, n_jobs=bound.n_jobs).ranking("stable")
+        documents = *documents, ranking.rows, measure.swap_state(ranking)
+        return bound.run(self.kernel, scores, documents, own, bound.query_weight, rules)

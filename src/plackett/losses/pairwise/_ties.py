@@ -9,22 +9,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett._kernels.kernel import template
+from plackett.losses.base import LossOnData
 from plackett.losses.pairwise._rows import add, gaps, sweep_of
-from plackett.losses.pairwise.base import all_pairs, label_order, sweep_pairs
+from plackett.losses.pairwise.base import SweptLoss, all_pairs, label_order
 
 
+@template
 def _won(z, value, slope, curvature, width):  # type: ignore[no-untyped-def]
     """Stands for the formula of pairs of unequal labels."""
     raise NotImplementedError
 
 
+@template
 def _tied(z, value, slope, curvature, width, tie_weight):  # type: ignore[no-untyped-def]
     """Stands for the formula of pairs of equal labels."""
     raise NotImplementedError
 
 
+@template
 def _of_other_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     """Pairs of a document with those of lower labels, and with those of the same label that come after it."""
     width, tie_weight = shape
@@ -39,7 +42,7 @@ def _of_other_documents(row, u, below, n, shape):  # type: ignore[no-untyped-def
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TieLoss(Loss):
+class TieLoss(SweptLoss):
     """Minus the log-likelihood of comparisons that may end in a tie.
 
     Each pair of judged documents of a query is a comparison: won by the document with the higher label, tied where the
@@ -54,7 +57,6 @@ class TieLoss(Loss):
         Divide the loss of a query by the weight of its pairs, so that queries with many pairs do not dominate.
     """
 
-    approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
 
     tie_weight: float = 1.0
@@ -64,11 +66,10 @@ class TieLoss(Loss):
     #: ``tied(z, value, slope, curvature, width, tie_weight)`` for pairs of equal ones.
     won: ClassVar[Callable[..., Any]]
     tied: ClassVar[Callable[..., Any]]
-    sweep: ClassVar[Callable[..., Any]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.sweep = staticmethod(sweep_of(_of_other_documents, _won=cls.won, _tied=cls.tied))
+        cls.kernel = staticmethod(sweep_of(_of_other_documents, _won=cls.won, _tied=cls.tied))
 
     @property
     def width(self) -> float:
@@ -81,21 +82,16 @@ class TieLoss(Loss):
         if self.tie_weight > 0 and self.width == 0:
             raise LossError(f"{self.name}: without a width no pair ever ties; widen it, or set tie_weight=0")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """All pairs of judged documents, the width and the weight of a tie."""
+        total = self._pair_weight(bound) if self.normalize else None
+        return all_pairs(bound, total), (float(self.width), float(self.tie_weight))
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: TieLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.pairs = all_pairs(self, self._pair_weight(*label_order(data, n_jobs)[:2]) if loss.normalize else None)
-
-    def _pair_weight(self, order: np.ndarray, below: np.ndarray) -> np.ndarray:
+    def _pair_weight(self, bound: LossOnData) -> np.ndarray:
         """Weight of all pairs of each query; a tie counts ``tie_weight``."""
-        data, query = self.data, self.data.query_of_row
-        weight = np.where(data.labels >= 0, self.sample_weight, 0.0)
+        data, query = bound.data, bound.data.query_of_row
+        order, below, _ = label_order(data, bound.n_jobs)
+        weight = np.where(data.labels >= 0, bound.sample_weight, 0.0)
         ends = below[np.argsort(order)]  # documents of a query with the same label end at the same position
         blocks, block = np.unique(np.stack([query, ends]), axis=1, return_inverse=True)
 
@@ -103,8 +99,4 @@ class _Bound(BoundLoss):
             return 0.5 * (np.bincount(group, weight, n) ** 2 - np.bincount(group, weight**2, n))
 
         tied = np.bincount(blocks[0], pairs(block.ravel(), blocks.shape[1]), data.n_queries)
-        return np.maximum(pairs(query, data.n_queries) - (1.0 - self.loss.tie_weight) * tied, 0.0)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        return sweep_pairs(self, scores, (float(self.loss.width), float(self.loss.tie_weight)), value)
+        return np.maximum(pairs(query, data.n_queries) - (1.0 - self.tie_weight) * tied, 0.0)

@@ -11,20 +11,24 @@ import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries, template
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Derivatives, DeviceForm, Loss, _ones
+from plackett.data.preferences import Preferences
+from plackett.data.weights import given_or_ones
+from plackett.losses.base import BoundLoss, DeviceForm, Loss, LossOnData
 from plackett.losses.pairwise._device import pair_gradient
-from plackett.losses.pairwise._rows import Pairs, add, gaps, sweep_of
+from plackett.losses.pairwise._rows import add, gaps, sweep_of
 
 
+@template
 def _phi(z, value, slope, curvature, *shape):  # type: ignore[no-untyped-def]
     """Placeholder for the formula of a loss."""
     raise NotImplementedError
 
 
+@template
 def _of_lower_label(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     """Pairs of a document with those of lower labels."""
     z, value, slope, bend = gaps(row, u, below, n, shape[0])
@@ -32,8 +36,23 @@ def _of_lower_label(row, u, below, n, shape):  # type: ignore[no-untyped-def]
     return add(row, u, below, n)
 
 
+class SweptLoss(Loss):
+    """Base of the losses that sum a formula over pairs of documents.
+
+    On a dataset with labels the kernel reads the documents (the fields of `Pairs`), the numbers that decide the form
+    of the loss, and whether the value is wanted. Explicit preferences are bound as `PreferenceTerms`.
+    """
+
+    approach: ClassVar[str] = "pairwise"
+    rows_per_thread: ClassVar[int] = PAIR_ROWS_PER_THREAD
+
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """Loss of each query (wanted if ``value``), gradient and curvature of each score."""
+        return bound.run(self.kernel, scores, *bound.constants, value)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PairLoss(Loss):
+class PairLoss(SweptLoss):
     r"""A loss of the form :math:`\sum_{(u, v)} w_{uv}\,\varphi(s_u - s_v)` over pairs in which u is preferred to v.
 
     The pairs are the explicit preferences of the dataset if it has any, with their margins and weights; otherwise
@@ -51,14 +70,10 @@ class PairLoss(Loss):
     margin: float = 0.0
     normalize: bool = False
 
-    approach: ClassVar[str] = "pairwise"
     takes_preferences: ClassVar[bool] = True
-    #: The formula: ``phi(z, value, slope, curvature, *shape)`` for an array of differences minus margins.
+    #: The formula: ``phi(z, value, slope, curvature, *shape)`` for an array of differences minus margins. The kernel
+    #: goes over one row of pairs after another, unless the loss has a faster form.
     phi: ClassVar[Callable[..., Any]]
-    #: ``sweep(lo, hi, offsets, scores, pairs, (margin, *shape), want_value, out)`` over all pairs of unequal labels:
-    #: one row of pairs after another, unless the loss has a faster form. ``pairs`` and ``out`` are plain tuples with
-    #: the fields of `Pairs` and `Derivatives`.
-    sweep: ClassVar[Callable[..., Any]]
     #: ``device_slope(torch, z, *shape)``: φ' of a tensor of differences minus margins, for networks on an accelerator;
     #: None where the kernel of the host, which needs no pair by itself, is faster.
     device_slope: ClassVar[Callable[..., Any] | None] = None
@@ -68,125 +83,112 @@ class PairLoss(Loss):
         """Further numbers that decide the form of the loss."""
         return ()
 
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """What the kernel reads of the parameters: the margin and the shape."""
+        return (float(self.margin), *self.shape)
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "phi" in vars(cls) and "sweep" not in vars(cls):
-            cls.sweep = staticmethod(sweep_of(_of_lower_label, _phi=cls.phi))
+        if "phi" in vars(cls) and "kernel" not in vars(cls):
+            cls.kernel = staticmethod(sweep_of(_of_lower_label, _phi=cls.phi))
 
     def pair_weight(self, data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
         """Weight of all pairs of each query, by which ``normalize`` divides."""
         return total_pair_weight(data, n_jobs)
 
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The pairs of unequal labels."""
+        if bound.data.y is None:
+            raise LossError(f"{self.name} needs labels or preferences, but the dataset has neither")
+        total = self.pair_weight(bound.data, bound.n_jobs) if self.normalize else None
+        return all_pairs(bound, total), self.numbers
+
+    def of_preferences(self, gap: np.ndarray, margin: Any, terms: tuple[np.ndarray, ...]) -> None:
+        """Fill in loss, slope and curvature of each preference from the difference of its scores."""
+        self.phi(gap - margin, *terms, *self.shape)
+
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
-        form = AllPairs if data.preferences is None else _Preferences
-        return form(self, data, n_jobs)
+        if data.preferences is None:
+            return super().bind(data, n_jobs=n_jobs)
+        margin = self.margin if data.preferences.margin is None else data.preferences.margin
+        return PreferenceTerms(self, data, n_jobs, margin, _preference_weight(data))
+
+    def device_form(self, bound: LossOnData) -> DeviceForm | None:
+        """How an accelerator computes the gradient; None if the kernel on the host is faster."""
+        if self.device_slope is None:
+            return None
+        labels, scale = np.where(bound.data.labels >= 0, bound.data.labels, np.nan), bound.constants[0][5]
+        # numbers of the labels: float32 would take labels for equal that differ in their last digits
+        levels = np.where(np.isnan(labels), np.nan, np.unique(labels, return_inverse=True)[1])
+        return DeviceForm(partial(pair_gradient, self), self._per_row(bound, levels), scale, pairs=True)
+
+    def _per_row(self, bound: LossOnData, levels: np.ndarray) -> tuple[tuple[np.ndarray, float], ...]:
+        """Tables of an accelerator: the level of each document, NaN where it is not judged, and its weight."""
+        if (bound.sample_weight == 1.0).all():
+            return ((levels, np.nan),)
+        return ((levels, np.nan), (bound.sample_weight, 0.0))
 
 
-class AllPairs(BoundLoss):
-    """All pairs of unequal labels, by the loss's own fast kernel."""
+class PreferenceTerms(BoundLoss):
+    """A loss on the explicit preferences of a dataset, one term each."""
 
-    def __init__(self, loss: PairLoss, data: RankingDataset, n_jobs: int | None) -> None:
+    def __init__(self, loss: Any, data: RankingDataset, n_jobs: int | None, margin: Any, weight: np.ndarray) -> None:
         super().__init__(data, n_jobs=n_jobs)
-        if data.y is None:
-            raise LossError(f"{loss.name} needs labels or preferences, but the dataset has neither")
-        self.loss = loss
-        self.pairs = all_pairs(self, loss.pair_weight(data, n_jobs) if loss.normalize else None)
+        pairs = data.preferences
+        assert pairs is not None
+        self.loss, self.margin = loss, margin
+        self.winner, self.loser = pairs.winner, pairs.loser
+        self.query = data.query_of_row[self.winner]
+        if loss.normalize:
+            total = np.bincount(self.query, weight, data.n_queries)[self.query]
+            weight = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+        self.weight = weight * self.query_weight[self.query]
+
+    @cached_property
+    def _terms(self) -> tuple[np.ndarray, ...]:
+        return tuple(np.empty(self.winner.size) for _ in range(3))
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        return sweep_pairs(self, scores, (float(self.loss.margin), *self.loss.shape), value)
-
-    def device_form(self) -> DeviceForm | None:
-        """How an accelerator computes the gradient; None if the kernel on the host is faster."""
-        if self.loss.device_slope is None:
-            return None
-        per_row: tuple[tuple[np.ndarray, float], ...] = ((self._levels(), np.nan),)
-        if not (self.sample_weight == 1.0).all():
-            per_row += ((self.sample_weight, 0.0),)
-        return DeviceForm(self._gradient_on_device(), per_row, self.pairs.scale, pairs=True)
-
-    def _levels(self) -> np.ndarray:
-        """A number for each document that is higher for higher labels; NaN if it is not judged.
-
-        Numbers of the labels: float32 would take labels for equal that differ in their last digits.
-        """
-        labels = np.where(self.data.labels >= 0, self.data.labels, np.nan)
-        return np.where(np.isnan(labels), np.nan, np.unique(labels, return_inverse=True)[1])
-
-    def _gradient_on_device(self) -> Callable[..., Any]:
-        return partial(pair_gradient, self.loss)
+        winner, loser, n = self.winner, self.loser, scores.size
+        self.loss.of_preferences(scores[winner] - scores[loser], self.margin, self._terms)
+        losses, slopes, bends = (term * self.weight for term in self._terms)
+        gradient = np.bincount(winner, slopes, n) - np.bincount(loser, slopes, n)
+        curvature = np.bincount(winner, bends, n) + np.bincount(loser, bends, n)
+        return np.bincount(self.query, losses, self.data.n_queries), gradient, curvature
 
 
-def all_pairs(bound: BoundLoss, total: np.ndarray | None) -> Pairs:
-    """What a sweep over the pairs of a loss's dataset reads; queries are divided by ``total`` where it is given."""
+def all_pairs(bound: BoundLoss, total: np.ndarray | None) -> tuple[np.ndarray, ...]:
+    """What a sweep over the pairs of a dataset reads; queries are divided by ``total`` where it is given.
+
+    These are the fields of `Pairs` as a plain tuple: Numba recognises it twice as fast as a named one, which matters
+    for small datasets.
+    """
     scale = bound.query_weight
     if total is not None:
         scale = np.divide(scale, total, out=np.zeros_like(total), where=total > 0)
         scale.flags.writeable = False  # as `query_weight` is: Numba would compile the sweep once more
     order, below, judged = label_order(bound.data, bound.n_jobs)
-    return Pairs(order, below, judged, bound.data.labels, bound.sample_weight, scale)
-
-
-def sweep_pairs(bound: Any, scores: np.ndarray, shape: tuple[float, ...], want_value: bool) -> Derivatives:
-    """Run the sweep of a loss over the pairs of its dataset."""
-    out = bound._buffers()
-    # as plain tuples: Numba recognises them twice as fast as named ones, which matters for small datasets
-    over_queries(
-        bound.loss.sweep,
-        bound.data.offsets,
-        scores,
-        tuple(bound.pairs),
-        shape,
-        want_value,
-        tuple(out),
-        n_jobs=bound.n_jobs,
-        rows_per_thread=PAIR_ROWS_PER_THREAD,
-    )
-    return out
-
-
-class _Preferences(BoundLoss):
-    """The explicit preferences of a dataset, one term each."""
-
-    def __init__(self, loss: PairLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        pairs = data.preferences
-        assert pairs is not None
-        self.loss = loss
-        self.pairs = pairs
-        self.query = data.query_of_row[pairs.winner]
-        self.margin = loss.margin if pairs.margin is None else pairs.margin
-        weight = _preference_weight(data)
-        if loss.normalize:
-            total = total_pair_weight(data, n_jobs)[self.query]
-            weight = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-        self.weight = weight * self.query_weight[self.query]
-
-    @cached_property
-    def _terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return tuple(np.empty(len(self.pairs)) for _ in range(3))  # type: ignore[return-value]
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        winner, loser = self.pairs.winner, self.pairs.loser
-        losses, slopes, bends = self._terms
-        self.loss.phi(scores[winner] - scores[loser] - self.margin, losses, slopes, bends, *self.loss.shape)
-        slopes, bends = slopes * self.weight, bends * self.weight
-        n = scores.size
-        gradient = np.bincount(winner, slopes, n) - np.bincount(loser, slopes, n)
-        curvature = np.bincount(winner, bends, n) + np.bincount(loser, bends, n)
-        return np.bincount(self.query, losses * self.weight, self.data.n_queries), gradient, curvature
+    return order, below, judged, bound.data.labels, bound.sample_weight, scale
 
 
 def _preference_weight(data: RankingDataset) -> np.ndarray:
     """Weight of each explicit preference: its own times those of its documents."""
     pairs = data.preferences
     assert pairs is not None
-    weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+    weight = given_or_ones(pairs.weight, len(pairs))
     if data.sample_weight is None:
         return weight
     return weight * data.sample_weight[pairs.winner] * data.sample_weight[pairs.loser]
+
+
+def documents_weight(data: RankingDataset, pairs: Preferences) -> np.ndarray:
+    """Weight of each preference: that of its two documents, times its own."""
+    documents = given_or_ones(data.sample_weight, data.n_rows)
+    weight = documents[pairs.winner] * documents[pairs.loser]
+    return weight if pairs.weight is None else weight * pairs.weight
 
 
 def total_pair_weight(data: RankingDataset, n_jobs: int | None = None) -> np.ndarray:
@@ -194,7 +196,7 @@ def total_pair_weight(data: RankingDataset, n_jobs: int | None = None) -> np.nda
     if data.preferences is not None:
         query = data.query_of_row[data.preferences.winner]
         return np.bincount(query, _preference_weight(data), data.n_queries)
-    weight = _ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+    weight = given_or_ones(data.sample_weight, data.n_rows)
     total = np.empty(data.n_queries)
     over_queries(_pair_weight, data.offsets, *label_order(data, n_jobs), weight, total, n_jobs=n_jobs)
     return total

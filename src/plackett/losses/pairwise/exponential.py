@@ -10,6 +10,8 @@ import numpy as np
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["Exponential"]
+
 #: Scores further than this from the middle of their query are moved to it, so that no exponential overflows.
 CLIP = 300.0
 
@@ -23,9 +25,8 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
     order, below, judged, _, weight, scale = pairs
-    value, gradient, curvature = out
     # exp(-(s_u - s_v)) is a product, so running sums over the label order give all pairs in linear time
     for q in range(lo, hi):
         a = offsets[q]
@@ -79,10 +80,8 @@ class Exponential(PairLoss):
     """
 
     name: ClassVar[str] = "Exponential"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Freund, Iyer, Schapire, Singer 2003"
     convex: ClassVar[bool] = True
     clipped: ClassVar[bool] = True
     _test_variants = ({"margin": 0.7}, {"normalize": True})
-    sweep = staticmethod(_sweep)
+    kernel = staticmethod(_sweep)
     phi = staticmethod(_phi)

@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["Fidelity"]
+
 
 @kernel
 def _phi(z, value, slope, curvature, target):  # type: ignore[no-untyped-def]
@@ -65,8 +67,6 @@ class Fidelity(PairLoss):
     """
 
     name: ClassVar[str] = "Fidelity"
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Tsai, Liu, Qin, Chen, Ma 2007"
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"margin": 0.7}, {"normalize": True, "target": 0.8}, {"target": 0.5})
     phi = staticmethod(_phi)

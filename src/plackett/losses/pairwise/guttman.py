@@ -3,99 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.pairwise.base import label_order
+from plackett.losses.base import BoundLoss, Loss, LossOnData
+from plackett.losses.pairwise.base import documents_weight, label_order
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Guttman(Loss):
-    r"""Guttman's point alienation, a rank correlation of scores with preferences, as a loss
-
-    .. math:: 1 - J, \qquad J = \frac{\sum_{(u, v)} w_{uv}\,(s_u - s_v)}{\sum_{(u, v)} w_{uv}\,|s_u - s_v|}
-
-    over the pairs of a query in which u is preferred to v. J lies between −1 and 1, and is 1 if and only if no pair is
-    in the wrong order. Adding a constant to the scores or multiplying them by a positive factor does not change it,
-    except for the smoothing of :math:`|z|` to :math:`\sqrt{z^2 + \epsilon^2}`, which gives it a gradient where scores
-    are equal. It is not convex.
-
-    The pairs are the explicit preferences of the dataset if it has any, otherwise all pairs of unequal labels. The
-    cost is that of all pairs.
-
-    Parameters
-    ----------
-    epsilon
-        Width over which the kink of the absolute value is smoothed; positive.
-
-    Examples
-    --------
-    >>> import numpy as np, plackett as pk
-    >>> data = pk.RankingDataset.from_arrays(None, [2, 1, 0], qid=[1] * 3)
-    >>> round(Guttman(epsilon=1e-6)(np.array([1.0, 2.0, 0.0]), data), 6)  # J = (−1 + 1 + 2)/(1 + 1 + 2)
-    0.5
-
-    References
-    ----------
-    Bartell, Cottrell, Belew: Automatic combination of multiple ranked retrieval systems. SIGIR 1994.
-    Bartell, Cottrell, Belew: Learning to retrieve information. Swedish Conference on Connectionism 1995.
-    """
-
-    name: ClassVar[str] = "Guttman"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
-    paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
-    approach: ClassVar[str] = "pairwise"
-    takes_preferences: ClassVar[bool] = True
-    curvature: ClassVar[str] = "none"
-    _test_variants = ({"epsilon": 1.0}, {"epsilon": 0.01})
-
-    epsilon: float = 0.1
-
-    def __post_init__(self) -> None:
-        if not 0 < self.epsilon < np.inf:
-            raise LossError(f"{self.name}: epsilon={self.epsilon}; give a positive number")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
-        if data.preferences is not None:
-            return _Preferences(self, data, n_jobs)
-        if data.y is None:
-            raise LossError(f"{self.name} needs labels or preferences, but the dataset has neither")
-        return _AllPairs(self, data, n_jobs)
-
-
-class _AllPairs(BoundLoss):
-    """All pairs of unequal labels."""
-
-    def __init__(self, loss: Guttman, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.epsilon = float(loss.epsilon)
-        self.order, self.below, self.judged = label_order(data, n_jobs)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and zeros."""
-        losses, gradient, curvature = self._buffers()
-        over_queries(
-            _alienation,
-            self.data.offsets,
-            scores,
-            self.order,
-            self.below,
-            self.judged,
-            self.sample_weight,
-            self.query_weight,
-            self.epsilon,
-            losses,
-            gradient,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return losses, gradient, curvature
+__all__ = ["Guttman"]
 
 
 class _Preferences(BoundLoss):
@@ -105,13 +23,12 @@ class _Preferences(BoundLoss):
         super().__init__(data, n_jobs=n_jobs)
         assert data.preferences is not None
         self.epsilon, self.winner, self.loser = float(loss.epsilon), data.preferences.winner, data.preferences.loser
-        weight = self.sample_weight[self.winner] * self.sample_weight[self.loser]
-        self.weight = weight if data.preferences.weight is None else weight * data.preferences.weight
+        self.weight = documents_weight(data, data.preferences)
         self.query = data.query_of_row[self.winner]
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient per score, and zeros."""
-        _, gradient, curvature = self._buffers()
+        _, gradient, curvature = self.zeros()
         n, gap = self.data.n_queries, scores[self.winner] - scores[self.loser]
         length = np.sqrt(gap**2 + self.epsilon**2)
         ahead, apart = (np.bincount(self.query, self.weight * part, n) for part in (gap, length))
@@ -153,3 +70,63 @@ def _alienation(  # type: ignore[no-untyped-def]
                 slope *= share * weight[u] * weight[v]
                 gradient[u] += slope
                 gradient[v] -= slope
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Guttman(Loss):
+    r"""Guttman's point alienation, a rank correlation of scores with preferences, as a loss
+
+    .. math:: 1 - J, \qquad J = \frac{\sum_{(u, v)} w_{uv}\,(s_u - s_v)}{\sum_{(u, v)} w_{uv}\,|s_u - s_v|}
+
+    over the pairs of a query in which u is preferred to v. J lies between −1 and 1, and is 1 if and only if no pair is
+    in the wrong order. Adding a constant to the scores or multiplying them by a positive factor does not change it,
+    except for the smoothing of :math:`|z|` to :math:`\sqrt{z^2 + \epsilon^2}`, which gives it a gradient where scores
+    are equal. It is not convex.
+
+    The pairs are the explicit preferences of the dataset if it has any, otherwise all pairs of unequal labels. The
+    cost is that of all pairs.
+
+    Parameters
+    ----------
+    epsilon
+        Width over which the kink of the absolute value is smoothed; positive.
+
+    Examples
+    --------
+    >>> import numpy as np, plackett as pk
+    >>> data = pk.RankingDataset.from_arrays(None, [2, 1, 0], qid=[1] * 3)
+    >>> round(Guttman(epsilon=1e-6)(np.array([1.0, 2.0, 0.0]), data), 6)  # J = (−1 + 1 + 2)/(1 + 1 + 2)
+    0.5
+
+    References
+    ----------
+    Bartell, Cottrell, Belew: Automatic combination of multiple ranked retrieval systems. SIGIR 1994.
+    Bartell, Cottrell, Belew: Learning to retrieve information. Swedish Conference on Connectionism 1995.
+    """
+
+    name: ClassVar[str] = "Guttman"
+    approach: ClassVar[str] = "pairwise"
+    takes_preferences: ClassVar[bool] = True
+    curvature: ClassVar[str] = "none"
+    _test_variants = ({"epsilon": 1.0}, {"epsilon": 0.01})
+    kernel = staticmethod(_alienation)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
+
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < np.inf:
+            raise LossError(f"{self.name}: epsilon={self.epsilon}; give a positive number")
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
+        if data.preferences is not None:
+            return _Preferences(self, data, n_jobs)
+        return super().bind(data, n_jobs=n_jobs)
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels and the weights."""
+        if bound.data.y is None:
+            raise LossError(f"{self.name} needs labels or preferences, but the dataset has neither")
+        documents = *label_order(bound.data, bound.n_jobs), bound.sample_weight, bound.query_weight
+        return *documents, float(self.epsilon)

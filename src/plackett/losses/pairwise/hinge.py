@@ -9,6 +9,8 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["Hinge"]
+
 
 @kernel
 def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
@@ -19,8 +21,8 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
-    hinge_sweep(lo, hi, offsets, scores, pairs, shape[0], False, out)
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+    hinge_sweep(lo, hi, offsets, scores, pairs, shape[0], False, value, gradient, curvature)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,13 +39,11 @@ class Hinge(PairLoss):
     """
 
     name: ClassVar[str] = "Hinge"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"margin": 0.3}, {"margin": 0.0, "normalize": True})
-    sweep = staticmethod(_sweep)
+    kernel = staticmethod(_sweep)
     phi = staticmethod(_phi)
 
     margin: float = 1.0

@@ -8,6 +8,8 @@ from typing import ClassVar
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss, power
 
+__all__ = ["HingeMagnitude"]
+
 
 @kernel
 def _phi(gap, target, value, slope, curvature, beta):  # type: ignore[no-untyped-def]
@@ -41,8 +43,6 @@ class HingeMagnitude(MagnitudeLoss):
     """
 
     name: ClassVar[str] = "HingeMagnitude"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.hmp",)
-    paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     convex: ClassVar[bool] = False
     learns_from: ClassVar[str] = "documents"
     _test_variants = ({"beta": 1.0}, {"beta": 2.5, "normalize": True})

@@ -9,7 +9,6 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, over_queries
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss, finite_gains
 from plackett.losses.pairwise._constraints import Constraints, grades
@@ -17,7 +16,7 @@ from plackett.losses.pairwise._isotonic_graded import graded_updates
 from plackett.losses.pairwise._isotonic_graph import graph_updates
 from plackett.measures.gains import check_gain
 
-__public__ = ["isotonic_update"]
+__all__ = ["Isotonic", "isotonic_update"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -66,8 +65,6 @@ class Isotonic(Loss):
     """
 
     name: ClassVar[str] = "Isotonic"
-    _ids: ClassVar[tuple[str, ...]] = ("isorank.update", "isorank.margin", "isorank.ties")
-    paper: ClassVar[str] = "Zheng, Zha, Sun 2008"
     approach: ClassVar[str] = "pairwise"
     takes_preferences: ClassVar[bool] = True
     convex: ClassVar[bool] = True
@@ -94,7 +91,7 @@ class Isotonic(Loss):
         return _Graph(self, data, n_jobs)
 
 
-class Update(NamedTuple):
+class IsotonicUpdate(NamedTuple):
     """What brings scores into order: the move of each document, and per query the slack and the gap left to ties."""
 
     delta: np.ndarray
@@ -102,7 +99,6 @@ class Update(NamedTuple):
     tie_gap: np.ndarray
 
 
-@fulfils("isorank.update", "isorank.margin", "isorank.ties", paper="Zheng, Zha, Sun 2008")
 def isotonic_update(
     scores: Any,
     data: RankingDataset,
@@ -111,10 +107,14 @@ def isotonic_update(
     gain: Any = "linear",
     ties: float = 0.0,
     n_jobs: int | None = None,
-) -> Update:
+) -> IsotonicUpdate:
     """The least moves that bring the scores of each query into the order of its labels or preferences.
 
     Parameters are those of `Isotonic`; by default only the order is required, without margins.
+
+    References
+    ----------
+    Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class _Bound(BoundLoss):
     loss: Isotonic
     taking_part: np.ndarray
 
-    def update(self, scores: np.ndarray) -> Update:
+    def update(self, scores: np.ndarray) -> IsotonicUpdate:
         raise NotImplementedError
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -165,7 +165,7 @@ class _Graded(_Bound):
         self.gain = gains[self.grades.rows[self.grades.starts]]
         self.taking_part = np.where(self.grades.in_pairs, self.sample_weight, 0.0)
 
-    def update(self, scores: np.ndarray) -> Update:
+    def update(self, scores: np.ndarray) -> IsotonicUpdate:
         """Moves of the documents."""
         grades = self.grades
         delta, slack = np.zeros(self.data.n_rows), np.empty(self.data.n_queries)
@@ -184,7 +184,7 @@ class _Graded(_Bound):
             n_jobs=self.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
-        return Update(delta, slack, np.zeros(self.data.n_queries))
+        return IsotonicUpdate(delta, slack, np.zeros(self.data.n_queries))
 
 
 class _Graph(_Bound):
@@ -202,7 +202,7 @@ class _Graph(_Bound):
             self.constraints = Constraints.from_preferences(data, self.sample_weight)
         self.taking_part = np.where(self.constraints.node_of_row >= 0, self.sample_weight, 0.0)
 
-    def update(self, scores: np.ndarray) -> Update:
+    def update(self, scores: np.ndarray) -> IsotonicUpdate:
         """Moves of the documents."""
         graph = self.constraints
         rows = np.flatnonzero(graph.node_of_row >= 0)
@@ -236,4 +236,4 @@ class _Graph(_Bound):
             raise LossError(f"{self.loss}: the update of query {self.data.qids[np.argmax(failed)]} was not found")
         delta = np.zeros(self.data.n_rows)
         delta[rows] = moved[nodes] - scores[rows]
-        return Update(delta, slack, tie_gap)
+        return IsotonicUpdate(delta, slack, tie_gap)

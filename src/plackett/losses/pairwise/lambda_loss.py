@@ -8,13 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes, longest
 from plackett._kernels.sort import argsort_descending
 from plackett._kernels.vector_math import exp, log1p
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.measures.gains import check_gain, ideal_dcg
+
+__all__ = ["LambdaLoss"]
 
 
 class _Scheme(NamedTuple):
@@ -102,7 +103,7 @@ def _value_of(top, s, w, a, d, apart, sigma, alone, level, rho):  # type: ignore
 
 
 @kernel
-def _lambda_loss(lo, hi, offsets, scores, documents, query_weight, weights, want_value, out):  # type: ignore[no-untyped-def]
+def _lambda_loss(lo, hi, offsets, scores, documents, query_weight, weights, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
     discounts, delta, sigma, alone, level, rho, on_rank = weights
     n_max = longest(lo, hi, offsets)
     lane = lanes(6, n_max)
@@ -137,10 +138,10 @@ def _lambda_loss(lo, hi, offsets, scores, documents, query_weight, weights, want
             g[i] += slope
             h[i] += bend
         factor = bits * query_weight[q]
-        out.value[q] = factor * total
+        value[q] = factor * total
         for i in range(n):
-            out.gradient[first + rows[i]] = factor * sigma * g[i]
-            out.curvature[first + rows[i]] = factor * sigma * sigma * h[i]
+            gradient[first + rows[i]] = factor * sigma * g[i]
+            curvature[first + rows[i]] = factor * sigma * sigma * h[i]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -194,8 +195,6 @@ class LambdaLoss(Loss):
     """
 
     name: ClassVar[str] = "LambdaLoss"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
-    paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
     approach: ClassVar[str] = "pairwise"
     smooth: ClassVar[bool] = False
     _test_variants = (
@@ -204,6 +203,8 @@ class LambdaLoss(Loss):
         {"bound": "ARP1"},
         {"bound": "ARP2", "sigma": 0.5},
     )
+    kernel = staticmethod(_lambda_loss)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
 
     bound: str = "nDCG2++"
     mu: float = 5.0
@@ -224,43 +225,22 @@ class LambdaLoss(Loss):
         """Documents of equal labels too, under the bounds that weigh a document by its own gain."""
         return "documents" if self.bound in ("nDCG1", "ARP1") else "pairs"
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: LambdaLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        scheme = SCHEMES[loss.bound]
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Amount and weight of each document, and how pairs are weighted."""
+        data, scheme = bound.data, SCHEMES[self.bound]
         amounts = np.maximum(data.labels, 0.0)
         if scheme.of_measure == "nDCG":
-            gains = finite_gains(data.labels, loss.gain, loss.name)
-            ideal = ideal_dcg(data, loss.gain, "log2", None)[data.query_of_row]
+            gains = finite_gains(data.labels, self.gain, self.name)
+            ideal = ideal_dcg(data, self.gain, "log2", None)[data.query_of_row]
             amounts = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
         discounts = 1.0 / np.log2(2.0 + np.arange(data.group.max(initial=0) + 1))
-        share = (loss.mu if scheme.rho else 1.0) if scheme.delta else 0.0
+        share = (self.mu if scheme.rho else 1.0) if scheme.delta else 0.0
         delta = share * (discounts[:-1] - discounts[1:])  # of documents 1, 2, … ranks apart
         on_rank = scheme.alone and scheme.of_measure == "nDCG"
-        self.documents = _Documents(amounts, np.where(data.labels >= 0, self.sample_weight, 0.0))
-        self.weights = _Weights(
-            discounts, delta, float(loss.sigma), scheme.alone, scheme.level, float(scheme.rho), on_rank
-        )
+        documents = _Documents(amounts, np.where(data.labels >= 0, bound.sample_weight, 0.0))
+        weights = discounts, delta, float(self.sigma), scheme.alone, scheme.level, float(scheme.rho), on_rank
+        return documents, bound.query_weight, _Weights(*weights)
 
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        out = self._buffers()
-        over_queries(
-            _lambda_loss,
-            self.data.offsets,
-            scores,
-            self.documents,
-            self.query_weight,
-            self.weights,
-            value,
-            out,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """Loss of each query (wanted if ``value``), gradient and curvature of each score."""
+        return bound.run(_lambda_loss, scores, *bound.constants, value)

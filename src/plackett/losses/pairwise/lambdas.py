@@ -8,88 +8,21 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, REASSOC, kernel
 from plackett._kernels.scratch import lanes32, longest
 from plackett._kernels.sort import argsort_descending
 from plackett._kernels.vector_math import exp32
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
 from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
-from plackett.measures.swaps import swaps_below
+from plackett.measures.swaps import n_layers, swaps_below
+
+__all__ = ["Lambda"]
 
 #: Documents further below the best one than this are moved to this distance, to stay in the range of float32.
 _FARTHEST = -1e30
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Lambda(Loss):
-    r"""Lambda gradient of a measure.
-
-    For each pair with :math:`y_u > y_v`
-
-    .. math:: \lambda_{uv} = \frac{\sigma\,|\Delta M_{uv}|}{1 + e^{\sigma (s_u - s_v)}}
-
-    moves u up and v down, where :math:`|\Delta M_{uv}|` is the change of the measure when the two swap ranks. The ranks
-    are those of the current scores, equal scores in the order of the rows. It is a gradient without a value; the
-    curvature is the derivative of λ with the ranks held fixed.
-
-    Parameters
-    ----------
-    measure
-        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` and two grades, neighbours have
-        the same weight at every rank, as all pairs do in RankNet, and other pairs have a weight proportional to their
-        distance.
-    truncation
-        Only pairs with at least one document in this many top ranks count; None uses all pairs.
-    sigma
-        Steepness of the sigmoid.
-    normalize
-        Divide each pair's weight by 0.01 + |s_u − s_v| and scale the gradient of a query by log2(1 + Λ)/Λ with Λ the
-        sum of its lambdas, as LightGBM does; it keeps queries with many pairs from dominating.
-
-    References
-    ----------
-    Burges, Ragno, Le: Learning to rank with nonsmooth cost functions. NIPS 2006.
-    Donmez, Svore, Burges: On the local optimality of LambdaRank. SIGIR 2009 (other measures).
-    """
-
-    name: ClassVar[str] = "Lambda"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdarank",)
-    paper: ClassVar[str] = "Burges, Ragno, Le 2006"
-    approach: ClassVar[str] = "pairwise"
-    has_value: ClassVar[bool] = False
-    smooth: ClassVar[bool] = False
-    curvature: ClassVar[str] = "surrogate"
-    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
-        {"normalize": False, "truncation": None},
-        {"normalize": False, "truncation": 2, "sigma": 2.0},
-        {"measure": "AP", "normalize": False},
-        {"measure": "RR", "normalize": False},
-        {"measure": "ERR(max_label=3)", "normalize": False},
-        {"measure": "P@3", "sigma": 0.5},
-        {"measure": "ARP", "normalize": False, "truncation": None},
-    )
-
-    measure: Any = "nDCG"
-    truncation: int | None = 30
-    sigma: float = 1.0
-    normalize: bool = True
-
-    def __post_init__(self) -> None:
-        measure = parse(self.measure)
-        if not measure.swaps:
-            raise LossError(f"{measure} has no swap delta, which the lambda gradient needs; try nDCG, AP, RR or ERR")
-        object.__setattr__(self, "measure", str(measure))
-        if self.truncation is not None and self.truncation < 1:
-            raise LossError(f"truncation={self.truncation}; give a positive number of ranks, or None for all")
-        if not self.sigma > 0:
-            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The gradient on one dataset."""
-        return _Bound(self, data, n_jobs)
 
 
 class PairRules(NamedTuple):
@@ -103,70 +36,6 @@ class PairRules(NamedTuple):
     def of(cls, loss: Lambda, data: RankingDataset) -> PairRules:
         """The rules of a loss on one dataset."""
         return cls(loss.truncation or max(data.n_rows, 1), float(loss.sigma), bool(loss.normalize))
-
-
-class _Documents(NamedTuple):
-    """What a measure that sums gains times discounts needs to know of the rows, in single precision."""
-
-    grades: np.ndarray
-    weight: np.ndarray
-    gains: np.ndarray
-    discounts: np.ndarray
-
-
-class Ranked(NamedTuple):
-    """What any other measure needs: rows from the best on, and its state for swaps."""
-
-    grades: np.ndarray
-    weight: np.ndarray
-    rows: np.ndarray
-    state: np.ndarray
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: Lambda, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.measure = parse(loss.measure)
-        order, below, _ = label_order(data, n_jobs)
-        self.grades = np.empty(data.n_rows, np.float32)  # labels to compare: close ones stay apart in float32 as well
-        self.grades[order] = -below
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0).astype(np.float32)  # unjudged: in no pair
-        self.rules = PairRules.of(loss, data)
-        if self.measure.linear_swaps:  # gains belong to documents and discounts to ranks, whatever the scores
-            ranking = Scored(data, np.zeros(data.n_rows), n_jobs=n_jobs).ranking("stable")
-            state = self.measure.swap_state(ranking)
-            gains = np.empty(data.n_rows, np.float32)
-            with np.errstate(over="ignore"):
-                gains[ranking.rows] = state[:, 0]
-            if not np.isfinite(gains).all():
-                raise LossError(
-                    f"{loss}: gains are too large for labels up to {data.labels.max():g}; try a linear gain"
-                )
-            self.documents = _Documents(self.grades, self.weight, gains, state[:, 2].astype(np.float32))
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gradient and curvature per score; zeros for the value, as there is none."""
-        out = self._buffers()
-        documents: _Documents | Ranked
-        if self.measure.linear_swaps:
-            kernel, documents = _linear, self.documents
-        else:
-            ranking = Scored(self.data, scores, n_jobs=self.n_jobs).ranking("stable")
-            kernel = _general
-            documents = Ranked(self.grades, self.weight, ranking.rows, self.measure.swap_state(ranking))
-        over_queries(
-            kernel,
-            self.data.offsets,
-            scores,
-            tuple(documents),
-            self.query_weight,
-            tuple(self.rules),
-            tuple(out),
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
 
 
 @kernel(fastmath=REASSOC)
@@ -203,7 +72,7 @@ def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
     """
     s, y, w, g, a, u, v, push, bend = lanes
     truncation, sigma, normalize = rules
-    layered = state.shape[1] > 4
+    layered = n_layers(state) > 1
     if layered:  # then v holds the change itself, recomputed for each document
         g[:n] = 0.0
     shrink = normalize and s[0] != s[n - 1]
@@ -229,11 +98,10 @@ def _one_query(n, lanes, state, first, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _linear(lo, hi, offsets, scores, documents, query_weight, rules, out):  # type: ignore[no-untyped-def]
+def _linear(lo, hi, offsets, scores, documents, query_weight, rules, gradient, curvature):  # type: ignore[no-untyped-def]
     """The lambdas of a measure that is a sum of gains times discounts: sorts and goes over the pairs in one pass."""
     grades, weight, gains, discounts = documents
     _, sigma, _ = rules
-    _, gradient, curvature = out
     n_max = longest(lo, hi, offsets)
     lane = lanes32(9, n_max)
     s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
@@ -265,11 +133,10 @@ def _linear(lo, hi, offsets, scores, documents, query_weight, rules, out):  # ty
 
 
 @kernel
-def _general(lo, hi, offsets, scores, documents, query_weight, rules, out):  # type: ignore[no-untyped-def]
+def _general(lo, hi, offsets, scores, documents, query_weight, rules, gradient, curvature):  # type: ignore[no-untyped-def]
     """The lambdas of any measure with a swap delta, from its ranking and state."""
     grades, weight, rows, state = documents
     _, sigma, _ = rules
-    _, gradient, curvature = out
     lane = lanes32(9, longest(lo, hi, offsets))
     s, y, w, g, a, u, v, push, bend = lane[0], lane[1], lane[2], lane[3], lane[4], lane[5], lane[6], lane[7], lane[8]
     lanes = (s, y, w, g, a, u, v, push, bend)
@@ -292,3 +159,101 @@ def _general(lo, hi, offsets, scores, documents, query_weight, rules, out):  # t
         for i in range(n):
             gradient[rows[first + i]] = -scale * push[i]
             curvature[rows[first + i]] = scale * sigma * bend[i]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Lambda(Loss):
+    r"""Lambda gradient of a measure.
+
+    For each pair with :math:`y_u > y_v`
+
+    .. math:: \lambda_{uv} = \frac{\sigma\,|\Delta M_{uv}|}{1 + e^{\sigma (s_u - s_v)}}
+
+    moves u up and v down, where :math:`|\Delta M_{uv}|` is the change of the measure when the two swap ranks. The ranks
+    are those of the current scores, equal scores in the order of the rows. It is a gradient without a value; the
+    curvature is the derivative of λ with the ranks held fixed.
+
+    Parameters
+    ----------
+    measure
+        Any measure with a swap delta: nDCG, DCG, AP, RR, ERR, P, ARP, … With ``ARP`` and two grades, neighbours have
+        the same weight at every rank, as all pairs do in RankNet, and other pairs have a weight proportional to their
+        distance.
+    truncation
+        Only pairs with at least one document in this many top ranks count; None uses all pairs.
+    sigma
+        Steepness of the sigmoid.
+    normalize
+        Divide each pair's weight by 0.01 + |s_u − s_v| and scale the gradient of a query by log2(1 + Λ)/Λ with Λ the
+        sum of its lambdas, as LightGBM does; it keeps queries with many pairs from dominating.
+
+    References
+    ----------
+    Burges, Ragno, Le: Learning to rank with nonsmooth cost functions. NIPS 2006.
+    Donmez, Svore, Burges: On the local optimality of LambdaRank. SIGIR 2009 (other measures).
+    """
+
+    name: ClassVar[str] = "Lambda"
+    approach: ClassVar[str] = "pairwise"
+    has_value: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
+    curvature: ClassVar[str] = "surrogate"
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"normalize": False, "truncation": None},
+        {"normalize": False, "truncation": 2, "sigma": 2.0},
+        {"measure": "AP", "normalize": False},
+        {"measure": "RR", "normalize": False},
+        {"measure": "ERR(max_label=3)", "normalize": False},
+        {"measure": "P@3", "sigma": 0.5},
+        {"measure": "ARP", "normalize": False, "truncation": None},
+    )
+    rows_per_thread = PAIR_ROWS_PER_THREAD
+
+    measure: Any = "nDCG"
+    truncation: int | None = 30
+    sigma: float = 1.0
+    normalize: bool = True
+
+    def __post_init__(self) -> None:
+        measure = parse(self.measure)
+        if not measure.swaps:
+            raise LossError(f"{measure} has no swap delta, which the lambda gradient needs; try nDCG, AP, RR or ERR")
+        object.__setattr__(self, "measure", str(measure))
+        if self.truncation is not None and self.truncation < 1:
+            raise LossError(f"truncation={self.truncation}; give a positive number of ranks, or None for all")
+        if not self.sigma > 0:
+            raise LossError(f"{self.name}: sigma={self.sigma}; give a positive number")
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The measure, what is known of the documents in single precision, and the rules.
+
+        These are their grades and weights; for a measure that is a sum of gains times discounts also the gains, and the
+        discount of each position.
+        """
+        data, measure = bound.data, parse(self.measure)
+        order, below, _ = label_order(data, bound.n_jobs)
+        grades = np.empty(data.n_rows, np.float32)  # labels to compare: close ones stay apart in float32 as well
+        grades[order] = -below
+        weight = np.where(data.labels >= 0, bound.sample_weight, 0.0).astype(np.float32)  # unjudged: in no pair
+        documents: tuple[np.ndarray, ...] = grades, weight
+        if measure.linear_swaps:  # gains belong to documents and discounts to ranks, whatever the scores
+            ranking = Scored(data, np.zeros(data.n_rows), n_jobs=bound.n_jobs).ranking("stable")
+            state = measure.swap_state(ranking)
+            gains = np.empty(data.n_rows, np.float32)
+            with np.errstate(over="ignore"):
+                gains[ranking.rows] = state[:, 0]
+            if not np.isfinite(gains).all():
+                raise LossError(
+                    f"{self}: gains are too large for labels up to {data.labels.max():g}; try a linear gain"
+                )
+            documents = grades, weight, gains, state[:, 2].astype(np.float32)
+        return measure, documents, tuple(PairRules.of(self, data))
+
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """Gradient and curvature per score; zeros for the value, as there is none."""
+        measure, documents, rules = bound.constants
+        if measure.linear_swaps:
+            return bound.run(_linear, scores, documents, bound.query_weight, rules)
+        ranking = Scored(bound.data, scores, n_jobs=bound.n_jobs).ranking("stable")
+        documents = *documents, ranking.rows, measure.swap_state(ranking)
+        return bound.run(_general, scores, documents, bound.query_weight, rules)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,8 +12,11 @@ from plackett._kernels.kernel import REASSOC, kernel, over_queries
 from plackett._kernels.scratch import lanes, most
 from plackett._kernels.vector_math import exp, log, log1p
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, DeviceForm, _ones
-from plackett.losses.pairwise.base import AllPairs, PairLoss, label_order, sweep_pairs
+from plackett.data.weights import given_or_ones
+from plackett.losses.base import DeviceForm, LossOnData
+from plackett.losses.pairwise.base import PairLoss, label_order
+
+__all__ = ["Logistic"]
 
 #: Up to this spread of the scores of a query a product of two e^s neither overflows nor vanishes.
 _FAR = 600.0
@@ -90,9 +92,8 @@ def _weighted_value(s, w, top):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
     order, below, judged, labels, weight, scale = pairs
-    value, gradient, curvature = out
     margin, graded = shape
     lane = lanes(7, most(lo, hi, judged))
     s, w, power, g, h = lane[0], lane[1], lane[2], lane[3], lane[4]
@@ -175,43 +176,6 @@ def _graded_weight(lo, hi, offsets, order, judged, labels, weight, out):  # type
         out[q] = total
 
 
-class _LogisticPairs(AllPairs):
-    """All pairs of unequal labels, weighted by the difference of labels or not."""
-
-    loss: Logistic
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        return sweep_pairs(self, scores, (float(self.loss.margin), self.loss.graded), value)
-
-    def _levels(self) -> np.ndarray:
-        if not self.loss.graded:
-            return super()._levels()
-        lowest, apart = self._range()
-        query, labels = self.data.query_of_row, self.data.labels
-        # from 0 to 1 in each query: float32 keeps more digits of that, and it cannot overflow
-        return np.where(labels >= 0, (labels - lowest[query]) / apart[query], np.nan)
-
-    def _range(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest label of each query, and how far the highest is above it; 1 if it is not."""
-        query, labels = self.data.query_of_row, self.data.labels
-        judged = labels >= 0
-        lowest, highest = np.full(self.data.n_queries, np.inf), np.zeros(self.data.n_queries)
-        np.minimum.at(lowest, query[judged], labels[judged])
-        np.maximum.at(highest, query[judged], labels[judged])
-        return lowest, np.where(highest > lowest, highest - lowest, 1.0)
-
-    def device_form(self) -> DeviceForm | None:
-        """How an accelerator computes the gradient."""
-        form = super().device_form()
-        if form is None or not self.loss.graded:
-            return form
-        return replace(form, scale=form.scale * self._range()[1])
-
-    def _gradient_on_device(self) -> Callable[..., Any]:
-        return partial(super()._gradient_on_device(), graded=self.loss.graded)
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Logistic(PairLoss):
     r"""Logistic pair loss :math:`\varphi(z) = \log(1 + e^{-(z - \text{margin})})`, the cross entropy of RankNet.
@@ -233,11 +197,9 @@ class Logistic(PairLoss):
     """
 
     name: ClassVar[str] = "Logistic"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Burges et al. 2005"
     convex: ClassVar[bool] = True
     _test_variants = ({"margin": 0.7}, {"normalize": True}, {"graded": True}, {"graded": True, "normalize": True})
-    sweep = staticmethod(_sweep)
+    kernel = staticmethod(_sweep)
     phi = staticmethod(_phi)
     device_slope = staticmethod(lambda torch, z: z.neg().sigmoid_().neg_())
 
@@ -249,10 +211,27 @@ class Logistic(PairLoss):
             return super().pair_weight(data, n_jobs)
         total = np.empty(data.n_queries)
         order, _, judged = label_order(data, n_jobs)
-        weight = _ones(data.n_rows) if data.sample_weight is None else data.sample_weight
+        weight = given_or_ones(data.sample_weight, data.n_rows)
         over_queries(_graded_weight, data.offsets, order, judged, data.labels, weight, total, n_jobs=n_jobs)
         return total
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
-        return _LogisticPairs(self, data, n_jobs) if data.preferences is None else super().bind(data, n_jobs=n_jobs)
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """What the kernel reads of the parameters."""
+        return float(self.margin), self.graded
+
+    def device_form(self, bound: LossOnData) -> DeviceForm | None:
+        """How an accelerator computes the gradient."""
+        form = super().device_form(bound)
+        if form is None or not self.graded:
+            return form
+        labels, query = bound.data.labels, bound.data.query_of_row
+        judged = labels >= 0
+        lowest, highest = np.full(bound.data.n_queries, np.inf), np.zeros(bound.data.n_queries)
+        np.minimum.at(lowest, query[judged], labels[judged])
+        np.maximum.at(highest, query[judged], labels[judged])
+        apart = np.where(highest > lowest, highest - lowest, 1.0)
+        # from 0 to 1 in each query: float32 keeps more digits of that, and it cannot overflow
+        levels = np.where(judged, (labels - lowest[query]) / apart[query], np.nan)
+        gradient = partial(form.gradient, graded=True)
+        return replace(form, gradient=gradient, per_row=self._per_row(bound, levels), scale=form.scale * apart)

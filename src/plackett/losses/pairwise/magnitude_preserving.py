@@ -9,12 +9,13 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss
 from plackett.losses.pairwise.pair_svr import PairSVR
 
+__all__ = ["MagnitudePreserving"]
+
 
 @kernel
-def _squares(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+def _squares(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
     """All pairs for β = 2 in linear time: Σ_{u<v} w_u w_v (r_u − r_v)² = W Σ_i w_i (r_i − r̄)² with r = s − y."""
     order, _, judged, labels, weight, scale = pairs
-    value, gradient, curvature = out
     for q in range(lo, hi):
         mass = 0.0
         mean = 0.0
@@ -55,16 +56,14 @@ class MagnitudePreserving(MagnitudeLoss):
     """
 
     name: ClassVar[str] = "MagnitudePreserving"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
-    paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     learns_from: ClassVar[str] = "documents"
     _test_variants = ({"beta": 1.5}, {"beta": 1.0}, {"beta": 3.0}, {"normalize": True})
     phi = staticmethod(PairSVR.phi)
 
     @property
-    def sweep(self) -> Any:  # type: ignore[override]
+    def kernel(self) -> Any:  # type: ignore[override]
         """Sums for squares, pairs for other powers."""
-        return _squares if self.beta == 2 else PairSVR.sweep
+        return _squares if self.beta == 2 else PairSVR.kernel
 
     @property
     def shape(self) -> tuple[float, ...]:

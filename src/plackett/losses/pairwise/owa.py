@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett._kernels.scratch import most
 from plackett._kernels.sort import argsort_descending
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
+
+__all__ = ["OWA"]
 
 #: Weights by name: functions from n to n unnormalised weights.
 SCHEMES: dict[str, Callable[[int], np.ndarray]] = {
@@ -137,8 +138,6 @@ class OWA(Loss):
     """
 
     name: ClassVar[str] = "OWA"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
-    paper: ClassVar[str] = "Usunier, Buffoni, Gallinari 2009"
     approach: ClassVar[str] = "pairwise"
     smooth: ClassVar[bool] = False
     convex: ClassVar[bool] = True
@@ -148,6 +147,8 @@ class OWA(Loss):
         {"weights": (1,)},
         {"weights": (3, 2, 2), "margin": 0.3},
     )
+    kernel = staticmethod(_owa)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
 
     weights: Any = "harmonic"
     margin: float = 1.0
@@ -174,38 +175,11 @@ class OWA(Loss):
         """The first n weights at most, not yet normalised."""
         return SCHEMES[self.weights](n) if isinstance(self.weights, str) else np.array(self.weights[:n])
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: OWA, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.order, self.below, self.judged = label_order(data, n_jobs)
-        mass = np.bincount(data.query_of_row, self.sample_weight, data.n_queries).max(initial=0.0)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels, and the sums of the first weights."""
+        mass = np.bincount(bound.data.query_of_row, bound.sample_weight, bound.data.n_queries).max(initial=0.0)
         if mass > 1e8:
-            raise LossError(f"{loss.name}: the sample weights of a query sum to {mass:g}; scale them down")
-        self.sums = np.concatenate([[0.0], np.cumsum(loss.table(int(mass) + 1))])
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        out = self._buffers()
-        over_queries(
-            _owa,
-            self.data.offsets,
-            scores,
-            self.order,
-            self.below,
-            self.judged,
-            self.sample_weight,
-            self.query_weight,
-            self.sums,
-            float(self.loss.margin),
-            self.loss.normalize,
-            *out,
-            n_jobs=self.n_jobs,
-            rows_per_thread=PAIR_ROWS_PER_THREAD,
-        )
-        return out
+            raise LossError(f"{self.name}: the sample weights of a query sum to {mass:g}; scale them down")
+        sums = np.concatenate([[0.0], np.cumsum(self.table(int(mass) + 1))])
+        documents = *label_order(bound.data, bound.n_jobs), bound.sample_weight, bound.query_weight
+        return *documents, sums, float(self.margin), self.normalize

@@ -9,6 +9,8 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._magnitude import MagnitudeLoss, power
 
+__all__ = ["PairSVR"]
+
 
 @kernel
 def _phi(gap, target, value, slope, curvature, beta, epsilon):  # type: ignore[no-untyped-def]
@@ -46,8 +48,6 @@ class PairSVR(MagnitudeLoss):
     """
 
     name: ClassVar[str] = "PairSVR"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.svr",)
-    paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
     learns_from: ClassVar[str] = "documents"
     _test_variants = ({"beta": 1.0, "epsilon": 0.7}, {"epsilon": 0.0, "normalize": True})
     phi = staticmethod(_phi)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
-from plackett._kernels.kernel import kernel, over_queries
+from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import most
 from plackett._kernels.vector_math import exp
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pairwise.base import label_order
+
+__all__ = ["PNormPushLoss"]
 
 #: Powers stop growing at e to this, so that no sum of them overflows.
 CLIP = 600.0
@@ -115,11 +116,10 @@ class PNormPushLoss(Loss):
     """
 
     name: ClassVar[str] = "PNormPush"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
-    paper: ClassVar[str] = "Rudin 2009"
     approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
     _test_variants = ({"p": 1.0}, {"p": 2.5, "normalize": True})
+    kernel = staticmethod(_push)
 
     p: float = 4.0
     normalize: bool = False
@@ -128,32 +128,7 @@ class PNormPushLoss(Loss):
         if not 1 <= self.p < np.inf:
             raise LossError(f"{self.name}: p={self.p}; give a number of at least 1")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
-
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: PNormPushLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.order, self.below, self.judged = label_order(data, n_jobs)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        out = self._buffers()
-        over_queries(
-            _push,
-            self.data.offsets,
-            scores,
-            self.order,
-            self.below,
-            self.judged,
-            self.sample_weight,
-            self.query_weight,
-            float(self.loss.p),
-            self.loss.normalize,
-            *out,
-            n_jobs=self.n_jobs,
-        )
-        return out
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The order of the labels and the weights."""
+        documents = *label_order(bound.data, bound.n_jobs), bound.sample_weight, bound.query_weight
+        return *documents, float(self.p), self.normalize

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss
+from plackett.losses.base import BoundLoss, LossOnData
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.squared_hinge import SquaredHinge
+
+__all__ = ["QuadraticBound"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -32,35 +34,32 @@ class QuadraticBound(PairLoss):
     """
 
     name: ClassVar[str] = "QuadraticBound"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.qbrank",)
-    paper: ClassVar[str] = "Zheng, Zha, Zhang, Chapelle, Chen, Sun 2007"
     convex: ClassVar[bool] = True
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"margin": 0.3, "normalize": True},)
     phi = staticmethod(SquaredHinge.phi)
-    sweep = staticmethod(SquaredHinge.sweep)
+    kernel = staticmethod(SquaredHinge.kernel)
 
     margin: float = 1.0
 
     def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
         """The loss on the preferences of a dataset, or on all its pairs of unequal labels."""
-        return _Bound(self, data, n_jobs)
+        return LossOnData(self, data, n_jobs)
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: QuadraticBound, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        plain = SquaredHinge(margin=loss.margin, normalize=loss.normalize)
-        self.hinge = plain.bind(data, n_jobs=n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The squared hinge, and the curvature of its bound."""
+        data = bound.data
+        plain = SquaredHinge(margin=self.margin, normalize=self.normalize)
         # at equal scores and a margin above 0 every pair is violated, and each has a curvature of 2
         everyone = data if data.preferences is None else _without_margins(data)
-        far = plain.replace(margin=1.0).bind(everyone, n_jobs=n_jobs)
-        self.bounds = 2.0 * far.evaluate(np.zeros(data.n_rows), value=False)[2]
+        far = plain.replace(margin=1.0).bind(everyone, n_jobs=bound.n_jobs)
+        return plain.bind(data, n_jobs=bound.n_jobs), 2.0 * far.evaluate(np.zeros(data.n_rows), value=False)[2]
 
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient per score, and the curvature of the bound."""
-        losses, gradient, _ = self.hinge.evaluate(scores, value)
-        return losses, gradient, self.bounds.copy()
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
+        """Those of the squared hinge, with the curvature of the bound."""
+        hinge, bends = bound.constants
+        losses, gradient, _ = hinge.evaluate(scores, value)
+        return losses, gradient, bends.copy()
 
 
 def _without_margins(data: RankingDataset) -> RankingDataset:

@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["Ramp"]
+
 
 @kernel
 def _phi(z, value, slope, curvature, height):  # type: ignore[no-untyped-def]
@@ -22,15 +24,13 @@ def _phi(z, value, slope, curvature, height):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
     # a ramp is the difference of two hinges
     margin, height = shape
-    value, gradient, curvature = out
-    hinge_sweep(lo, hi, offsets, scores, pairs, margin, False, out)
+    hinge_sweep(lo, hi, offsets, scores, pairs, margin, False, value, gradient, curvature)
     end = offsets[hi]
     less_value, less_gradient, less_curvature = np.zeros(hi), np.zeros(end), np.zeros(end)
-    less = less_value, less_gradient, less_curvature
-    hinge_sweep(lo, hi, offsets, scores, pairs, margin - height, False, less)
+    hinge_sweep(lo, hi, offsets, scores, pairs, margin - height, False, less_value, less_gradient, less_curvature)
     for q in range(lo, hi):
         value[q] = max(0.0, value[q] - less_value[q])
         for row in range(offsets[q], offsets[q + 1]):
@@ -65,12 +65,10 @@ class Ramp(PairLoss):
     """
 
     name: ClassVar[str] = "Ramp"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
-    paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"margin": 0.3, "height": 0.9}, {"normalize": True})
-    sweep = staticmethod(_sweep)
+    kernel = staticmethod(_sweep)
     phi = staticmethod(_phi)
 
     margin: float = 1.0

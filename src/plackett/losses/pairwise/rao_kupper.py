@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp, log1p
 from plackett.losses.pairwise._ties import TieLoss
 
+__all__ = ["RaoKupper"]
+
 
 @kernel(inline=True)
 def _softplus(x):  # type: ignore[no-untyped-def]
@@ -71,8 +73,6 @@ class RaoKupper(TieLoss):
     """
 
     name: ClassVar[str] = "RaoKupper"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
-    paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
     won = staticmethod(_won)
     tied = staticmethod(_tied)
     learns_from: ClassVar[str] = "documents"

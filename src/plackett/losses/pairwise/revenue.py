@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
+from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel
 from plackett._kernels.vector_math import exp, log1p
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
+
+__all__ = ["Revenue"]
 
 
 @kernel
@@ -38,7 +37,7 @@ def _revenue(lo, hi, offsets, scores, labels, weight, query_weight, value, gradi
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RevenueLoss(Loss):
+class Revenue(Loss):
     r"""Smooth bound of the revenue lost when paying ads are not on top; the label of an ad is what it paid.
 
     .. math:: L = \sum_j y_j \sum_{k \ne j} \log\big(1 + e^{s_k - s_j}\big)
@@ -52,7 +51,7 @@ class RevenueLoss(Loss):
     --------
     >>> import plackett as pk
     >>> data = pk.RankingDataset.from_arrays(None, [2.5, 0.0])
-    >>> round(float(RevenueLoss()(np.zeros(2), data) / np.log(2)), 4)  # 2.5 against one competitor
+    >>> round(float(Revenue()(np.zeros(2), data) / np.log(2)), 4)  # 2.5 against one competitor
     2.5
 
     References
@@ -61,23 +60,12 @@ class RevenueLoss(Loss):
     """
 
     name: ClassVar[str] = "Revenue"
-    _ids: ClassVar[tuple[str, ...]] = ("apps.ads.revenue",)
-    paper: ClassVar[str] = "Zhu, Wang, Yang, Wang, Yan, Hu, Chen 2009"
     approach: ClassVar[str] = "pairwise"
     convex: ClassVar[bool] = True
     learns_from: ClassVar[str] = "relevant documents"
+    kernel = staticmethod(_revenue)
+    rows_per_thread = PAIR_ROWS_PER_THREAD
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(data, n_jobs=n_jobs)
-
-
-class _Bound(BoundLoss):
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss per query, gradient and curvature per score."""
-        out = tuple(self._buffers())
-        known = self.data.labels, self.sample_weight, self.query_weight
-        over_queries(
-            _revenue, self.data.offsets, scores, *known, *out, n_jobs=self.n_jobs, rows_per_thread=PAIR_ROWS_PER_THREAD
-        )
-        return out  # type: ignore[return-value]
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Labels and weights."""
+        return bound.data.labels, bound.sample_weight, bound.query_weight

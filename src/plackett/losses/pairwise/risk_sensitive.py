@@ -11,92 +11,17 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
 from plackett.data.dense import dense
-from plackett.losses.base import BoundLoss
-from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
-from plackett.losses.pairwise.lambdas import Lambda
+from plackett.losses.base import BoundLoss, LossOnData
+from plackett.losses.pairwise._swapped_pairs import SwappedLambda, swap_sweep
+from plackett.measures.language import parse
 from plackett.measures.ranking import Scored
 from plackett.measures.swaps import swap
+
+__all__ = ["RiskSensitive"]
 
 #: Whether the additional weight depends on how far a query is from the baseline, and whether a swap is weighed by the
 #: change of the utility or by that weight alone.
 RISKS = {"urisk": (False, True), "saro": (True, True), "faro": (True, False)}
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class RiskSensitive(Lambda):
-    r"""Lambda gradient of a utility that penalises losses against a baseline.
-
-    .. math:: U = \sum_q u(M_q - B_q), \qquad u(d) = d \text{ if } d \ge 0 \text{ else } (1 + \alpha)\,d
-
-    :math:`M_q` is the measure of the current ranking of query q and :math:`B_q` that of a baseline. The weight of a
-    pair is the change of the utility when the two documents swap ranks,
-
-    ========  ======================================================================================================
-    risk      weight of a pair whose exchange changes M by δ, with :math:`d = M_q - B_q`
-    ========  ======================================================================================================
-    urisk     :math:`|u(d + \delta) - u(d)|`
-    saro      the same, with :math:`\alpha' = \alpha\,(1 - \Phi(d / s))` instead of α
-    faro      :math:`(1 + \alpha')\,|\delta|`
-    ========  ======================================================================================================
-
-    so that queries below the baseline, or about to fall below it, count more. The standard deviation s is that of
-    :math:`u(d)` over the queries before training, all scores being equal. With α = 0 it is `Lambda`. FARO only weighs
-    whole queries and is the mildest; as s grows with α, a large α does not make it stronger.
-
-    Parameters
-    ----------
-    baseline
-        The baseline ranking: index or name of a feature to rank by, ``"positions"`` (those of the dataset), or None
-        for a random order, whose expected measure counts.
-    alpha
-        Additional weight of losses, 0 or more.
-    risk
-        ``"urisk"``, or one of the two forms of TRisk, ``"saro"`` and ``"faro"``.
-    deviation
-        s; None estimates it from the data.
-    measure, truncation, sigma, normalize
-        As in `Lambda`.
-
-    References
-    ----------
-    Wang, Bennett, Collins-Thompson: Robust ranking models via risk-sensitive optimization. SIGIR 2012 (URisk).
-    Dinçer, Macdonald, Ounis: Hypothesis testing for the risk-sensitive evaluation of retrieval systems. SIGIR 2014
-    (TRisk, SARO, FARO).
-    """
-
-    name: ClassVar[str] = "RiskSensitive"
-    _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
-    paper: ClassVar[str] = "Dinçer, Macdonald, Ounis 2014"
-    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
-        {"normalize": False, "truncation": None, "alpha": 5.0},
-        {"measure": "AP", "risk": "saro", "alpha": 3.0, "sigma": 2.0},
-        {"measure": "RR", "risk": "faro", "normalize": False},
-        {"measure": "ARP", "normalize": False, "truncation": 2},
-    )
-
-    baseline: int | str | None = None
-    alpha: float = 1.0
-    risk: str = "urisk"
-    deviation: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.risk not in RISKS:
-            raise LossError(f"risk={self.risk!r}; give one of {', '.join(RISKS)}")
-        if not 0.0 <= self.alpha < np.inf:
-            raise LossError(f"alpha={self.alpha}; the additional weight of losses must be 0 or more")
-
-    def settle(self, data: RankingDataset) -> Self:
-        """The loss with the standard deviation of these data, for the forms that need it."""
-        if self.deviation is not None or not RISKS[self.risk][0]:
-            return self
-        gap = _Bound(self.replace(deviation=0.0), data, None).gap(np.zeros(data.n_rows))
-        utility = np.where(gap < 0.0, (1.0 + self.alpha) * gap, gap)
-        return self.replace(deviation=float(utility.std(ddof=1)) if utility.size > 1 else 0.0)
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The gradient on one dataset."""
-        return _Bound(self.settle(data), data, n_jobs)
 
 
 def _baseline_scores(baseline: int | str | None, data: RankingDataset) -> np.ndarray:
@@ -138,31 +63,102 @@ def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own)
     return sigma * size * doubt, doubt
 
 
-class _Bound(SwappedPairs):
-    sweep = staticmethod(swap_sweep(_pair))
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RiskSensitive(SwappedLambda):
+    r"""Lambda gradient of a utility that penalises losses against a baseline.
 
-    def __init__(self, loss: RiskSensitive, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(loss, data, n_jobs)
-        self.loss = loss
-        self.baseline = self._good(_baseline_scores(loss.baseline, data))
+    .. math:: U = \sum_q u(M_q - B_q), \qquad u(d) = d \text{ if } d \ge 0 \text{ else } (1 + \alpha)\,d
 
-    def _good(self, scores: np.ndarray) -> np.ndarray:
+    :math:`M_q` is the measure of the current ranking of query q and :math:`B_q` that of a baseline. The weight of a
+    pair is the change of the utility when the two documents swap ranks,
+
+    ========  ======================================================================================================
+    risk      weight of a pair whose exchange changes M by δ, with :math:`d = M_q - B_q`
+    ========  ======================================================================================================
+    urisk     :math:`|u(d + \delta) - u(d)|`
+    saro      the same, with :math:`\alpha' = \alpha\,(1 - \Phi(d / s))` instead of α
+    faro      :math:`(1 + \alpha')\,|\delta|`
+    ========  ======================================================================================================
+
+    so that queries below the baseline, or about to fall below it, count more. The standard deviation s is that of
+    :math:`u(d)` over the queries before training, all scores being equal. With α = 0 it is `Lambda`. FARO only weighs
+    whole queries and is the mildest; as s grows with α, a large α does not make it stronger.
+
+    Parameters
+    ----------
+    baseline
+        The baseline ranking: index or name of a feature to rank by, ``"positions"`` (those of the dataset), or None
+        for a random order, whose expected measure counts.
+    alpha
+        Additional weight of losses, 0 or more.
+    risk
+        ``"urisk"``, or one of the two forms of TRisk, ``"saro"`` and ``"faro"``.
+    deviation
+        s; None estimates it from the data.
+    measure, truncation, sigma, normalize
+        As in `Lambda`.
+
+    References
+    ----------
+    Dinçer, Macdonald, Ounis: Hypothesis testing for the risk-sensitive evaluation of retrieval systems. SIGIR 2014
+    (TRisk, SARO, FARO).
+    Wang, Bennett, Collins-Thompson: Robust ranking models via risk-sensitive optimization. SIGIR 2012 (URisk).
+    """
+
+    name: ClassVar[str] = "RiskSensitive"
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"normalize": False, "truncation": None, "alpha": 5.0},
+        {"measure": "AP", "risk": "saro", "alpha": 3.0, "sigma": 2.0},
+        {"measure": "RR", "risk": "faro", "normalize": False},
+        {"measure": "ARP", "normalize": False, "truncation": 2},
+    )
+    kernel = staticmethod(swap_sweep(_pair))
+
+    baseline: int | str | None = None
+    alpha: float = 1.0
+    risk: str = "urisk"
+    deviation: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.risk not in RISKS:
+            raise LossError(f"risk={self.risk!r}; give one of {', '.join(RISKS)}")
+        if not 0.0 <= self.alpha < np.inf:
+            raise LossError(f"alpha={self.alpha}; the additional weight of losses must be 0 or more")
+
+    def settle(self, data: RankingDataset) -> Self:
+        """The loss with the standard deviation of these data, for the forms that need it."""
+        if self.deviation is not None or not RISKS[self.risk][0]:
+            return self
+        bound = LossOnData(self, data, None)
+        gap = self._gap(bound, np.zeros(data.n_rows))
+        utility = np.where(gap < 0.0, (1.0 + self.alpha) * gap, gap)
+        return self.replace(deviation=float(utility.std(ddof=1)) if utility.size > 1 else 0.0)
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
+        """The gradient on one dataset."""
+        return LossOnData(self.settle(data), data, n_jobs)
+
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """As for the other lambdas, and the measure of each query's baseline."""
+        return *super().constants(bound), self._good(bound, _baseline_scores(self.baseline, bound.data))
+
+    def _good(self, bound: LossOnData, scores: np.ndarray) -> np.ndarray:
         """The measure of each query, larger is better."""
-        values = self.measure.per_query(Scored(self.data, scores, n_jobs=self.n_jobs))
-        return self.measure.worth(values)
+        measure = parse(self.measure)
+        return measure.worth(measure.per_query(Scored(bound.data, scores, n_jobs=bound.n_jobs)))
 
-    def gap(self, scores: np.ndarray) -> np.ndarray:
+    def _gap(self, bound: LossOnData, scores: np.ndarray) -> np.ndarray:
         """By how much each query is above the baseline; 0 where there is nothing to measure."""
-        return np.nan_to_num(self._good(scores) - self.baseline)
+        return np.nan_to_num(self._good(bound, scores) - bound.constants[-1])
 
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Gradient and curvature per score; zeros for the value, as there is none."""
         from scipy.special import ndtr
 
-        loss = self.loss
-        gap = self.gap(scores)
-        adaptive, by_utility = RISKS[loss.risk]
-        extra = np.full(gap.size, float(loss.alpha))
+        gap = self._gap(bound, scores)
+        adaptive, by_utility = RISKS[self.risk]
+        extra = np.full(gap.size, float(self.alpha))
         if adaptive:
-            extra *= 1.0 - ndtr(gap / loss.deviation if loss.deviation else np.zeros_like(gap))
-        return self.lambdas(scores, (gap, extra, by_utility))
+            extra *= 1.0 - ndtr(gap / self.deviation if self.deviation else np.zeros_like(gap))
+        return self.lambdas(bound, scores, (gap, extra, by_utility))

@@ -10,6 +10,8 @@ from plackett._kernels.kernel import kernel
 from plackett._kernels.vector_math import exp
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["Sigmoid"]
+
 
 @kernel
 def _phi(z, value, slope, curvature, sigma):  # type: ignore[no-untyped-def]
@@ -54,8 +56,6 @@ class Sigmoid(PairLoss):
     """
 
     name: ClassVar[str] = "Sigmoid"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
-    paper: ClassVar[str] = "Carvalho, Elsas, Cohen, Carbonell 2008"
     curvature: ClassVar[str] = "surrogate"
     _test_variants = ({"margin": 0.7}, {"normalize": True, "sigma": 5.0})
     phi = staticmethod(_phi)

@@ -9,6 +9,8 @@ from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._hinge_sweep import hinge_sweep
 from plackett.losses.pairwise.base import PairLoss
 
+__all__ = ["SquaredHinge"]
+
 
 @kernel
 def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
@@ -20,8 +22,8 @@ def _phi(z, value, slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, out):  # type: ignore[no-untyped-def]
-    hinge_sweep(lo, hi, offsets, scores, pairs, shape[0], True, out)
+def _sweep(lo, hi, offsets, scores, pairs, shape, want_value, value, gradient, curvature):  # type: ignore[no-untyped-def]
+    hinge_sweep(lo, hi, offsets, scores, pairs, shape[0], True, value, gradient, curvature)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -36,11 +38,9 @@ class SquaredHinge(PairLoss):
     """
 
     name: ClassVar[str] = "SquaredHinge"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pairwise",)
-    paper: ClassVar[str] = "Chapelle and Keerthi 2010"
     convex: ClassVar[bool] = True
     _test_variants = ({"margin": 0.3}, {"margin": 2.0, "normalize": True})
-    sweep = staticmethod(_sweep)
+    kernel = staticmethod(_sweep)
     phi = staticmethod(_phi)
 
     margin: float = 1.0

@@ -10,6 +10,8 @@ from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.losses.pairwise._ties import TieLoss
 
+__all__ = ["ThurstoneMosteller"]
+
 _ROOT_HALF = math.sqrt(0.5)
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 #: Below this many standard deviations Φ underflows, and its asymptotic series is exact to the last digits.
@@ -88,8 +90,6 @@ class ThurstoneMosteller(TieLoss):
     """
 
     name: ClassVar[str] = "ThurstoneMosteller"
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
-    paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
     won = staticmethod(_won)
     tied = staticmethod(_tied)
     learns_from: ClassVar[str] = "documents"

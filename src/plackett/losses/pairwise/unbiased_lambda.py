@@ -10,58 +10,11 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel
 from plackett.data.dataset import RankingDataset
-from plackett.losses.pairwise._swapped_pairs import SwappedPairs, swap_sweep
-from plackett.losses.pairwise.lambdas import Lambda
+from plackett.losses.base import LossOnData
+from plackett.losses.pairwise._swapped_pairs import SwappedLambda, swap_sweep
 from plackett.measures.swaps import swap
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class UnbiasedLambda(Lambda):
-    r"""Lambda gradient of clicks, corrected for position bias.
-
-    Labels are clicks (or amounts of them), and documents high up are clicked more because they are seen more. A pair of
-    a clicked document u, shown at position i, and a skipped one v, shown at position j, is divided by how much clicks
-    and skips at these positions are favoured:
-
-    .. math:: \lambda_{uv} = \frac{1}{t^+_i\,t^-_j} \cdot \frac{\sigma\,|\Delta M_{uv}|}{1 + e^{\sigma (s_u - s_v)}}
-
-    With biases of 1 it is `Lambda`. `plackett.rankers.UnbiasedLambdaMART` estimates them while it trains.
-
-    Parameters
-    ----------
-    click_bias, skip_bias
-        :math:`t^+` and :math:`t^-` of the positions 1, 2, … (``positions`` of the dataset), relative to the first;
-        further positions use the last value. If all are 1, the dataset needs no positions.
-    measure, truncation, sigma, normalize
-        As in `Lambda`.
-
-    References
-    ----------
-    Hu, Wang, Peng, Li: Unbiased LambdaMART: an unbiased pairwise learning-to-rank algorithm. WWW 2019.
-    """
-
-    name: ClassVar[str] = "UnbiasedLambda"
-    _ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
-    paper: ClassVar[str] = "Hu, Wang, Peng, Li 2019"
-    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
-        {"normalize": False, "truncation": 2, "sigma": 2.0},
-        {"measure": "AP", "normalize": False, "truncation": None},
-    )
-
-    click_bias: tuple[float, ...] = (1.0,)
-    skip_bias: tuple[float, ...] = (1.0,)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for field in ("click_bias", "skip_bias"):
-            bias = tuple(float(value) for value in np.asarray(getattr(self, field), np.float64).ravel())
-            if not bias or not all(0.0 < value < np.inf for value in bias):
-                raise LossError(f"{field}={getattr(self, field)!r}; give one positive number per position")
-            object.__setattr__(self, field, bias)
-
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundUnbiasedLambda:
-        """The gradient on one dataset."""
-        return BoundUnbiasedLambda(self, data, n_jobs)
+__all__ = ["UnbiasedLambda"]
 
 
 def clipped_positions(data: RankingDataset, n: int) -> np.ndarray:
@@ -88,14 +41,13 @@ def _pair(q, state, i, j, better, worse, right, apart, factor, near, sigma, own)
     return sigma * size * click_weight[better] * skip_weight[worse] * doubt, doubt
 
 
-class BoundUnbiasedLambda(SwappedPairs):
+class BoundUnbiasedLambda(LossOnData):
     """`UnbiasedLambda` on one dataset; `weigh` replaces the biases, and new ones are estimated from `costs`."""
 
-    sweep = staticmethod(swap_sweep(_pair))
+    loss: UnbiasedLambda
 
     def __init__(self, loss: UnbiasedLambda, data: RankingDataset, n_jobs: int | None) -> None:
         super().__init__(loss, data, n_jobs)
-        self.loss = loss
         self.weigh(np.array(loss.click_bias), np.array(loss.skip_bias))
 
     def weigh(self, click_bias: np.ndarray, skip_bias: np.ndarray) -> None:
@@ -114,6 +66,54 @@ class BoundUnbiasedLambda(SwappedPairs):
         other document alone.
         """
         click_cost, skip_cost = np.zeros(self.data.n_rows), np.zeros(self.data.n_rows)
-        out = self.lambdas(scores, (self.click_weight, self.skip_weight, click_cost, skip_cost))
+        out = self.loss.lambdas(self, scores, (self.click_weight, self.skip_weight, click_cost, skip_cost))
         by_row = self.query_weight[self.data.query_of_row]
         return *out, click_cost * by_row, skip_cost * by_row
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class UnbiasedLambda(SwappedLambda):
+    r"""Lambda gradient of clicks, corrected for position bias.
+
+    Labels are clicks (or amounts of them), and documents high up are clicked more because they are seen more. A pair of
+    a clicked document u, shown at position i, and a skipped one v, shown at position j, is divided by how much clicks
+    and skips at these positions are favoured:
+
+    .. math:: \lambda_{uv} = \frac{1}{t^+_i\,t^-_j} \cdot \frac{\sigma\,|\Delta M_{uv}|}{1 + e^{\sigma (s_u - s_v)}}
+
+    With biases of 1 it is `Lambda`. `plackett.rankers.UnbiasedLambdaMART` estimates them while it trains.
+
+    Parameters
+    ----------
+    click_bias, skip_bias
+        :math:`t^+` and :math:`t^-` of the positions 1, 2, … (``positions`` of the dataset), relative to the first;
+        further positions use the last value. If all are 1, the dataset needs no positions.
+    measure, truncation, sigma, normalize
+        As in `Lambda`.
+
+    References
+    ----------
+    Hu, Wang, Peng, Li: Unbiased LambdaMART: an unbiased pairwise learning-to-rank algorithm. WWW 2019.
+    """
+
+    name: ClassVar[str] = "UnbiasedLambda"
+    _test_variants: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"normalize": False, "truncation": 2, "sigma": 2.0},
+        {"measure": "AP", "normalize": False, "truncation": None},
+    )
+    kernel = staticmethod(swap_sweep(_pair))
+
+    click_bias: tuple[float, ...] = (1.0,)
+    skip_bias: tuple[float, ...] = (1.0,)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in ("click_bias", "skip_bias"):
+            bias = tuple(float(value) for value in np.asarray(getattr(self, field), np.float64).ravel())
+            if not bias or not all(0.0 < value < np.inf for value in bias):
+                raise LossError(f"{field}={getattr(self, field)!r}; give one positive number per position")
+            object.__setattr__(self, field, bias)
+
+    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundUnbiasedLambda:
+        """The gradient on one dataset."""
+        return BoundUnbiasedLambda(self, data, n_jobs)

@@ -10,12 +10,56 @@ import numpy as np
 from plackett._base.errors import LossError
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.randomness import mix
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, first_swaps
+from plackett.losses.base import Loss, LossOnData, first_swaps
 from plackett.losses.listwise._draws import score_key, unit
 from plackett.measures.language import parse
 from plackett.measures.ranking import Ranking, Scored
 from plackett.measures.swaps import new_state, swap
+
+__all__ = ["YetiRankLoss"]
+
+
+@kernel
+def _keys(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
+    for q in range(lo, hi):
+        r = slice(offsets[q], offsets[q + 1])
+        out[q] = score_key(labels[r], scores, rows[r], seed)
+
+
+@kernel
+def _perturb(lo, hi, offsets, scores, rows, keys, draw, noise, out):  # type: ignore[no-untyped-def]
+    """Scores with logistic noise."""
+    for q in range(lo, hi):
+        state = mix(keys[q] ^ draw)
+        for i in range(offsets[q], offsets[q + 1]):
+            state = mix(state)
+            r = unit(state)
+            out[rows[i]] = scores[rows[i]] + noise * np.log(r / (1.0 - r))
+
+
+@kernel
+def _neighbours(  # type: ignore[no-untyped-def]
+    lo, hi, offsets, scores, labels, weight, rows, state, query_weight, reach, scale, gradient, curvature
+):
+    """Add the pairs of neighbours of one order."""
+    for q in range(lo, hi):
+        for i in range(offsets[q], offsets[q + 1]):
+            for j in range(i + 1, min(i + 1 + reach, offsets[q + 1])):
+                u = rows[i]
+                v = rows[j]
+                size = weight[u] * weight[v] * query_weight[q] * scale
+                if size == 0.0 or labels[u] == labels[v]:
+                    continue
+                size *= swap(state, i, j)
+                if labels[u] < labels[v]:
+                    u, v = v, u
+                small = np.exp(-abs(scores[u] - scores[v]))
+                wrong = (small if scores[u] > scores[v] else 1.0) / (1.0 + small)
+                gradient[u] -= size * wrong
+                gradient[v] += size * wrong
+                bend = size * small / (1.0 + small) ** 2
+                curvature[u] += bend
+                curvature[v] += bend
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -67,7 +111,6 @@ class YetiRankLoss(Loss):
     """
 
     name: ClassVar[str] = "YetiRank"
-    _ids: ClassVar[tuple[str, ...]] = ()
     approach: ClassVar[str] = "pairwise"
     drawn: ClassVar[bool] = True
     _test_variants = (
@@ -75,7 +118,6 @@ class YetiRankLoss(Loss):
         {"measure": "nDCG"},
         {"measure": "AP", "n_neighbors": 3, "noise": 0.3, "n_permutations": 2},
     )
-    paper: ClassVar[str] = "Gulin, Kuralenok, Pavlov 2011"
     has_value: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     curvature: ClassVar[str] = "surrogate"
@@ -101,91 +143,38 @@ class YetiRankLoss(Loss):
         if not 0 < self.decay <= 1:
             raise LossError(f"{self.name}: decay={self.decay}; give a number above 0, up to 1")
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The gradient on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """The measure, and the weights of the documents."""
+        measure = None if self.measure is None else parse(self.measure)
+        if measure is not None:
+            first_swaps(bound.data, measure, str(self), bound.n_jobs)  # refuses labels whose gains are not finite
+        return measure, np.where(bound.data.labels >= 0, bound.sample_weight, 0.0)  # unjudged: in no pair
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: YetiRankLoss, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.measure = None if loss.measure is None else parse(loss.measure)
-        self.weight = np.where(data.labels >= 0, self.sample_weight, 0.0)  # unjudged: in no pair
-        if self.measure is not None:
-            first_swaps(data, self.measure, str(loss), n_jobs)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Gradient and curvature per score; zeros for the value, as there is none."""
-        out = self._buffers()
-        data, loss = self.data, self.loss
-        ranked = Scored(data, scores, n_jobs=self.n_jobs).ranking("optimistic")
+        out = bound.zeros()
+        data, n_jobs = bound.data, bound.n_jobs
+        measure, weight = bound.constants
+        ranked = Scored(data, scores, n_jobs=n_jobs).ranking("optimistic")
         keys = np.empty(data.n_queries, np.uint64)
-        seed = np.uint64(loss.random_state)
-        over_queries(_keys, data.offsets, scores, ranked.labels, ranked.rows, seed, keys, n_jobs=self.n_jobs)
+        seed = np.uint64(self.random_state)
+        over_queries(_keys, data.offsets, scores, ranked.labels, ranked.rows, seed, keys, n_jobs=n_jobs)
         noisy = np.empty(data.n_rows)
-        scale = 1.0 / loss.n_permutations
-        for draw in range(loss.n_permutations):
+        scale = 1.0 / self.n_permutations
+        for draw in range(self.n_permutations):
             start = np.uint64(draw)
-            over_queries(
-                _perturb, data.offsets, scores, ranked.rows, keys, start, loss.noise, noisy, n_jobs=self.n_jobs
-            )
-            ranking = Scored(data, noisy, n_jobs=self.n_jobs).ranking("stable")
-            state = self._state(ranking)
-            known = data.labels, self.weight, ranking.rows, state, self.query_weight, loss.n_neighbors, scale
-            over_queries(_neighbours, data.offsets, scores, *known, *out[1:], n_jobs=self.n_jobs)
+            over_queries(_perturb, data.offsets, scores, ranked.rows, keys, start, self.noise, noisy, n_jobs=n_jobs)
+            ranking = Scored(data, noisy, n_jobs=n_jobs).ranking("stable")
+            state = self._decaying(ranking) if measure is None else measure.swap_state(ranking)
+            known = data.labels, weight, ranking.rows, state, bound.query_weight, self.n_neighbors, scale
+            over_queries(_neighbours, data.offsets, scores, *known, *out[1:], n_jobs=n_jobs)
         return out
 
-    def _state(self, ranking: Ranking) -> np.ndarray:
-        """The state from which the weight of two neighbours is computed (`plackett.measures.swaps`)."""
-        if self.measure is not None:
-            return self.measure.swap_state(ranking)
+    def _decaying(self, ranking: Ranking) -> np.ndarray:
+        """The state (`plackett.measures.swaps`) by which a pair weighs the labels' difference, less with each rank."""
         state = new_state(ranking)
         first = np.repeat(ranking.offsets[:-1], np.diff(ranking.offsets))
         state[:, 0] = ranking.labels
-        state[:, 1] = self.loss.decay ** (np.arange(first.size) - first)
+        state[:, 1] = self.decay ** (np.arange(first.size) - first)
         state[:, 2], state[:, 3] = 1.0, 0.0
         return state
-
-
-@kernel
-def _keys(lo, hi, offsets, scores, labels, rows, seed, out):  # type: ignore[no-untyped-def]
-    for q in range(lo, hi):
-        r = slice(offsets[q], offsets[q + 1])
-        out[q] = score_key(labels[r], scores, rows[r], seed)
-
-
-@kernel
-def _perturb(lo, hi, offsets, scores, rows, keys, draw, noise, out):  # type: ignore[no-untyped-def]
-    """Scores with logistic noise."""
-    for q in range(lo, hi):
-        state = mix(keys[q] ^ draw)
-        for i in range(offsets[q], offsets[q + 1]):
-            state = mix(state)
-            r = unit(state)
-            out[rows[i]] = scores[rows[i]] + noise * np.log(r / (1.0 - r))
-
-
-@kernel
-def _neighbours(  # type: ignore[no-untyped-def]
-    lo, hi, offsets, scores, labels, weight, rows, state, query_weight, reach, scale, gradient, curvature
-):
-    """Add the pairs of neighbours of one order."""
-    for q in range(lo, hi):
-        for i in range(offsets[q], offsets[q + 1]):
-            for j in range(i + 1, min(i + 1 + reach, offsets[q + 1])):
-                u = rows[i]
-                v = rows[j]
-                size = weight[u] * weight[v] * query_weight[q] * scale
-                if size == 0.0 or labels[u] == labels[v]:
-                    continue
-                size *= swap(state, i, j)
-                if labels[u] < labels[v]:
-                    u, v = v, u
-                small = np.exp(-abs(scores[u] - scores[v]))
-                wrong = (small if scores[u] > scores[v] else 1.0) / (1.0 + small)
-                gradient[u] -= size * wrong
-                gradient[v] += size * wrong
-                bend = size * small / (1.0 + small) ** 2
-                curvature[u] += bend
-                curvature[v] += bend

@@ -19,8 +19,8 @@ def signs_and_weights(bound: BoundLoss, rel: float) -> tuple[np.ndarray, np.ndar
     return np.where(bound.data.labels >= rel, 1.0, -1.0), judged_weight(bound)
 
 
-def sum_by_query(data: RankingDataset, terms: np.ndarray, wanted: bool) -> np.ndarray:
-    """Sum of the terms of each query's documents; zeros if not wanted."""
-    if not wanted:
+def sum_by_query(data: RankingDataset, terms: np.ndarray | None) -> np.ndarray:
+    """Sum of the terms of each query's documents; zeros if there are none."""
+    if terms is None:
         return np.zeros(data.n_queries)
     return np.bincount(data.query_of_row, terms, data.n_queries)

@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from plackett.losses.pointwise.thresholds import ThresholdLoss
 
+__all__ = ["AllThresholdLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AllThresholdLoss(ThresholdLoss):
@@ -29,7 +31,5 @@ class AllThresholdLoss(ThresholdLoss):
     """
 
     name: ClassVar[str] = "AllThreshold"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.all_threshold",)
-    paper: ClassVar[str] = "Rennie and Srebro 2005"
     all_thresholds: ClassVar[bool] = True
     _test_variants = ({"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (0.5, 2.5), "penalty": "squared_hinge"})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pointwise._binary import signs_and_weights, sum_by_query
+
+__all__ = ["BinaryHinge"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,8 +38,6 @@ class BinaryHinge(Loss):
     """
 
     name: ClassVar[str] = "BinaryHinge"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
-    paper: ClassVar[str] = "Nallapati 2004"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
@@ -48,18 +47,13 @@ class BinaryHinge(Loss):
 
     rel: float = 1.0
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Sides and weights of the documents."""
+        return signs_and_weights(bound, self.rel)
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: BinaryHinge, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.side, self.weight = signs_and_weights(self, loss.rel)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and curvature per score, which is the weight where something is charged."""
-        miss = 1.0 - self.side * scores
-        violated = self.weight * (miss > 0.0)
-        return sum_by_query(self.data, violated * miss, value), -self.side * violated, violated
+        side, weight = bound.constants
+        miss = 1.0 - side * scores
+        violated = weight * (miss > 0.0)
+        return sum_by_query(bound.data, violated * miss if value else None), -side * violated, violated

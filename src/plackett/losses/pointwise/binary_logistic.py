@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
 from plackett.losses.pointwise._binary import signs_and_weights, sum_by_query
+
+__all__ = ["BinaryLogistic"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,8 +38,6 @@ class BinaryLogistic(Loss):
     """
 
     name: ClassVar[str] = "BinaryLogistic"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic",)
-    paper: ClassVar[str] = "Gey 1994"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
@@ -46,20 +45,15 @@ class BinaryLogistic(Loss):
 
     rel: float = 1.0
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Sides and weights of the documents."""
+        return signs_and_weights(bound, self.rel)
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: BinaryLogistic, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.side, self.weight = signs_and_weights(self, loss.rel)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and curvature per score."""
-        z = self.side * scores
+        side, weight = bound.constants
+        z = side * scores
         terms = np.logaddexp(0.0, -z)
         wrong = np.exp(-np.logaddexp(0.0, z))  # 1 / (1 + e^z)
-        losses = sum_by_query(self.data, self.weight * terms, value)
-        return losses, -self.side * self.weight * wrong, self.weight * wrong * np.exp(-terms)
+        losses = sum_by_query(bound.data, weight * terms if value else None)
+        return losses, -side * weight * wrong, weight * wrong * np.exp(-terms)

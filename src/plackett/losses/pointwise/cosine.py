@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
+
+__all__ = ["Cosine"]
 
 Top = Callable[[np.ndarray], np.ndarray]
 
@@ -64,8 +67,6 @@ class Cosine(Loss):
     """
 
     name: ClassVar[str] = "Cosine"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
-    paper: ClassVar[str] = "Qin et al. 2008"
     approach: ClassVar[str] = "pointwise"
     shift_invariant: ClassVar[bool] = False
     curvature: ClassVar[str] = "none"
@@ -82,39 +83,31 @@ class Cosine(Loss):
         """Whether the gradient is continuous: not at zero scores where φ is linear."""
         return self.transform != "linear"
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Weights, targets of length 1, and the weight of each query that has one."""
+        data, weight = bound.data, bound.sample_weight * (bound.data.labels >= 0)
+        target, _ = TRANSFORMS[self.transform](np.maximum(data.labels, 0.0), partial(_top, data, weight))
+        length = np.sqrt(np.bincount(data.query_of_row, weight * target**2, data.n_queries))
+        counts = length > 0.0
+        return weight, target / np.where(counts, length, 1.0)[data.query_of_row], counts
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: Cosine, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.transform = TRANSFORMS[loss.transform]
-        self.weight = self.sample_weight * (data.labels >= 0)
-        target, _ = self.transform(np.maximum(data.labels, 0.0), self._top)
-        length = np.sqrt(self._sums(target**2))
-        self.counts = length > 0.0
-        self.target = target / np.where(self.counts, length, 1.0)[data.query_of_row]
-
-    def _top(self, values: np.ndarray) -> np.ndarray:
-        """Largest value among the documents of each query that count, for each row."""
-        tops = np.full(self.data.n_queries, -np.inf)
-        np.maximum.at(tops, self.data.query_of_row, np.where(self.weight > 0, values, -np.inf))
-        # documents that do not count may lie above it; they are cut off, as their weight is 0
-        return np.maximum(tops[self.data.query_of_row], np.where(self.weight > 0, -np.inf, values))
-
-    def _sums(self, values: np.ndarray) -> np.ndarray:
-        return np.bincount(self.data.query_of_row, self.weight * values, self.data.n_queries)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and (no) curvature per score."""
-        query = self.data.query_of_row
-        moved, slope = self.transform(scores, self._top)
-        length = np.sqrt(self._sums(moved**2))
+        weight, target, counts = bound.constants
+        data, query = bound.data, bound.data.query_of_row
+        moved, slope = TRANSFORMS[self.transform](scores, partial(_top, data, weight))
+        length = np.sqrt(np.bincount(query, weight * moved**2, data.n_queries))
         safe = np.where(length > 0.0, length, 1.0)
         unit = moved / safe[query]
-        cosine = self._sums(self.target * unit)
-        scale = (-0.5 * self.query_weight * self.counts / safe)[query] * self.weight * slope
-        losses = 0.5 * self.query_weight * self.counts * (1.0 - cosine)
-        return losses, scale * (self.target - cosine[query] * unit), np.zeros_like(scores)
+        cosine = np.bincount(query, weight * (target * unit), data.n_queries)
+        scale = (-0.5 * bound.query_weight * counts / safe)[query] * weight * slope
+        losses = 0.5 * bound.query_weight * counts * (1.0 - cosine)
+        return losses, scale * (target - cosine[query] * unit), np.zeros_like(scores)
+
+
+def _top(data: RankingDataset, weight: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Largest value among the documents of each query that count, for each row."""
+    tops = np.full(data.n_queries, -np.inf)
+    np.maximum.at(tops, data.query_of_row, np.where(weight > 0, values, -np.inf))
+    # documents that do not count may lie above it; they are cut off, as their weight is 0
+    return np.maximum(tops[data.query_of_row], np.where(weight > 0, -np.inf, values))

@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
+from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.losses.pointwise._classes import check_n_classes, class_gains, classes_of
 from plackett.measures.gains import check_gain
+
+__all__ = ["Cumulative"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -43,8 +46,6 @@ class Cumulative(Loss):
     """
 
     name: ClassVar[str] = "Cumulative"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
-    paper: ClassVar[str] = "Li, Burges, Wu 2007"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
@@ -73,28 +74,25 @@ class Cumulative(Loss):
 
     def settle(self, data: RankingDataset) -> Cumulative:
         """The loss with the number of classes of the whole dataset."""
-        return self.replace(n_classes=self.bind(data).n_outputs + 1)
+        return self.replace(n_classes=self.n_outputs(data) + 1)
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def n_outputs(self, data: RankingDataset) -> int:
+        """One score for each question."""
+        return max(classes_of(self, data)[2] - 1, 2)
 
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Answers and weights."""
+        whole = classes_of(self, bound.data)[0]
+        target = (whole[:, None] > np.arange(bound.n_outputs)).astype(np.float64)
+        return target, judged_weight(bound)[:, None]
 
-class _Bound(BoundLoss):
-    def __init__(self, loss: Cumulative, data: RankingDataset, n_jobs: int | None) -> None:
-        whole, judged, classes = classes_of(loss, data)
-        super().__init__(data, n_jobs=n_jobs, n_outputs=max(classes - 1, 2))
-        self.weight = (data.row_weight * judged)[:, None]
-        self.target = (whole[:, None] > np.arange(self.n_outputs)).astype(np.float64)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and curvature per score."""
-        losses: np.ndarray = np.zeros(self.data.n_queries)
-        if value:
-            terms = self.weight * (np.logaddexp(0.0, scores) - self.target * scores)
-            losses = np.bincount(self.data.query_of_row, terms.sum(axis=1), self.data.n_queries)
+        target, weight = bound.constants
+        terms = (weight * (np.logaddexp(0.0, scores) - target * scores)).sum(axis=1) if value else None
+        losses = sum_by_query(bound.data, terms)
         probability = _sigmoid(scores)
-        return losses, self.weight * (probability - self.target), self.weight * probability * (1.0 - probability)
+        return losses, weight * (probability - target), weight * probability * (1.0 - probability)
 
 
 def _sigmoid(scores: np.ndarray) -> np.ndarray:

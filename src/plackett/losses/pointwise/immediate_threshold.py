@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from plackett.losses.pointwise.thresholds import ThresholdLoss
 
+__all__ = ["ImmediateThresholdLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ImmediateThresholdLoss(ThresholdLoss):
@@ -28,7 +30,5 @@ class ImmediateThresholdLoss(ThresholdLoss):
     """
 
     name: ClassVar[str] = "ImmediateThreshold"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
-    paper: ClassVar[str] = "Rennie and Srebro 2005"
     all_thresholds: ClassVar[bool] = False
     _test_variants = ({"cuts": (0.5, 1.5), "penalty": "hinge"}, {"cuts": (1.0,), "penalty": "square"})

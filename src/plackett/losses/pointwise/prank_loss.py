@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from plackett.losses.pointwise.thresholds import ThresholdLoss
 
+__all__ = ["PRankLoss"]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PRankLoss(ThresholdLoss):
@@ -30,8 +32,6 @@ class PRankLoss(ThresholdLoss):
     """
 
     name: ClassVar[str] = "PRank"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.prank_loss",)
-    paper: ClassVar[str] = "Crammer and Singer 2001"
     all_thresholds: ClassVar[bool] = True
     _test_variants = ({"cuts": (0.5, 1.5)},)
 

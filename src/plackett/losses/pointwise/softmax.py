@@ -9,9 +9,12 @@ import numpy as np
 
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss
+from plackett.losses.base import Loss, LossOnData
+from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.losses.pointwise._classes import check_n_classes, class_gains, classes_of
 from plackett.measures.gains import check_gain
+
+__all__ = ["Softmax"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,8 +38,6 @@ class Softmax(Loss):
     """
 
     name: ClassVar[str] = "Softmax"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.pointwise",)
-    paper: ClassVar[str] = "Li, Burges, Wu 2007"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
@@ -67,31 +68,26 @@ class Softmax(Loss):
 
     def settle(self, data: RankingDataset) -> Softmax:
         """The loss with the number of classes of the whole dataset."""
-        return self.replace(n_classes=self.bind(data).n_outputs)
+        return self.replace(n_classes=self.n_outputs(data))
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def n_outputs(self, data: RankingDataset) -> int:
+        """One score for each class."""
+        return max(classes_of(self, data)[2], 2)
 
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Targets and weights."""
+        whole, judged, _ = classes_of(self, bound.data)
+        target = np.zeros((bound.data.n_rows, bound.n_outputs))
+        target[np.flatnonzero(judged), whole[judged]] = 1.0
+        return target, judged_weight(bound)[:, None]
 
-class _Bound(BoundLoss):
-    def __init__(self, loss: Softmax, data: RankingDataset, n_jobs: int | None) -> None:
-        whole, judged, classes = classes_of(loss, data)
-        super().__init__(data, n_jobs=n_jobs, n_outputs=max(classes, 2))
-        self.gamma = loss.gamma
-        self.weight = (data.row_weight * judged)[:, None]
-        self.target = np.zeros((data.n_rows, self.n_outputs))
-        self.target[np.flatnonzero(judged), whole[judged]] = 1.0
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and curvature per score."""
+        target, weight = bound.constants
         shifted = self.gamma * (scores - scores.max(axis=1, keepdims=True))
         probability = np.exp(shifted)
         total = probability.sum(axis=1, keepdims=True)
         probability /= total
-        losses: np.ndarray = np.zeros(self.data.n_queries)
-        if value:
-            terms = self.weight[:, 0] * (np.log(total[:, 0]) - (shifted * self.target).sum(axis=1))
-            losses = np.bincount(self.data.query_of_row, terms, self.data.n_queries)
-        gradient = self.gamma * self.weight * (probability - self.target)
-        return losses, gradient, self.gamma**2 * self.weight * probability * (1.0 - probability)
+        terms = weight[:, 0] * (np.log(total[:, 0]) - (shifted * target).sum(axis=1)) if value else None
+        gradient = self.gamma * weight * (probability - target)
+        return sum_by_query(bound.data, terms), gradient, self.gamma**2 * weight * probability * (1.0 - probability)

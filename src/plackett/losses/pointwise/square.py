@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, DeviceForm, Loss, finite_gains
+from plackett.losses.base import DeviceForm, Loss, LossOnData, finite_gains
+from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.measures.gains import check_gain
+
+__all__ = ["Square"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -28,8 +30,6 @@ class Square(Loss):
     """
 
     name: ClassVar[str] = "Square"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression", "lecture.pointwise")
-    paper: ClassVar[str] = "Cossock and Zhang 2006"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
@@ -40,30 +40,22 @@ class Square(Loss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Targets and weights."""
+        return finite_gains(bound.data.labels, self.target, self.name), judged_weight(bound)
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: Square, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.target = finite_gains(data.labels, loss.target, loss.name)
-        self.weight = data.row_weight * (data.labels >= 0)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and curvature per score."""
-        miss = scores - self.target
-        gradient = self.weight * miss
-        losses: np.ndarray = np.zeros(self.data.n_queries)
-        if value:
-            losses = np.bincount(self.data.query_of_row, 0.5 * gradient * miss, self.data.n_queries)
-        return losses, gradient, self.weight.copy()
+        target, weight = bound.constants
+        miss = scores - target
+        gradient = weight * miss
+        losses = sum_by_query(bound.data, 0.5 * gradient * miss if value else None)
+        return losses, gradient, weight.copy()
 
-    def device_form(self) -> DeviceForm:
+    def device_form(self, bound: LossOnData) -> DeviceForm | None:
         """How an accelerator computes the gradient."""
-        weight = self.sample_weight * (self.data.labels >= 0)
-        return DeviceForm(_device_gradient, ((self.target, 0.0), (weight, 0.0)), self.query_weight)
+        weight = bound.sample_weight * (bound.data.labels >= 0)
+        return DeviceForm(_device_gradient, ((bound.constants[0], 0.0), (weight, 0.0)), bound.query_weight)
 
 
 def _device_gradient(torch: Any, scores: Any, target: Any, weight: Any) -> Any:

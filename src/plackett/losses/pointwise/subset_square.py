@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.measures.gains import check_gain
+
+__all__ = ["SubsetSquare"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -47,8 +48,6 @@ class SubsetSquare(Loss):
     """
 
     name: ClassVar[str] = "SubsetSquare"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
-    paper: ClassVar[str] = "Cossock and Zhang 2006"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
@@ -64,31 +63,25 @@ class SubsetSquare(Loss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Targets, and the weights of relevant documents and of others."""
+        labels, weight = bound.data.labels, judged_weight(bound)
+        relevant = np.where(labels >= self.rel, weight, 0.0)
+        others = self.over * np.where(labels < self.rel, weight, 0.0)
+        return finite_gains(labels, self.target, self.name), relevant, others
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: SubsetSquare, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.loss = loss
-        self.target = finite_gains(data.labels, loss.target, loss.name)
-        weight = judged_weight(self)
-        self.relevant = np.where(data.labels >= loss.rel, weight, 0.0)
-        self.others = loss.over * np.where(data.labels < loss.rel, weight, 0.0)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and curvature per score."""
-        query = self.data.query_of_row
-        miss = scores - self.target
-        excess = np.maximum(scores - self.loss.level, 0.0)
-        cost = self.others * excess**2
-        worst = np.zeros(self.data.n_queries)
+        target, relevant, others = bound.constants
+        query, n_queries = bound.data.query_of_row, bound.data.n_queries
+        miss = scores - target
+        excess = np.maximum(scores - self.level, 0.0)
+        cost = others * excess**2
+        worst = np.zeros(n_queries)
         np.maximum.at(worst, query, cost)
         paying = (cost == worst[query]) & (cost > 0.0)
-        share = self.others * paying / np.maximum(np.bincount(query, paying, self.data.n_queries), 1.0)[query]
-        losses = sum_by_query(self.data, 0.5 * self.relevant * miss**2, value)
+        share = others * paying / np.maximum(np.bincount(query, paying, n_queries), 1.0)[query]
+        losses = sum_by_query(bound.data, 0.5 * relevant * miss**2 if value else None)
         if value:
             losses += 0.5 * worst
-        return losses, self.relevant * miss + share * excess, self.relevant + share
+        return losses, relevant * miss + share * excess, relevant + share

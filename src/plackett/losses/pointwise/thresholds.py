@@ -12,7 +12,8 @@ from plackett._base.cached import cached_property
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
 from plackett.data.mapped import is_large, query_blocks, row_array
-from plackett.losses.base import BoundLoss, Loss, _ones
+from plackett.data.weights import given_or_ones
+from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pointwise.penalties import PENALTIES
 
 _MOST_GRADES = 256
@@ -94,7 +95,7 @@ class _Bound(BoundLoss):
 
     def __init__(self, loss: ThresholdLoss, data: RankingDataset, n_jobs: int | None) -> None:
         self.data, self.n_jobs, self.n_outputs = data, n_jobs, 1
-        self.query_weight = _ones(data.n_queries) if data.query_weight is None else data.query_weight
+        self.query_weight = given_or_ones(data.query_weight, data.n_queries)
         self.loss = loss
         self.phi = PENALTIES[loss.penalty].at
         self.cuts = _cuts(loss, data)

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from plackett.data.dataset import RankingDataset
-from plackett.losses.base import BoundLoss, Loss, finite_gains
+from plackett.losses.base import Loss, LossOnData, finite_gains
 from plackett.losses.pointwise._binary import judged_weight, sum_by_query
 from plackett.measures.gains import check_gain
+
+__all__ = ["WeightedSquare"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -40,8 +41,6 @@ class WeightedSquare(Loss):
     """
 
     name: ClassVar[str] = "WeightedSquare"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
-    paper: ClassVar[str] = "Cossock and Zhang 2006"
     approach: ClassVar[str] = "pointwise"
     convex: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
@@ -55,20 +54,15 @@ class WeightedSquare(Loss):
         object.__setattr__(self, "importance", check_gain(self.importance, self.name, "importance"))
         object.__setattr__(self, "target", check_gain(self.target, self.name, "target"))
 
-    def bind(self, data: RankingDataset, *, n_jobs: int | None = None) -> BoundLoss:
-        """The loss on one dataset."""
-        return _Bound(self, data, n_jobs)
+    def constants(self, bound: LossOnData) -> tuple[Any, ...]:
+        """Targets and weights."""
+        target = finite_gains(bound.data.labels, self.target, self.name)
+        importance = finite_gains(bound.data.labels, self.importance, self.name)
+        return target, judged_weight(bound) * (1.0 + self.strength * importance)
 
-
-class _Bound(BoundLoss):
-    def __init__(self, loss: WeightedSquare, data: RankingDataset, n_jobs: int | None) -> None:
-        super().__init__(data, n_jobs=n_jobs)
-        self.target = finite_gains(data.labels, loss.target, loss.name)
-        importance = finite_gains(data.labels, loss.importance, loss.name)
-        self.weight = judged_weight(self) * (1.0 + loss.strength * importance)
-
-    def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, bound: LossOnData, scores: np.ndarray, value: bool) -> tuple[Any, Any, Any]:
         """Loss per query, gradient and curvature per score."""
-        miss = scores - self.target
-        gradient = self.weight * miss
-        return sum_by_query(self.data, 0.5 * gradient * miss, value), gradient, self.weight.copy()
+        target, weight = bound.constants
+        miss = scores - target
+        gradient = weight * miss
+        return sum_by_query(bound.data, 0.5 * gradient * miss if value else None), gradient, weight.copy()

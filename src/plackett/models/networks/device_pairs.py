@@ -8,9 +8,8 @@ import numpy as np
 
 from plackett._kernels.torch_threads import load_torch
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import DeviceForm
+from plackett.losses.base import BoundLoss, DeviceForm
 from plackett.losses.pairwise._device import MOST_PAIRS
-from plackett.losses.pairwise.base import AllPairs
 from plackett.scorers.networks.blocks import rows_of
 
 
@@ -21,9 +20,9 @@ class DevicePairs:
     host only keep numbers per document. Computed in float32, like the network.
     """
 
-    def __init__(self, bound: AllPairs, device: Any, most_pairs: int = MOST_PAIRS) -> None:
+    def __init__(self, bound: BoundLoss, device: Any, most_pairs: int = MOST_PAIRS) -> None:
         form = bound.device_form()
-        assert form is not None
+        assert form is not None and form.pairs
         self.form, self.most_pairs = form, most_pairs
         self.tables = [_Table(form, bound.data, queries, device) for queries in _cut(bound.data.group, most_pairs)]
 

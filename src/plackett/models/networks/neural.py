@@ -19,6 +19,8 @@ from plackett.scorers.networks.features import FeatureMap
 from plackett.scorers.neural import NeuralScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["Neural"]
+
 
 @dataclass(kw_only=True, eq=False)
 class Neural:
@@ -82,6 +84,10 @@ class Neural:
     n_jobs
         Number of CPU threads, each with its own blocks of queries; None uses all cores.
 
+    References
+    ----------
+    Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender: Learning to rank using gradient descent. ICML 2005.
+
     Examples
     --------
     >>> import plackett as pk
@@ -93,11 +99,9 @@ class Neural:
     True
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("infra.two_layer_net", "models.multivariate")
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_epochs"
     search_space: ClassVar[SearchSpace] = {"learning_rate": Real(1e-3, 1e-1, log=True)}
-    paper: ClassVar[str] = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender 2005"
 
     architecture: str = "mlp"
     hidden: tuple[int, ...] | None = None

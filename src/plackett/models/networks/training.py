@@ -11,7 +11,6 @@ from plackett._base.errors import LossError
 from plackett._kernels.torch_threads import Spread, load_torch
 from plackett.data.dataset import RankingDataset
 from plackett.losses.base import BoundLoss, Loss
-from plackett.losses.pairwise.base import AllPairs
 from plackett.models.networks.device_pairs import DevicePairs
 from plackett.models.networks.graphs import GraphSteps, fits
 from plackett.scorers.networks.base import Network
@@ -85,7 +84,8 @@ class Training:
 
     def _placed(self, bound: BoundLoss) -> HostLoss | DevicePairs:
         """Where the loss of a block is evaluated."""
-        if self.device.type != "cpu" and isinstance(bound, AllPairs) and bound.loss.device_slope is not None:
+        form = None if self.device.type == "cpu" else bound.device_form()
+        if form is not None and form.pairs:
             return DevicePairs(bound, self.device)
         return HostLoss(bound, self.device)
 

@@ -23,6 +23,8 @@ from plackett.scorers.trees.text import join_trees
 from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["DropoutTrees"]
+
 #: Weights that a line search tries for the new tree.
 _STEPS = np.arange(1, 17) / 8.0
 #: Smallest difference that counts as an improvement.
@@ -108,13 +110,11 @@ class DropoutTrees(Trees):
 
     References
     ----------
-    Rashmi, Gilad-Bachrach: DART: dropouts meet multiple additive regression trees. AISTATS 2015.
     Lucchese, Nardini, Orlando, Perego, Trani: X-DART: blending dropout and pruning for efficient learning to rank.
     SIGIR 2017.
+    Rashmi, Gilad-Bachrach: DART: dropouts meet multiple additive regression trees. AISTATS 2015.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
-    paper: ClassVar[str] = "Lucchese, Nardini, Orlando, Perego, Trani 2017"
     search_space: ClassVar[SearchSpace] = {**Trees.search_space, "drop_rate": Real(0.01, 0.3, log=True)}
 
     drop_rate: float = 0.1

@@ -25,6 +25,8 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["Trees"]
+
 
 @dataclass(kw_only=True, eq=False)
 class Trees:
@@ -79,7 +81,6 @@ class Trees:
         Further parameters under LightGBM's own names; they override the above.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {

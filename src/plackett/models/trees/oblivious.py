@@ -20,6 +20,8 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import join_trees, new_head
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["Oblivious"]
+
 _MOST_LEVELS = 12
 
 
@@ -60,13 +62,11 @@ class Oblivious:
 
     References
     ----------
-    Kohavi: Bottom-up induction of oblivious read-once decision graphs. ECML 1994.
     Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto: Quality versus efficiency in document scoring with
     learning-to-rank models. Information Processing & Management 2016.
+    Kohavi: Bottom-up induction of oblivious read-once decision graphs. ECML 1994.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
-    paper: ClassVar[str] = "Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {

@@ -12,6 +12,8 @@ from plackett._base.errors import DataError
 from plackett.online.bandits.base import Bandit, admissible, checked_relevance
 from plackett.online.learners.base import Page, checked_clicks
 
+__all__ = ["RankedExploreCommit"]
+
 
 @dataclass(eq=False)
 class RankedExploreCommit(Bandit):
@@ -39,11 +41,13 @@ class RankedExploreCommit(Bandit):
         Bound on exploration: no page has a DCG below ``least`` of the highest, with ``relevance`` (of each document, by
         the model in production) as gains. Documents that would break the bound at a rank are not tried there, and
         the guarantee is about the lists within the bound. 0 means no bound.
+
+    References
+    ----------
+    Radlinski, Kleinberg, Joachims: Learning diverse rankings with multi-armed bandits. ICML 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.rec",)
     _changing: ClassVar[tuple[str, ...]] = ("committed", "_shown", "_clicks")
-    paper: ClassVar[str] = "Radlinski, Kleinberg, Joachims 2008"
 
     n_documents: int
     k: int = 5

@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks
 
+__all__ = ["LinearBandit"]
+
 
 @dataclass(eq=False)
 class LinearBandit(Bandit):
@@ -34,11 +36,14 @@ class LinearBandit(Bandit):
     least
         Bound on exploration: no page has a DCG below this share of that of the order by θᵀx, which is the gain (0 where
         it is negative). ``width`` is halved until a page is good enough. 0 means no bound, 1 no exploration.
+
+    References
+    ----------
+    Li, Chu, Langford, Schapire: A contextual-bandit approach to personalized news article recommendation. WWW 2010.
+    Zong et al.. 2016.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.rerank",)
     _changing: ClassVar[tuple[str, ...]] = ("inverse", "b")
-    paper: ClassVar[str] = "Li, Chu, Langford, Schapire 2010; Zong et al. 2016"
 
     n_features: int
     k: int = 10

@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.online.bandits.base import Bandit, admissible, checked_relevance
 from plackett.online.learners.base import Page, checked_clicks
 
+__all__ = ["RankedBandits"]
+
 
 def _exp3(bandit: RankedBandits, i: int, rng: np.random.Generator) -> tuple[int, float]:
     p = bandit.probabilities(i)
@@ -55,11 +57,13 @@ class RankedBandits(Bandit):
         Bound on exploration: no page has a DCG below ``least`` of the highest, with ``relevance`` (of each document, by
         the model in production) as gains. A proposal that would break the bound is replaced like one that is in the
         list already, so the guarantee is about the lists within the bound. 0 means no bound.
+
+    References
+    ----------
+    Radlinski, Kleinberg, Joachims: Learning diverse rankings with multi-armed bandits. ICML 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.rba",)
     _changing: ClassVar[tuple[str, ...]] = ("pulls", "wins", "_log_weights")
-    paper: ClassVar[str] = "Radlinski, Kleinberg, Joachims 2008"
 
     n_documents: int
     k: int = 5

@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.online.bandits.base import Bandit, checked_look, within
 from plackett.online.learners.base import Page, checked_clicks
 
+__all__ = ["TopKBandit"]
+
 
 @dataclass(eq=False)
 class TopKBandit(Bandit):
@@ -36,11 +38,15 @@ class TopKBandit(Bandit):
     least
         Bound on exploration: no page has a DCG below this share of that of the page without exploration, by the
         current estimates of attraction. 0 means no bound, 1 no exploration.
+
+    References
+    ----------
+    Kveton, Szepesvári, Wen, Ashkan: Cascading bandits: learning to rank in the cascade model. ICML 2015.
+    Lagrée, Vernade, Cappé. 2016.
+    Li et al.. 2019.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.rerank",)
     _changing: ClassVar[tuple[str, ...]] = ("clicks", "seen", "n_pages")
-    paper: ClassVar[str] = "Kveton, Szepesvári, Wen, Ashkan 2015; Lagrée, Vernade, Cappé 2016; Li et al. 2019"
 
     K: int = 10
     distance: int | None = None

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
+__all__ = ["Balanced"]
+
 
 @dataclass(frozen=True)
 class BalancedList(Interleaved):
@@ -38,6 +40,12 @@ class Balanced(Interleaving):
     ranker that has more clicked ones at the same depth wins. Simple, but not fair: with lists such as ``a b c d`` and
     ``b c d a``, random clicks prefer the second ranker. Prefer `TeamDraft` or `Optimised`.
 
+    References
+    ----------
+    Joachims. 2003.
+    Chapelle, Joachims, Radlinski, Yue: Large-scale validation and analysis of interleaved search evaluation. ACM
+    Transactions on Information Systems 2012.
+
     Examples
     --------
     >>> shown = Balanced().make([["a", "b", "c"], ["b", "d", "a"]], 3, Random(2))
@@ -45,9 +53,7 @@ class Balanced(Interleaving):
     (['b', 'a', 'd'], [0.0, 1.0])
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.interleave",)
     name: ClassVar[str] = "balanced"
-    paper: ClassVar[str] = "Joachims 2003; Chapelle, Joachims, Radlinski, Yue 2012"
 
     def make(self, lists: Sequence[Sequence[Hashable]], k: int, rng: Random) -> Interleaved:
         """Draw one list of at most k documents."""

@@ -60,7 +60,6 @@ class Interleaving:
     """Base of the ways of interleaving."""
 
     name: ClassVar[str]
-    _ids: ClassVar[tuple[str, ...]]
 
     def make(self, lists: Sequence[Sequence[Hashable]], k: int, rng: Random) -> Interleaved:
         """Draw one list of at most k documents."""

@@ -17,12 +17,13 @@ import numpy as np
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._files.atomic import replacing
 from plackett._files.checks import check_regular
-from plackett._names.provenance import fulfils
 from plackett.data.trec import as_run
 from plackett.online._known import id_number
 from plackett.online.interleaving.base import Interleaved, Interleaving
 from plackett.online.interleaving.interleave import find_interleaving, interleave
 from plackett.online.sequential import mean_sequence, sign_sequence
+
+__all__ = ["score_events", "write_lists"]
 
 #: Ways of interleaving for which the sign of the credit is fair; for the others the mean credit is tested.
 _BY_SIGN = ("team-draft", "balanced")
@@ -72,7 +73,6 @@ class InterleavingScore:
         return asdict(self) | {"rows": [dict(zip(names, row, strict=True)) for row in self.rows], "advice": self.advice}
 
 
-@fulfils("online.interleave")
 def write_lists(
     runs: Mapping[str, Any],
     out: str | os.PathLike[str],
@@ -159,7 +159,6 @@ def _rankings(run: Any) -> dict[str, list[str]]:
     return rankings
 
 
-@fulfils("online.interleave")
 def score_events(
     events: str | os.PathLike[str], shown: str | os.PathLike[str] | None = None, *, alpha: float = 0.05
 ) -> InterleavingScore:

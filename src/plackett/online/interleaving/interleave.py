@@ -12,7 +12,6 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._names.nearest import plain
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.estimators import scores_of
 from plackett.online.interleaving.balanced import Balanced
@@ -20,6 +19,8 @@ from plackett.online.interleaving.base import Interleaved, Interleaving
 from plackett.online.interleaving.optimised import Optimised
 from plackett.online.interleaving.probabilistic import Probabilistic
 from plackett.online.interleaving.team_draft import TeamDraft
+
+__all__ = ["interleave"]
 
 METHODS: dict[str, Interleaving] = {each.name: each() for each in (TeamDraft, Balanced, Probabilistic, Optimised)}
 _BY_PLAIN_NAME = {plain(name): each for name, each in METHODS.items()}
@@ -34,7 +35,6 @@ def find_interleaving(method: str | Interleaving) -> Interleaving:
     return _BY_PLAIN_NAME[plain(method)]
 
 
-@fulfils("online.interleave")
 def interleave(
     lists: Sequence[Any],
     *,

@@ -13,9 +13,11 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
+__all__ = ["Optimised"]
+
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class InterleavingPlan:
     """The lists that `Optimised` may show for some rankings, with the probability of each.
 
     Attributes
@@ -55,6 +57,11 @@ class Optimised(Interleaving):
     most_lists
         Lists to choose among; where more are possible, this many are drawn (always the case for many rankers).
 
+    References
+    ----------
+    Radlinski, Craswell: Optimized interleaving for online retrieval evaluation. WSDM 2013.
+    Schuth, Sietsma, Whiteson, Lefortier, de Rijke: Multileaved comparisons for fast online evaluation. CIKM 2014.
+
     Examples
     --------
     >>> shown = Optimised().make([["a", "b", "c"], ["b", "c", "a"]], 3, Random(1))
@@ -62,9 +69,7 @@ class Optimised(Interleaving):
     ['a', 'b', 'c']
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.interleave",)
     name: ClassVar[str] = "optimised"
-    paper: ClassVar[str] = "Radlinski, Craswell 2013; Schuth, Sietsma, Whiteson, Lefortier, de Rijke 2014"
 
     credit: str = "inverse"
     most_lists: int = 256
@@ -84,7 +89,7 @@ class Optimised(Interleaving):
         row = plan.lists[int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))]
         return Interleaved([pool[i] for i in row], (plan.credit[row] - plan.residual).tolist())
 
-    def plan(self, lists: Sequence[Sequence[Hashable]], k: int) -> Plan:
+    def plan(self, lists: Sequence[Sequence[Hashable]], k: int) -> InterleavingPlan:
         """The lists with their probabilities."""
         number: dict[Any, int] = {}
         coded = tuple(tuple(number.setdefault(d, len(number)) for d in each) for each in lists)
@@ -103,9 +108,11 @@ _CREDITS = {"inverse": _inverse, "linear": _linear}
 
 
 @lru_cache(maxsize=4096)
-def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) -> Plan:
+def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) -> InterleavingPlan:
     if not any(lists):
-        return Plan(np.zeros((1, 0), np.int64), np.ones(1), np.zeros((0, len(lists))), np.zeros((0, len(lists))))
+        return InterleavingPlan(
+            np.zeros((1, 0), np.int64), np.ones(1), np.zeros((0, len(lists))), np.zeros((0, len(lists)))
+        )
     n, m = 1 + max((max(each, default=-1) for each in lists), default=-1), len(lists)
     rank = np.empty((n, m))
     for ranker, each in enumerate(lists):
@@ -121,7 +128,7 @@ def _plan(lists: tuple[tuple[int, ...], ...], k: int, credit: str, most: int) ->
     mean = np.einsum("lkm,k->lm", by_rank, look)
     gain = (np.einsum("lkm,k->lm", by_rank**2, look) - mean**2).sum(axis=1)
     probability = _solve(by_rank.reshape(len(allowed), -1).T, gain)
-    return Plan(allowed, probability, worth, np.einsum("l,lkm->km", probability, by_rank))
+    return InterleavingPlan(allowed, probability, worth, np.einsum("l,lkm->km", probability, by_rank))
 
 
 def list_choices(lists: tuple[tuple[int, ...], ...], k: int, most: int) -> list[tuple[int, ...]]:

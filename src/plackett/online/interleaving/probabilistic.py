@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 from plackett._base.errors import DataError
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
+__all__ = ["Probabilistic"]
+
 #: Every document can be drawn, however steeply the probability falls.
 _LEAST = 1e-200
 
@@ -32,6 +34,11 @@ class Probabilistic(Interleaving):
     tau
         How steeply the probability falls with the rank.
 
+    References
+    ----------
+    Hofmann, Whiteson, de Rijke: A probabilistic method for inferring preferences from clicks. CIKM 2011.
+    Schuth et al.: Probabilistic multileave for online retrieval evaluation. SIGIR 2015.
+
     Examples
     --------
     >>> shown = Probabilistic().make([["a", "b", "c"], ["b", "d", "a"]], 3, Random(2))
@@ -39,9 +46,7 @@ class Probabilistic(Interleaving):
     (['d', 'a', 'b'], [0.111, 0.889])
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.interleave",)
     name: ClassVar[str] = "probabilistic"
-    paper: ClassVar[str] = "Hofmann, Whiteson, de Rijke 2011; Schuth et al. 2015"
 
     tau: float = 3.0
 

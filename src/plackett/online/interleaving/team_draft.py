@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from plackett.online.interleaving.base import Interleaved, Interleaving
 
+__all__ = ["TeamDraft"]
+
 
 @dataclass(frozen=True)
 class TeamDraft(Interleaving):
@@ -19,6 +21,11 @@ class TeamDraft(Interleaving):
     Once a list may be too short for the next round, whatever the orders before, the rest is filled up in the same way
     but earns no credit: otherwise longer lists would win.
 
+    References
+    ----------
+    Radlinski, Kurup, Joachims: How does clickthrough data reflect retrieval quality? CIKM 2008.
+    Schuth, Sietsma, Whiteson, Lefortier, de Rijke: Multileaved comparisons for fast online evaluation. CIKM 2014.
+
     Examples
     --------
     >>> shown = TeamDraft().make([["a", "b", "c"], ["b", "d", "a"]], 3, Random(2))
@@ -28,9 +35,7 @@ class TeamDraft(Interleaving):
     [1.0, 0.0]
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.interleave",)
     name: ClassVar[str] = "team-draft"
-    paper: ClassVar[str] = "Radlinski, Kurup, Joachims 2008; Schuth, Sietsma, Whiteson, Lefortier, de Rijke 2014"
 
     def make(self, lists: Sequence[Sequence[Hashable]], k: int, rng: Random) -> Interleaved:
         """Draw one list of at most k documents."""

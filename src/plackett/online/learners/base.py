@@ -10,6 +10,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.online._lists import scores_of
 
+__all__ = ["OnlineLearner"]
+
 
 @dataclass(frozen=True, eq=False)
 class Page:
@@ -66,7 +68,6 @@ class OnlineLearner:
         Seed.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     _show: ClassVar[Any]
     _learn: ClassVar[Any]
     _score: ClassVar[Any] = scores_of

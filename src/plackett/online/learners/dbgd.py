@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett.online._lists import best_first, normal, page_quality, scores_of, uniform
 from plackett.online.learners.base import OnlineLearner
 
+__all__ = ["DBGD"]
+
 #: Rows of the memory: the number of candidates, then of directions that lost; row 0 holds the row to write next.
 _FIRST = 1
 #: Distances of the candidates that are tried before the current order is shown; each is half of the one before.
@@ -165,6 +167,12 @@ class DBGD(OnlineLearner):
         Project steps onto the span of the features of the documents that were seen: the rest of a direction did not
         contribute to the win.
 
+    References
+    ----------
+    Yue, Joachims: Interactively optimizing information retrieval systems as a dueling bandits problem. ICML 2009.
+    Schuth et al.: Multileave gradient descent for fast online learning to rank. WSDM 2016 (multileave).
+    Wang et al. 2018 (null space),. 2019 (projected).
+
     Examples
     --------
     >>> learner = DBGD(n_features=2, n_candidates=4, random_state=1)
@@ -176,10 +184,6 @@ class DBGD(OnlineLearner):
     np.int64(1)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.dbgd",)
-    paper: ClassVar[str] = (
-        "Yue, Joachims 2009; Schuth et al. 2016 (multileave); Wang et al. 2018 (null space), 2019 (projected)"
-    )
     _show: ClassVar[Any] = show_dbgd
     _learn: ClassVar[Any] = learn_dbgd
 

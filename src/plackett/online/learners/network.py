@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel, kernel_from
 from plackett.online._lists import logistic
 from plackett.online.learners.pdgd import DrawnPages, learn_pairs, show_drawn
 
+__all__ = ["NetworkPDGD"]
+
 
 @kernel
 def _layer(w, x, hidden, out):  # type: ignore[no-untyped-def]
@@ -75,6 +77,10 @@ class NetworkPDGD(DrawnPages):
     hidden
         Units in the layer.
 
+    References
+    ----------
+    Oosterhuis, de Rijke: Differentiable unbiased online learning to rank. CIKM 2018.
+
     Examples
     --------
     Users want documents in the middle of the range, which no linear score can put first:
@@ -88,8 +94,6 @@ class NetworkPDGD(DrawnPages):
     np.int64(1)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.pdgd",)
-    paper: ClassVar[str] = "Oosterhuis, de Rijke 2018"
     _show: ClassVar[Any] = kernel_from(show_drawn, score=score_network)
     _learn: ClassVar[Any] = kernel_from(learn_pairs, score=score_network, follow=follow_network)
     _score: ClassVar[Any] = score_network

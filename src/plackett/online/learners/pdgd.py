@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel, kernel_from
 from plackett.online._lists import best_first, draw_list, logistic, page_quality, scores_of
 from plackett.online.learners.base import OnlineLearner
 
+__all__ = ["PDGD"]
+
 #: Lists drawn before the current order is shown, if lists must not be worse than a bound.
 _TRIES = 20
 
@@ -137,6 +139,10 @@ class PDGD(DrawnPages):
     pair whose swapped list is not good enough, since P(R*) is 0. After 20 lists the current order is shown, and nothing
     is learned from the page, since it was not drawn.
 
+    References
+    ----------
+    Oosterhuis, de Rijke: Differentiable unbiased online learning to rank. CIKM 2018.
+
     Examples
     --------
     >>> learner = PDGD(n_features=2, random_state=1)
@@ -148,7 +154,5 @@ class PDGD(DrawnPages):
     np.int64(1)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("online.pdgd",)
-    paper: ClassVar[str] = "Oosterhuis, de Rijke 2018"
     _show: ClassVar[Any] = show_pdgd
     _learn: ClassVar[Any] = learn_pdgd

@@ -11,6 +11,8 @@ from plackett._kernels.kernel import kernel
 from plackett.online._lists import best_first, scores_of
 from plackett.online.learners.base import OnlineLearner
 
+__all__ = ["ClickPerceptron"]
+
 
 @kernel
 def show_perceptron(w, memory, X, rows, n, k, parameters, state, work, order, team):  # type: ignore[no-untyped-def]
@@ -53,6 +55,10 @@ class ClickPerceptron(OnlineLearner):
     margin
         Score difference above which a pair is left alone.
 
+    References
+    ----------
+    Ciaramita, Murdock, Plachouras. 2008.
+
     Examples
     --------
     >>> learner = ClickPerceptron(n_features=2)
@@ -62,8 +68,6 @@ class ClickPerceptron(OnlineLearner):
     [-0.1, 0.1]
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("apps.ads.online",)
-    paper: ClassVar[str] = "Ciaramita, Murdock, Plachouras 2008"
     _show: ClassVar[Any] = show_perceptron
     _learn: ClassVar[Any] = learn_perceptron
 

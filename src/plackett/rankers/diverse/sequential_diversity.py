@@ -25,6 +25,8 @@ from plackett.scorers.relations.lookup import relation_of
 from plackett.scorers.sequential_diversity import NOVELTY, Near, SequentialDiversityScorer, decoded, similarities
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["SequentialDiversity"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequentialDiversity(Ranker):
@@ -76,8 +78,6 @@ class SequentialDiversity(Ranker):
     Zhu, Lan, Guo, Cheng, Niu: Learning for search result diversification. SIGIR 2014.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.sequential", "conv.diversity")
-    paper: ClassVar[str] = "Zhu, Lan, Guo, Cheng, Niu 2014"
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-3, 1.0, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=3), "max_iter": 25}
@@ -111,7 +111,7 @@ class SequentialDiversity(Ranker):
         if self.base is not None:
             member = clone(base_ranker(self.base))
             member.n_jobs, member.verbose = self.n_jobs, False
-            if member.train_on(data, monitor.valid).interrupted:
+            if member.fit_prepared(data, monitor.valid).interrupted:
                 raise KeyboardInterrupt
         table = _table(member, data)
         if member is None:

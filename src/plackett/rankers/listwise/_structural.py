@@ -27,7 +27,7 @@ Violations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
-class Lists:
+class TrainingLists:
     """The documents used for training, by list, and the share of each list in the risk."""
 
     X: Any
@@ -36,7 +36,7 @@ class Lists:
     share: np.ndarray
 
     @classmethod
-    def of(cls, data: RankingDataset) -> Lists:
+    def of(cls, data: RankingDataset) -> TrainingLists:
         """The judged documents with non-zero weight; their mean weight is the weight of the list."""
         rows = rows_where(data, used)
         lengths = per_query(data, lambda part: np.bincount(part.query_of_row[used(part)], minlength=part.n_queries))
@@ -48,10 +48,10 @@ class Lists:
         offsets = np.concatenate(([0], np.cumsum(lengths.astype(np.int64))))
         return cls(X, values_at(data.labels, rows, data.X), offsets, share)
 
-    def part(self, lo: int, hi: int) -> Lists:
+    def part(self, lo: int, hi: int) -> TrainingLists:
         """Some lists that follow each other."""
         rows = slice(self.offsets[lo], self.offsets[hi])
-        return Lists(self.X[rows], self.labels[rows], self.offsets[lo : hi + 1] - rows.start, self.share[lo:hi])
+        return TrainingLists(self.X[rows], self.labels[rows], self.offsets[lo : hi + 1] - rows.start, self.share[lo:hi])
 
     @property
     def longest(self) -> int:
@@ -77,7 +77,7 @@ def _total_weight(data: RankingDataset) -> np.ndarray:
     return np.bincount(data.query_of_row[rows], weight, data.n_queries)
 
 
-class Problem:
+class StructuralProblem:
     """The risk of weights for scaled features.
 
     Parameters
@@ -89,7 +89,9 @@ class Problem:
         each block of lists.
     """
 
-    def __init__(self, lists: Lists, violations: Callable[[Lists], Any], standardize: bool, n_jobs: int | None) -> None:
+    def __init__(
+        self, lists: TrainingLists, violations: Callable[[TrainingLists], Any], standardize: bool, n_jobs: int | None
+    ) -> None:
         self.lists, self.n_jobs = lists, n_jobs
         self.violations = violations
         self.blocks = list(query_blocks(lists.offsets)) if is_large(lists.X) else [(0, lists.share.size)]
@@ -107,7 +109,7 @@ class Problem:
         """Score of each document; overwritten by the next call."""
         return table_times(self.lists.X, (weights / self.scale)[:, None], self.n_jobs, self.score_buffer[:, None])[:, 0]
 
-    def parts(self) -> Iterator[tuple[slice, slice, Lists, Any]]:
+    def parts(self) -> Iterator[tuple[slice, slice, TrainingLists, Any]]:
         """Blocks of lists: their numbers, those of their rows, the lists and the search for violations."""
         for lo, hi in self.blocks:
             part = self.lists if self.made is not None else self.lists.part(lo, hi)
@@ -158,14 +160,14 @@ class StructuralSVM(Ranker):
     max_iter: int = 1000
     standardize: bool = True
 
-    def _check(self, lists: Lists) -> None:
+    def _check(self, lists: TrainingLists) -> None:
         """Reject settings that do not fit the labels."""
 
-    def _violations(self, lists: Lists) -> Any:
+    def _violations(self, lists: TrainingLists) -> Any:
         """The search for the most violated rankings: `Violations`, or whatever `_solve` and `_risk` call."""
         raise NotImplementedError
 
-    def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:
+    def _solve(self, problem: StructuralProblem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:
         """Weights, objective, bound, gap and number of rounds."""
         return minimise(
             problem.risk,
@@ -176,7 +178,7 @@ class StructuralSVM(Ranker):
             monitor_step=step,
         )
 
-    def _risk(self, problem: Problem, weights: np.ndarray) -> float:
+    def _risk(self, problem: StructuralProblem, weights: np.ndarray) -> float:
         """Mean loss of the lists."""
         return problem.risk(weights)[0]
 
@@ -186,9 +188,9 @@ class StructuralSVM(Ranker):
 
     def _fit(self, data: RankingDataset, monitor: Monitor) -> None:
         check_settings(self.C, self.tol, self.max_iter)
-        lists = Lists.of(data)
+        lists = TrainingLists.of(data)
         self._check(lists)
-        problem = Problem(lists, self._violations, self.standardize, self.n_jobs)
+        problem = StructuralProblem(lists, self._violations, self.standardize, self.n_jobs)
         name = type(self).__name__
 
         def scorer(weights: np.ndarray) -> LinearScorer:

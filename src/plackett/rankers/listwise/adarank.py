@@ -20,6 +20,8 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.measure_objective import MeasureObjective
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["AdaRank"]
+
 #: A weak ranker that is perfect on all queries, or wrong on all, would have an infinite coefficient.
 _LEAST_LOSS = 1e-6
 
@@ -76,8 +78,6 @@ class AdaRank(Ranker):
     Xu, Li: AdaRank: a boosting algorithm for information retrieval. SIGIR 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.adarank",)
-    paper: ClassVar[str] = "Xu, Li 2007"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_estimators"
     search_space: ClassVar[SearchSpace] = {"max_repeats": Integer(1, 10), "measure": ("AP", "nDCG", "nDCG@10")}

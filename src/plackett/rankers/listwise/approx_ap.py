@@ -11,6 +11,8 @@ from plackett.losses.listwise.approx_ap import ApproxAPLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["ApproxAP"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ApproxAP(GradientTrained, Linear):
@@ -40,8 +42,6 @@ class ApproxAP(GradientTrained, Linear):
     Information Retrieval 2010.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxmap",)
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "steepness": Real(1.0, 100.0, log=True)}
 
     steepness: float = 1.0

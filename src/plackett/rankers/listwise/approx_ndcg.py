@@ -11,6 +11,8 @@ from plackett.losses.listwise.approx_ndcg import ApproxNDCGLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["ApproxNDCG"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ApproxNDCG(GradientTrained, Linear):
@@ -38,8 +40,6 @@ class ApproxNDCG(GradientTrained, Linear):
     Information Retrieval 2010.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.approxndcg",)
-    paper: ClassVar[str] = "Qin, Liu, Li 2010"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "steepness": Real(1.0, 100.0, log=True)}
 
     steepness: float = 10.0

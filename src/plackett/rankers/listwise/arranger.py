@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.rankers.listwise._evolved import Evolved
+
+__all__ = ["ARRANGER"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -31,9 +33,6 @@ class ARRANGER(Evolved):
     Fan, Fox, Pathak, Wu: The effects of fitness functions on genetic programming-based ranking discovery for web
     search. Journal of the American Society for Information Science and Technology 2004.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
-    paper: ClassVar[str] = "Fan, Gordon, Pathak 2004; Fan, Fox, Pathak, Wu 2004"
 
     measure: Any = "RBP(p=0.982)"
     functions: tuple[str, ...] = ("+", "*", "/", "log")

@@ -13,6 +13,8 @@ from plackett.models.linear import Linear
 from plackett.models.pair_potentials import PairPotentials
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["BoltzRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BoltzRank(GradientTrained, Linear):
@@ -55,8 +57,6 @@ class BoltzRank(GradientTrained, Linear):
     """
 
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"pair_units": 2},)
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.boltzrank",)
-    paper: ClassVar[str] = "Volkovs, Zemel 2009"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "mix": Real(0.0, 1.0)}
 
     pair_units: int = 0

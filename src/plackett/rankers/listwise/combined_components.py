@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett._base.errors import DataError
 from plackett.rankers.listwise._evolved import Evolved
 from plackett.scorers.formulas.program import Program
 from plackett.solvers.formulas.text import from_text
+
+__all__ = ["CombinedComponents"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -39,9 +40,6 @@ class CombinedComponents(Evolved):
     de Almeida, Gonçalves, Cristo, Calado: A combined component approach for finding collection-adapted ranking
     functions based on genetic programming. SIGIR 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
-    paper: ClassVar[str] = "de Almeida, Gonçalves, Cristo, Calado 2007"
 
     components: tuple[str, ...] | None = None
     functions: tuple[str, ...] = ("+", "*", "/", "log")

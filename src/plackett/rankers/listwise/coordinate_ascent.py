@@ -9,6 +9,8 @@ from plackett._base.search_space import SearchSpace
 from plackett.rankers.listwise._searched import Searched
 from plackett.solvers.search.coordinate import Coordinate
 
+__all__ = ["CoordinateAscent"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CoordinateAscent(Searched):
@@ -56,8 +58,6 @@ class CoordinateAscent(Searched):
     Metzler, Croft: Linear feature-based models for information retrieval. Information Retrieval 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.direct_maximization",)
-    paper: ClassVar[str] = "Metzler, Croft 2007"
     search_space: ClassVar[SearchSpace] = {"tol": (1e-2, 1e-3, 1e-4), "measure": ("nDCG", "nDCG@10", "AP")}
 
     line_search: str = "auto"

@@ -15,6 +15,8 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.stagewise import StagewiseScorer, feature_lists
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["CPSRanker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CPSRanker(Ranker):
@@ -44,8 +46,6 @@ class CPSRanker(Ranker):
     Qin, Geng, Liu: A new probabilistic model for rank aggregation. NIPS 2010.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("aggregate.cps",)
-    paper: ClassVar[str] = "Qin, Geng, Liu 2010"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}

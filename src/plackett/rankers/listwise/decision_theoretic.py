@@ -16,6 +16,8 @@ from plackett.scorers.expected_utility import ExpectedUtilityScorer
 from plackett.solvers.moment_matching import probit_posterior_steps
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["DecisionTheoretic"]
+
 #: Largest number of trials: the expected utility sums over all labels.
 _MOST_TRIALS = 1000
 
@@ -58,8 +60,6 @@ class DecisionTheoretic(Ranker):
     2001.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.decision_theoretic", "opt.moment_matching")
-    paper: ClassVar[str] = "Zoeter, Taylor, Snelson, Guiver, Craswell, Szummer 2008"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {

@@ -11,6 +11,8 @@ from plackett.losses.listwise.listmle import ListMLELoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["ListMLE"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ListMLE(GradientTrained, Linear):
@@ -37,8 +39,6 @@ class ListMLE(GradientTrained, Linear):
     Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listmle", "listwise.position_weighted")
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     k: int | None = None

@@ -12,6 +12,8 @@ from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.chosen_penalty import ChosenPenalty
 
+__all__ = ["ListNet"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ListNet(ChosenPenalty, GradientTrained, Linear):
@@ -41,8 +43,6 @@ class ListNet(ChosenPenalty, GradientTrained, Linear):
     Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listnet",)
-    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "temperature": Real(0.2, 1.0, log=True)}
 
     _penalty: ClassVar[tuple[str, tuple[float, ...]]] = ("alpha", (0.1, 0.01, 1.0, 10.0))

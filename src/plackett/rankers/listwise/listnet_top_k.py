@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.listwise.listnet_top_k import ListNetTopKLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["ListNetTopK"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,9 +44,6 @@ class ListNetTopK(GradientTrained, Linear):
     ----------
     Cao, Qin, Liu, Tsai, Li: Learning to rank: from pairwise approach to listwise approach. ICML 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.listnet", "listwise.position_weighted")
-    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai, Li 2007"
 
     k: int | None = 3
     distribution: str = "plackett-luce"

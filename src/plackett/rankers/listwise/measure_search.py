@@ -10,6 +10,8 @@ from plackett._base.search_space import SearchSpace
 from plackett.rankers.listwise._searched import Searched
 from plackett.solvers.search.solvers import make_solver
 
+__all__ = ["MeasureSearch"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MeasureSearch(Searched):
@@ -56,8 +58,6 @@ class MeasureSearch(Searched):
     Robertson, Zaragoza: On rank-based effectiveness measures and optimization. Information Retrieval 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.rank_effectiveness",)
-    paper: ClassVar[str] = "Robertson, Zaragoza 2007"
     search_space: ClassVar[SearchSpace] = {"solver": ("directions", "coordinate"), "measure": ("nDCG", "nDCG@10", "AP")}
 
     solver: Any = "directions"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -15,12 +15,14 @@ from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
 from plackett.data.mapped import row_array
 from plackett.rankers.binary_labels import check_relevance
-from plackett.rankers.listwise._structural import Lists, Problem, StructuralSVM, Violations
+from plackett.rankers.listwise._structural import StructuralProblem, StructuralSVM, TrainingLists, Violations
 from plackett.rankers.listwise.svm_map import ap_violations
 from plackett.rankers.listwise.svm_ndcg import classes, ndcg_terms, ndcg_violations
 from plackett.scorers._products import block_sums
 from plackett.solvers.cutting_plane import CuttingPlaneSolution, minimise
 from plackett.solvers.proved_gap import relative_gap
+
+__all__ = ["PermuRank"]
 
 #: Weight of scores so small that the measure alone decides, for scores up to 1.
 _LEAST_SCALE = 1e-9
@@ -78,25 +80,22 @@ class PermuRank(StructuralSVM):
     Sarawagi, Gupta: Accurate max-margin training for structured output spaces. ICML 2008 (the search).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.permurank",)
-    paper: ClassVar[str] = "Xu, Liu, Lu, Li, Ma 2008"
-
     max_iter: int = 100
     measure: str = "AP"
     k: int | None = None
     gain: Any = "exp2"
     rel: float = 1.0
 
-    def _check(self, lists: Lists) -> None:
+    def _check(self, lists: TrainingLists) -> None:
         if self.measure not in _MEASURES:
             raise LossError(f"measure={self.measure!r}; PermuRank has {', '.join(_MEASURES)}")
         if self.measure == "AP":
             check_relevance(lists, self.rel)
 
-    def _violations(self, lists: Lists) -> Search:
+    def _violations(self, lists: TrainingLists) -> PermutationSearch:
         return _MEASURES[self.measure](self, lists)
 
-    def _solve(self, problem: Problem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:
+    def _solve(self, problem: StructuralProblem, step: Callable[[np.ndarray], bool]) -> CuttingPlaneSolution:
         rankings = Rankings(problem)
         weights = best = np.zeros(problem.scale.size)
         primal, dual, gap = np.inf, 0.0, 1.0
@@ -116,7 +115,7 @@ class PermuRank(StructuralSVM):
             weights, dual = inner.coef, max(dual, inner.dual)
         return CuttingPlaneSolution(best, primal, dual, gap, rankings.size, n_iter)
 
-    def _risk(self, problem: Problem, weights: np.ndarray) -> float:
+    def _risk(self, problem: StructuralProblem, weights: np.ndarray) -> float:
         scores, bound = problem.scores(weights), np.empty(problem.lists.share.size)
         for own, rows, part, search in problem.parts():
             bound[own] = slack_violations(search, scores[rows], part.offsets, self.n_jobs).bound
@@ -126,7 +125,7 @@ class PermuRank(StructuralSVM):
 class Rankings:
     """The working set of imperfect rankings: list, 1 − M and difference of the feature map from perfect ones."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: StructuralProblem) -> None:
         self.problem = problem
         self.of_list: np.ndarray = np.empty(0, np.int64)
         self.error: np.ndarray = np.empty(0)
@@ -177,7 +176,7 @@ class Rankings:
         return float((loss * lists.share).sum()), float((np.maximum(loss, bound) * lists.share).sum())
 
 
-class Search(NamedTuple):
+class PermutationSearch(NamedTuple):
     """A search for rankings with a large (1 − M)(1 + F).
 
     Attributes
@@ -210,7 +209,9 @@ class Slack(NamedTuple):
     bound: np.ndarray
 
 
-def slack_violations(search: Search, scores: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None) -> Slack:
+def slack_violations(
+    search: PermutationSearch, scores: np.ndarray, offsets: np.ndarray, n_jobs: int | None = None
+) -> Slack:
     """Find for each list a ranking with a large (1 − M)(1 + F), and a bound on the largest.
 
     F is the score of the feature map minus that of a perfect ranking. The rankings are points (1 + F, 1 − M); a search
@@ -357,26 +358,26 @@ def _patterns(grade: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return np.where(few, np.rint(np.exp(np.where(few, ways, 0.0))), 0).astype(np.int64)
 
 
-def ap_search(lists: Lists, rel: float, n_jobs: int | None) -> Search:
+def ap_search(lists: TrainingLists, rel: float, n_jobs: int | None) -> PermutationSearch:
     """The search for AP."""
     known = classes(lists, (lists.labels >= rel).astype(np.float64), np.ones(lists.longest))
     violations = ap_violations(lists, rel, n_jobs)
-    return Search(violations, *known[:4], np.empty(0), _patterns(known.grade, lists.offsets))
+    return PermutationSearch(violations, *known[:4], np.empty(0), _patterns(known.grade, lists.offsets))
 
 
-def ndcg_search(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> Search:
+def ndcg_search(lists: TrainingLists, k: int | None, gain: Any, n_jobs: int | None) -> PermutationSearch:
     """The search for nDCG."""
     violations = ndcg_violations(lists, k, gain, n_jobs)
     gains, discount = ndcg_terms(lists, k, gain)
     known = classes(lists, gains, discount)
-    return Search(violations, *known[:4], discount, _patterns(known.grade, lists.offsets))
+    return PermutationSearch(violations, *known[:4], discount, _patterns(known.grade, lists.offsets))
 
 
-def _ap(ranker: PermuRank, lists: Lists) -> Search:
+def _ap(ranker: PermuRank, lists: TrainingLists) -> PermutationSearch:
     return ap_search(lists, ranker.rel, ranker.n_jobs)
 
 
-def _ndcg(ranker: PermuRank, lists: Lists) -> Search:
+def _ndcg(ranker: PermuRank, lists: TrainingLists) -> PermutationSearch:
     return ndcg_search(lists, ranker.k, ranker.gain, ranker.n_jobs)
 
 

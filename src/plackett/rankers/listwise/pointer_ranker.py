@@ -20,6 +20,8 @@ from plackett.rankers.diverse.sequential_diversity import ideal_orders
 from plackett.scorers.pointer import PointerScorer, _values
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["PointerRanker"]
+
 _TRAINING = ("likelihood", "policy")
 #: Largest number of features; more would make the table of interactions too large.
 _MOST_FEATURES = 300
@@ -65,8 +67,6 @@ class PointerRanker(Ranker):
     RNNs. 2018.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("models.permutation",)
-    paper: ClassVar[str] = "Vinyals, Fortunato, Jaitly 2015; Bello et al. 2018"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-3, 1.0, log=True)}

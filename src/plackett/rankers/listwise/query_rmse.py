@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.listwise.query_square import QuerySquare
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["QueryRMSE"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -33,9 +35,6 @@ class QueryRMSE(GradientTrained, Trees):
     ----------
     Friedman: Greedy function approximation: a gradient boosting machine. Annals of Statistics 2001.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Friedman 2001"
 
     target: Any = "linear"
 

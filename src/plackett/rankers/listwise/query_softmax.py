@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.listwise.query_softmax import QuerySoftmaxLoss
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["QuerySoftmax"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,9 +37,6 @@ class QuerySoftmax(GradientTrained, Trees):
     Bruch, Wang, Bendersky, Najork: An analysis of the softmax cross entropy loss for learning-to-rank with binary
     relevance. ICTIR 2019.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Bruch, Wang, Bendersky, Najork 2019"
 
     target: Any = "linear"
     beta: float = 1.0

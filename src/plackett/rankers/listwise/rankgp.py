@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.rankers.listwise._evolved import Evolved
+
+__all__ = ["RankGP"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -32,6 +33,3 @@ class RankGP(Evolved):
     ----------
     Yeh, Lin, Ke, Yang: Learning to rank for information retrieval using genetic programming. LR4IR, SIGIR 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.rankgp",)
-    paper: ClassVar[str] = "Yeh, Lin, Ke, Yang 2007"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 from plackett.scorers.base import Scorer
 from plackett.solvers.monitor import Monitor
+
+__all__ = ["SmoothRank"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -46,9 +48,6 @@ class SmoothRank(GradientTrained, Linear):
     ----------
     Chapelle, Wu: Gradient descent optimization of smoothed information retrieval metrics. Information Retrieval 2010.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.smoothrank", "opt.homotopy")
-    paper: ClassVar[str] = "Chapelle, Wu 2010"
 
     measure: str = "nDCG"
     sigma_start: float = 1.0

@@ -8,16 +8,18 @@ from typing import Any, ClassVar
 from plackett._base.errors import LossError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.losses.base import Loss
-from plackett.losses.listwise.soft_ap import SoftAPLoss
-from plackett.losses.listwise.softrank import SoftNDCGLoss, SoftPCLoss
+from plackett.losses.listwise.soft_ap import SoftAP
+from plackett.losses.listwise.softrank import SoftNDCG, SoftPC
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["SoftRank"]
+
 #: Loss of each measure, from the parameters of the ranker.
 _LOSSES = {
-    "nDCG": lambda r: SoftNDCGLoss(sigma=r.sigma, gain=r.gain, max_exact=r.max_exact),
-    "AP": lambda r: SoftAPLoss(sigma=r.sigma, rel=r.rel, max_exact=r.max_exact),
-    "P": lambda r: SoftPCLoss(sigma=r.sigma, k=r.k, rel=r.rel, max_exact=r.max_exact),
+    "nDCG": lambda r: SoftNDCG(sigma=r.sigma, gain=r.gain, max_exact=r.max_exact),
+    "AP": lambda r: SoftAP(sigma=r.sigma, rel=r.rel, max_exact=r.max_exact),
+    "P": lambda r: SoftPC(sigma=r.sigma, k=r.k, rel=r.rel, max_exact=r.max_exact),
 }
 
 
@@ -25,7 +27,7 @@ _LOSSES = {
 class SoftRank(GradientTrained, Linear):
     """SoftRank: a linear model that maximises the expected value of a measure under Gaussian noise on the scores.
 
-    The losses (`SoftNDCGLoss`, `SoftAPLoss` and `SoftPCLoss` of `plackett.losses`) are not convex: the result is a
+    The losses (`SoftNDCG`, `SoftAP` and `SoftPC` of `plackett.losses`) are not convex: the result is a
     local optimum that depends on the start (zero weights, or another model with `warm_start`). The paper trains a
     network of two layers: ``GradientRanker(loss="SoftNDCG", model="neural")``.
 
@@ -55,8 +57,6 @@ class SoftRank(GradientTrained, Linear):
     Taylor, Guiver, Robertson, Minka: SoftRank: optimizing non-smooth rank metrics. WSDM 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank", "listwise.softap", "listwise.softpc")
-    paper: ClassVar[str] = "Taylor, Guiver, Robertson, Minka 2008"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True), "sigma": Real(0.1, 3.0, log=True)}
 
     measure: str = "nDCG"

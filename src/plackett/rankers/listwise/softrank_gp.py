@@ -10,12 +10,12 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.search_space import Real, SearchSpace
 from plackett.data.dataset import RankingDataset
-from plackett.losses.base import finite_gains
-from plackett.losses.listwise.softrank import SoftRankBound
-from plackett.measures.gains import check_gain, discount_table, ideal_dcg
+from plackett.losses.listwise.softrank import SoftNDCG
 from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_process import GaussianProcessScorer, spread_points
 from plackett.solvers.monitor import Monitor
+
+__all__ = ["SoftRankGP"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -28,7 +28,7 @@ class SoftRankGP(Ranker):
     .. math:: \bar f(x) = k(x)^\top (K + \nu I)^{-1} t, \qquad v(x) = 1 - k(x)^\top (K + \nu I)^{-1} k(x), \qquad
               P_{uj} = \Phi\Big(\frac{\bar f_u - \bar f_j}{\sqrt{v_u + v_j}}\Big)
 
-    The targets t are learned: they maximise SoftRank's expected nDCG (`plackett.losses.SoftNDCGLoss`, with the
+    The targets t are learned: they maximise SoftRank's expected nDCG (`plackett.losses.SoftNDCG`, with the
     variances of the process instead of a common σ) minus a penalty. So documents far from all targets stay uncertain,
     and the ranking does not rely on them. Covariances between documents of a list are ignored.
 
@@ -63,8 +63,6 @@ class SoftRankGP(Ranker):
     Guiver, Snelson: Learning to rank with SoftRank and Gaussian processes. SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.softrank_gp",)
-    paper: ClassVar[str] = "Guiver, Snelson 2008"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"noise": Real(0.01, 1.0, log=True), "alpha": Real(1e-4, 1.0, log=True)}
@@ -93,7 +91,9 @@ class SoftRankGP(Ranker):
         points = np.exp(-0.5 * _squares(empty.points) / empty.length_scale[0] ** 2)
         lower = np.linalg.cholesky(points + self.noise * np.eye(points.shape[0]))
         features = solve_triangular(lower, empty.kernel(data.X).T, lower=True).T  # scores are features @ weights
-        bound = self._bound(data, np.maximum(1.0 - np.square(features).sum(axis=1), 1e-6))
+        spread = np.sqrt(np.maximum(1.0 - np.square(features).sum(axis=1), 1e-6))
+        loss = NoisySoftNDCG(gain=self.gain, max_exact=self.max_exact, deviations=spread)
+        bound = loss.bind(data, n_jobs=self.n_jobs)
         total = float(bound.query_weight.sum())
 
         def scorer(weights: np.ndarray) -> GaussianProcessScorer:
@@ -115,14 +115,6 @@ class SoftRankGP(Ranker):
             minimize(objective, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
         self.scorer_ = monitor.best or scorer(start)
 
-    def _bound(self, data: RankingDataset, variance: np.ndarray) -> SoftRankBound:
-        """SoftRank's loss with a variance for each document."""
-        gain = check_gain(self.gain, "SoftRankGP")
-        gains = finite_gains(data.labels, gain, "SoftRankGP")
-        best = ideal_dcg(data, gain, "log2", None)
-        table = discount_table("log2", int(data.group.max(initial=1)) + 1)
-        return SoftRankBound(data, gains, best, table, np.sqrt(variance), self.max_exact, self.n_jobs)
-
     def _process(self, data: RankingDataset) -> GaussianProcessScorer:
         """The process before training."""
         if not (self.noise > 0 and self.n_points >= 1 and self.alpha >= 0):
@@ -135,6 +127,19 @@ class SoftRankGP(Ranker):
         _, center, spread, points = spread_points(data.X, self.n_points)
         length = np.sqrt(data.n_features) if self.length_scale is None else self.length_scale
         return GaussianProcessScorer(center, spread, points, np.zeros(points.shape[0]), np.array([length], float))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NoisySoftNDCG(SoftNDCG):
+    """SoftRank's loss with a standard deviation for each document."""
+
+    name: ClassVar[str] = "SoftRankGP"
+
+    deviations: np.ndarray
+
+    def variance(self, data: RankingDataset) -> np.ndarray:
+        """Variance of each document's score."""
+        return np.square(self.deviations)
 
 
 def _squares(points: np.ndarray) -> np.ndarray:

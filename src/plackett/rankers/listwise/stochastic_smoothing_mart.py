@@ -11,6 +11,8 @@ from plackett.losses.listwise.stochastic_smoothing import StochasticSmoothing
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["StochasticSmoothingMART"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StochasticSmoothingMART(GradientTrained, Trees):
@@ -44,8 +46,6 @@ class StochasticSmoothingMART(GradientTrained, Trees):
     Ustimenko, Prokhorenkova: StochasticRank: global optimization of scale-free discrete functions. ICML 2020.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Ustimenko, Prokhorenkova 2020"
     search_space: ClassVar[SearchSpace] = {
         **Trees.search_space,
         "learning_rate": Real(3.0, 100.0, log=True),

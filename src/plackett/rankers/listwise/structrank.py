@@ -11,6 +11,8 @@ from plackett.losses.listwise.structrank import StructRankLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["StructRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructRank(GradientTrained, Linear):
@@ -40,8 +42,6 @@ class StructRank(GradientTrained, Linear):
     Huang, Frey: Structured ranking learning using cumulative distribution networks. NIPS 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.structrank",)
-    paper: ClassVar[str] = "Huang, Frey 2008"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     structure: str = "edges"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
 from plackett.rankers.binary_labels import check_relevance
-from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
+from plackett.rankers.listwise._structural import StructuralSVM, TrainingLists, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
+
+__all__ = ["SVMMAP"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -50,19 +51,16 @@ class SVMMAP(StructuralSVM):
     Yue, Finley, Radlinski, Joachims: A support vector method for optimizing average precision. SIGIR 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmmap",)
-    paper: ClassVar[str] = "Yue, Finley, Radlinski, Joachims 2007"
-
     rel: float = 1.0
 
-    def _check(self, lists: Lists) -> None:
+    def _check(self, lists: TrainingLists) -> None:
         check_relevance(lists, self.rel)
 
-    def _violations(self, lists: Lists) -> Violations:
+    def _violations(self, lists: TrainingLists) -> Violations:
         return ap_violations(lists, self.rel, self.n_jobs)
 
 
-def ap_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
+def ap_violations(lists: TrainingLists, rel: float, n_jobs: int | None) -> Violations:
     """Find the ranking of each list with the largest 1 − AP plus score of the feature map."""
     harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, lists.longest + 1.0)))
     relevant = lists.labels >= rel

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from plackett._kernels.kernel import kernel
 from plackett._kernels.scratch import longest
 from plackett.rankers.binary_labels import check_relevance
-from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
+from plackett.rankers.listwise._structural import StructuralSVM, TrainingLists, Violations
 from plackett.rankers.listwise._two_classes import share_among_ties, two_classes
+
+__all__ = ["SVMMRR"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,19 +46,16 @@ class SVMMRR(StructuralSVM):
     Chakrabarti, Khanna, Sawant, Bhattacharyya: Structured learning for non-smooth ranking losses. KDD 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmmrr",)
-    paper: ClassVar[str] = "Chakrabarti, Khanna, Sawant, Bhattacharyya 2008"
-
     rel: float = 1.0
 
-    def _check(self, lists: Lists) -> None:
+    def _check(self, lists: TrainingLists) -> None:
         check_relevance(lists, self.rel)
 
-    def _violations(self, lists: Lists) -> Violations:
+    def _violations(self, lists: TrainingLists) -> Violations:
         return rr_violations(lists, self.rel, self.n_jobs)
 
 
-def rr_violations(lists: Lists, rel: float, n_jobs: int | None) -> Violations:
+def rr_violations(lists: TrainingLists, rel: float, n_jobs: int | None) -> Violations:
     """Find the ranking of each list with the largest 1 − RR plus score of the feature map."""
     relevant = lists.labels >= rel
     return lambda scores: lists.run(_most_violated, scores, relevant, n_jobs=n_jobs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from plackett.losses.base import finite_gains
 from plackett.measures.gains import check_gain, discount_table
 from plackett.rankers.listwise._assignment import assign
 from plackett.rankers.listwise._merge import merge
-from plackett.rankers.listwise._structural import Lists, StructuralSVM, Violations
+from plackett.rankers.listwise._structural import StructuralSVM, TrainingLists, Violations
+
+__all__ = ["SVMNDCG"]
 
 #: Maximum number of states of a merge; each takes ten bytes.
 _MOST_STATES = 1 << 20
@@ -59,24 +61,21 @@ class SVMNDCG(StructuralSVM):
     Le, Smola: Direct optimization of ranking measures. 2007 (the assignment).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.svmndcg",)
-    paper: ClassVar[str] = "Chakrabarti, Khanna, Sawant, Bhattacharyya 2008"
-
     k: int | None = None
     gain: Any = "exp2"
 
-    def _violations(self, lists: Lists) -> Violations:
+    def _violations(self, lists: TrainingLists) -> Violations:
         return ndcg_violations(lists, self.k, self.gain, self.n_jobs)
 
 
-def ndcg_violations(lists: Lists, k: int | None, gain: Any, n_jobs: int | None) -> Violations:
+def ndcg_violations(lists: TrainingLists, k: int | None, gain: Any, n_jobs: int | None) -> Violations:
     """Find the ranking of each list with the largest 1 − nDCG@k plus score of the feature map."""
     gains, discount = ndcg_terms(lists, k, gain)
     grade, lead, pairs, worth, states = classes(lists, gains, discount)
     return lambda scores: lists.run(_most_violated, scores, discount, grade, lead, pairs, states, worth, n_jobs=n_jobs)
 
 
-def ndcg_terms(lists: Lists, k: int | None, gain: Any) -> tuple[np.ndarray, np.ndarray]:
+def ndcg_terms(lists: TrainingLists, k: int | None, gain: Any) -> tuple[np.ndarray, np.ndarray]:
     """Gain of each document and discount of each position; raises an error for settings that nDCG does not support."""
     if k is not None and k < 1:
         raise LossError(f"k={k}; give a cut-off of 1 or more, or None")
@@ -112,7 +111,7 @@ class Classes(NamedTuple):
     states: np.ndarray
 
 
-def classes(lists: Lists, gains: np.ndarray, discount: np.ndarray) -> Classes:
+def classes(lists: TrainingLists, gains: np.ndarray, discount: np.ndarray) -> Classes:
     """The documents of each list by gain."""
     grade, lead = np.empty(gains.size, np.int64), np.empty(gains.size)
     pairs, states = np.empty(lists.share.size), np.empty(lists.share.size, np.int64)

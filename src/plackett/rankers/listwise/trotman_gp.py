@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.rankers.listwise._evolved import Evolved
+
+__all__ = ["TrotmanGP"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -27,9 +28,6 @@ class TrotmanGP(Evolved):
     ----------
     Trotman: Learning to rank. Information Retrieval 2005.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("listwise.gp_other",)
-    paper: ClassVar[str] = "Trotman 2005"
 
     population_size: int = 100
     functions: tuple[str, ...] = ("+", "-", "*", "/", "log", "sqrt")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.listwise.xendcg import XENDCGLoss
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["XENDCG"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,9 +37,6 @@ class XENDCG(GradientTrained, Trees):
     ----------
     Bruch: An alternative cross entropy loss for learning-to-rank. WWW 2021.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Bruch 2021"
 
     gamma: float = 0.5
     noise: bool = False

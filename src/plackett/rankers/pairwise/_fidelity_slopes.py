@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plackett._kernels.kernel import PAIR_ROWS_PER_THREAD, kernel, over_queries
-from plackett.losses.pairwise._rows import gaps, gather, row_for
+from plackett.losses.pairwise._rows import Pairs, gaps, gather, row_for
 from plackett.losses.pairwise.fidelity import _phi
 
 
@@ -33,14 +33,13 @@ def right_and_wrong_slope(bound: Any, scores: np.ndarray, h: np.ndarray) -> tupl
             bound.data.offsets,
             scores,
             h,
-            bound.pairs,
-            (float(bound.loss.margin), *shape),
+            *bound.constants,
             totals,
             n_jobs=bound.n_jobs,
             rows_per_thread=PAIR_ROWS_PER_THREAD,
         )
         return float(totals[0].sum()), float(totals[1].sum())
-    winner, loser = bound.pairs.winner, bound.pairs.loser
+    winner, loser = bound.winner, bound.loser
     value, slope, bend = (np.empty(winner.size) for _ in range(3))
     _phi(scores[winner] - scores[loser] - bound.margin, value, slope, bend, *shape)
     weight, difference = -slope * bound.weight, h[winner] - h[loser]
@@ -48,8 +47,9 @@ def right_and_wrong_slope(bound: Any, scores: np.ndarray, h: np.ndarray) -> tupl
 
 
 @kernel
-def _right_and_wrong(lo, hi, offsets, scores, h, pairs, shape, totals):  # type: ignore[no-untyped-def]
+def _right_and_wrong(lo, hi, offsets, scores, h, documents, shape, totals):  # type: ignore[no-untyped-def]
     margin, target = shape
+    pairs = Pairs(documents[0], documents[1], documents[2], documents[3], documents[4], documents[5])
     order, below, scale = pairs.order, pairs.below, pairs.scale
     row = row_for(lo, hi, pairs.judged)
     for q in range(lo, hi):

@@ -31,12 +31,12 @@ def right_and_wrong_weight(bound: Any, scores: np.ndarray, h: np.ndarray) -> tup
             bound.data.offsets,
             scores,
             h,
-            bound.pairs,
+            bound.constants[0],
             totals,
             n_jobs=bound.n_jobs,
         )
         return float(totals[0].sum()), float(totals[1].sum())
-    winner, loser = bound.pairs.winner, bound.pairs.loser
+    winner, loser = bound.winner, bound.loser
     weight = bound.weight * np.exp(np.minimum(scores[loser] - scores[winner] + bound.margin, 2.0 * CLIP))
     difference = h[winner] - h[loser]
     return float(weight[difference > 0].sum()), float(weight[difference < 0].sum())

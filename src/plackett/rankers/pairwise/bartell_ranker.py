@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.guttman import Guttman
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["BartellRanker"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,9 +39,6 @@ class BartellRanker(GradientTrained, Linear):
     ----------
     Bartell, Cottrell, Belew: Automatic combination of multiple ranked retrieval systems. SIGIR 1994.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.bartell",)
-    paper: ClassVar[str] = "Bartell, Cottrell, Belew 1994"
 
     alpha: float = 1.0
     epsilon: float = 0.1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from plackett.rankers.pairwise._fidelity_slopes import right_and_wrong_slope
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round
 from plackett.rankers.pairwise._weak_rankers import WeakRanker
 from plackett.solvers.monitor import Monitor
+
+__all__ = ["FRank"]
 
 #: Slope of the fidelity loss divided by its value where a pair is tied: ½ · √½ · ½ and 1 − √½.
 _SLOPE_OF_TIES = 0.25 * math.sqrt(0.5) / (1.0 - math.sqrt(0.5))
@@ -62,9 +64,6 @@ class FRank(PairBoosting):
     ----------
     Tsai, Liu, Qin, Chen, Ma: FRank: a ranking method with fidelity loss. SIGIR 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.frank",)
-    paper: ClassVar[str] = "Tsai, Liu, Qin, Chen, Ma 2007"
 
     n_candidates: int = 1
     tol: float = 1e-6

@@ -18,6 +18,8 @@ from plackett.rankers.base import GradientTrained
 from plackett.scorers.divided import DividedScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["GBRank"]
+
 #: By what the sum of the trees is divided after t rounds, and by what a tree is multiplied in round t.
 UPDATES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "blend": (lambda t, eta: (1.0 + eta) ** t, lambda t, eta: (1.0 + eta) ** t),
@@ -67,8 +69,6 @@ class GBRank(GradientTrained, Trees):
     SIGIR 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.gbrank",)
-    paper: ClassVar[str] = "Zheng, Chen, Sun, Zha 2007"
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Real(0.02, 0.2, log=True),
         "num_leaves": Integer(4, 32, log=True),

@@ -12,6 +12,8 @@ from plackett.data.preferences import Preferences
 from plackett.rankers._laplace import LaplaceRanker
 from plackett.solvers.intervals import Intervals
 
+__all__ = ["GPPreference"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GPPreference(LaplaceRanker):
@@ -34,8 +36,6 @@ class GPPreference(LaplaceRanker):
     Chu, Ghahramani: Preference learning with Gaussian processes. ICML 2005.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.gp_preference",)
-    paper: ClassVar[str] = "Chu, Ghahramani 2005"
     takes_preferences: ClassVar[bool] = True
 
     def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:

@@ -18,6 +18,8 @@ from plackett.scorers.ordered import OrderedScorer
 from plackett.solvers.hedge import hedge, hedge_beta
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["HedgeRanker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HedgeRanker(Ranker):
@@ -65,8 +67,6 @@ class HedgeRanker(Ranker):
     Cohen, Schapire, Singer: Learning to order things. Journal of Artificial Intelligence Research 1999.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ordering_preference",)
-    paper: ClassVar[str] = "Cohen, Schapire, Singer 1999"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = "passes"

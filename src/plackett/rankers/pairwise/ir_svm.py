@@ -10,6 +10,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
+__all__ = ["IRSVM"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IRSVM(LinearPairSVM):
@@ -40,8 +42,6 @@ class IRSVM(LinearPairSVM):
     Qin, Zhang, Tsai, Wang, Liu, Li: Query-level loss functions for information retrieval. 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.irsvm", "S-13")
-    paper: ClassVar[str] = "Cao, Xu, Liu, Li, Huang, Hon 2006"
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-3, 10.0, log=True)}
 
     C: float = 1.0

@@ -12,6 +12,8 @@ from plackett.losses.pairwise.isotonic import Isotonic
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["IsoRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IsoRank(GradientTrained, Trees):
@@ -44,8 +46,6 @@ class IsoRank(GradientTrained, Trees):
     Zheng, Zha, Sun: Query-level learning to rank using isotonic regression. Allerton 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("isorank.ranker", "pairwise.isorank")
-    paper: ClassVar[str] = "Zheng, Zha, Sun 2008"
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Real(0.02, 0.2, log=True),
         "num_leaves": Integer(4, 32, log=True),

@@ -21,6 +21,8 @@ from plackett.solvers.monitor import Monitor
 from plackett.solvers.pair_svm import check_loss, train
 from plackett.solvers.proved_gap import Trained, check_settings, keep_best, relative_gap, warn_of_open_gap
 
+__all__ = ["KernelRankSVM"]
+
 #: Maximum number of documents in pairs for the exact dual; the kernel matrix then takes 200 MB.
 _MOST_DOCUMENTS = 5000
 #: γ times the number of features, where γ is not given.
@@ -83,8 +85,6 @@ class KernelRankSVM(Ranker):
     Williams and Seeger: Using the Nyström method to speed up kernel machines. NIPS 2000.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-08")
-    paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches

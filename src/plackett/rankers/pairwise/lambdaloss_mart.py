@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.lambda_loss import LambdaLoss
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["LambdaLossMART"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -41,9 +43,6 @@ class LambdaLossMART(GradientTrained, Trees):
     ----------
     Wang, Li, Golbandi, Bendersky, Najork: The LambdaLoss framework for ranking metric optimization. CIKM 2018.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.lambdaloss",)
-    paper: ClassVar[str] = "Wang, Li, Golbandi, Bendersky, Najork 2018"
 
     bound: str = "nDCG2++"
     mu: float = 5.0

@@ -11,6 +11,8 @@ from plackett.losses.pairwise.lambdas import Lambda
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["LambdaMART"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LambdaMART(GradientTrained, Trees):
@@ -41,13 +43,11 @@ class LambdaMART(GradientTrained, Trees):
 
     References
     ----------
-    Burges: From RankNet to LambdaRank to LambdaMART: an overview. Microsoft Research 2010.
     Wu, Burges, Svore, Gao: Adapting boosting for information retrieval measures. Information Retrieval 2010.
+    Burges: From RankNet to LambdaRank to LambdaMART: an overview. Microsoft Research 2010.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("peers.rankpy", "peers.pyltr", "peers.xgboost")
     search_space: ClassVar[SearchSpace] = {**Trees.search_space, "measure": ("nDCG", "AP")}
-    paper: ClassVar[str] = "Wu, Burges, Svore, Gao 2010"
     _test_variants = tuple({"boosting": boosting, "n_estimators": 20} for boosting in ("dart", "bagged", "forest"))
 
     gradient_bins: int | None = 254

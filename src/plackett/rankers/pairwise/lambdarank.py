@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.models.networks.neural import Neural
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["LambdaRank"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -32,9 +34,6 @@ class LambdaRank(GradientTrained, Neural):
     ----------
     Burges, Ragno, Le: Learning to rank with nonsmooth cost functions. NIPS 2006.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.lambdarank",)
-    paper: ClassVar[str] = "Burges, Ragno, Le 2006"
 
     architecture: str = "sigmoid"
     learning_rate: float = 0.01

@@ -19,6 +19,8 @@ from plackett.scorers._products import table_times
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
+__all__ = ["LinearDiscriminant"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearDiscriminant(Ranker):
@@ -61,8 +63,6 @@ class LinearDiscriminant(Ranker):
     Gao, Qi, Xia, Nie: Linear discriminant model for information retrieval. SIGIR 2005.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ldm",)
-    paper: ClassVar[str] = "Gao, Qi, Xia, Nie 2005"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

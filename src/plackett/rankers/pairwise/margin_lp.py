@@ -18,6 +18,8 @@ from plackett.scorers._products import table_times, transposed_times
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["MarginLP"]
+
 #: Maximum number of pairs added as rows at a time if no pair may fall short of the margin.
 _PAIRS_AT_A_TIME = 50
 
@@ -76,8 +78,6 @@ class MarginLP(Ranker):
     Demiriz, Bennett, Shawe-Taylor: Linear programming boosting via column generation. Machine Learning 2002.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("M-40",)
-    paper: ClassVar[str] = "Rudin, Schapire 2009"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches

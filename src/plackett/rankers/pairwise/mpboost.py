@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.magnitude_preserving import MagnitudePreserving
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["MPBoost"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,9 +38,6 @@ class MPBoost(GradientTrained, Trees):
     ----------
     Cortes, Mohri, Rastogi: Magnitude-preserving ranking algorithms. ICML 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
-    paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
 
     beta: float = 2.0
     normalize: bool = True

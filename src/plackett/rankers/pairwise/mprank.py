@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.magnitude_preserving import MagnitudePreserving
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["MPRank"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,9 +37,6 @@ class MPRank(GradientTrained, Linear):
     ----------
     Cortes, Mohri, Rastogi: Magnitude-preserving ranking algorithms. ICML 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.mp",)
-    paper: ClassVar[str] = "Cortes, Mohri, Rastogi 2007"
 
     beta: float = 2.0
     normalize: bool = True

@@ -18,6 +18,8 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.scorers.hyperplanes import HyperplanesScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
+__all__ = ["MultipleHyperplaneRanker"]
+
 _MOST_GRADES = 16
 
 
@@ -66,8 +68,6 @@ class MultipleHyperplaneRanker(LinearPairSVM):
     Qin, Liu, Lai, Zhang, Wang, Li: Ranking with multiple hyperplanes. SIGIR 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.mhr",)
-    paper: ClassVar[str] = "Qin, Liu, Lai, Zhang, Wang, Li 2007"
     takes_preferences: ClassVar[bool] = False
 
     grade_pairs: str = "all"

@@ -21,6 +21,8 @@ from plackett.scorers.base import Scorer
 from plackett.scorers.nested import NestedScorer, lift
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["NestedRanker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NestedRanker(GradientTrained, Neural):
@@ -59,9 +61,6 @@ class NestedRanker(GradientTrained, Neural):
     ----------
     Matveeva, Burges, Burkard, Laucius, Wong: High accuracy retrieval with multiple nested ranker. SIGIR 2006.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.nested_ranker",)
-    paper: ClassVar[str] = "Matveeva, Burges, Burkard, Laucius, Wong 2006"
 
     effort: ClassVar[str | None] = None  # that of the model, which may be any
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.models.trees.oblivious import Oblivious
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["ObliviousLambdaMART"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,9 +40,6 @@ class ObliviousLambdaMART(GradientTrained, Oblivious):
     Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto: Quality versus efficiency in document scoring with
     learning-to-rank models. Information Processing & Management 2016.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
-    paper: ClassVar[str] = "Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016"
 
     measure: Any = "nDCG"
     truncation: int | None = 30

@@ -17,6 +17,8 @@ from plackett.rankers.pairwise._pair_streams import KernelStream, LinearStream, 
 from plackett.scorers.kernel import KERNELS, KernelSpace
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["OnlineRankSVM"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineRankSVM(Ranker):
@@ -67,8 +69,6 @@ class OnlineRankSVM(Ranker):
     Lacoste-Julien, Schmidt, Bach: A simpler approach to obtaining an O(1/t) convergence rate. 2012.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("M-36",)
-    paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2012; Shalev-Shwartz, Singer, Srebro 2007"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_steps"

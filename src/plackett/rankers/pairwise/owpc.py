@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.owa import OWA
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["OWPC"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,9 +40,6 @@ class OWPC(GradientTrained, Linear):
     ----------
     Usunier, Buffoni, Gallinari: Ranking with ordered weighted pairwise classification. ICML 2009.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.owa",)
-    paper: ClassVar[str] = "Usunier, Buffoni, Gallinari 2009"
 
     max_iter: int = 60
     weights: Any = "harmonic"

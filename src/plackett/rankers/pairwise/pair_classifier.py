@@ -23,6 +23,8 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.ordered import Comparator, OrderedScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
+__all__ = ["PairClassifier"]
+
 #: Models that go by a name.
 _MODELS: dict[str, Any] = {"linear": Linear, "trees": Trees, "neural": Neural}
 
@@ -70,8 +72,6 @@ class PairClassifier(Ranker):
     Langford, Sorkin: Robust reductions from ranking to classification. Machine Learning 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("M-24",)
-    paper: ClassVar[str] = "Ailon, Mohri 2010; Balcan, Bansal, Beygelzimer, Coppersmith, Langford, Sorkin 2008"
     takes_preferences: ClassVar[bool] = True
     search_space: ClassVar[SearchSpace] = {"estimator": ("linear", "trees"), "order": ("quicksort", "degree")}
     effort: ClassVar[str | None] = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.hinge import Hinge
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["PairHinge"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -34,9 +35,6 @@ class PairHinge(GradientTrained, Linear):
     ----------
     Herbrich, Graepel, Obermayer: Large margin rank boundaries for ordinal regression. 2000.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000"
 
     max_iter: int = 60
     margin: float = 1.0

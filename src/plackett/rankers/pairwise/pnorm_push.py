@@ -11,6 +11,8 @@ from plackett.losses.pairwise.pnorm_push import PNormPushLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["PNormPush"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PNormPush(GradientTrained, Linear):
@@ -41,8 +43,6 @@ class PNormPush(GradientTrained, Linear):
     Rudin: The P-norm push: a simple convex ranking algorithm that concentrates at the top of the list. JMLR 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
-    paper: ClassVar[str] = "Rudin 2009"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 100.0, log=True), "p": (1.0, 2.0, 4.0, 8.0)}
 
     alpha: float = 10.0

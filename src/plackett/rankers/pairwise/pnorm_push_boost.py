@@ -13,6 +13,8 @@ from plackett.losses.pairwise.pnorm_push import PNormPushLoss
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["PNormPushBoost"]
+
 #: Weight, as a share of all pairs, of two pairs that are added to every step, one right and one wrong.
 _SMOOTHING = 1e-6
 
@@ -45,8 +47,6 @@ class PNormPushBoost(PairBoosting):
     Rudin: The P-norm push: a simple convex ranking algorithm that concentrates at the top of the list. JMLR 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.pnorm_push",)
-    paper: ClassVar[str] = "Rudin 2009"
     takes_preferences: ClassVar[bool] = False
 
     p: float = 4.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from plackett.losses.base import BoundLoss, Loss
 from plackett.losses.pairwise.lambdas import Lambda
 from plackett.losses.pairwise.unbiased_lambda import clipped_positions
 from plackett.rankers.pairwise._shown_positions import Biases, ClickTrained, JointlyBound
+
+__all__ = ["PositionBiasLambdaMART"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -59,9 +60,6 @@ class PositionBiasLambdaMART(ClickTrained):
     Ke, Meng, Finley, Wang, Chen, Ma, Ye, Liu: LightGBM: a highly efficient gradient boosting decision tree. NIPS 2017.
     The bias is not in the paper but in the program (``lambdarank_position_bias_regularization``).
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "LightGBM 4.1"
 
     gradient_bins: int | None = 254
     bias_regularization: float = 0.0

@@ -11,6 +11,8 @@ from plackett.losses.pairwise.quadratic_bound import QuadraticBound
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["QBRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class QBRank(GradientTrained, Trees):
@@ -40,8 +42,6 @@ class QBRank(GradientTrained, Trees):
     for web search. NIPS 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.qbrank",)
-    paper: ClassVar[str] = "Zheng, Zha, Zhang, Chapelle, Chen, Sun 2007"
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Real(0.02, 0.2, log=True),
         "num_leaves": Integer(4, 32, log=True),

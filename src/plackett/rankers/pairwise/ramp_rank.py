@@ -18,6 +18,8 @@ from plackett.models.linear import _Problem, lbfgs
 from plackett.rankers.pairwise._refined import Refined
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
+__all__ = ["RampRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RampRank(Refined):
@@ -45,9 +47,6 @@ class RampRank(Refined):
     ----------
     Collobert, Sinz, Weston, Bottou: Trading convexity for scalability. ICML 2006.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ramp",)
-    paper: ClassVar[str] = "Collobert, Sinz, Weston, Bottou 2006"
 
     effort: ClassVar[str | None] = "max_rounds"  # `max_iter` is that of each round
 

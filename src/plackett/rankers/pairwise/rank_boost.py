@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett._base.errors import LossError
 from plackett.data.dataset import RankingDataset
@@ -14,6 +13,8 @@ from plackett.losses.pairwise.exponential import Exponential
 from plackett.losses.pairwise.logistic import Logistic
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
 from plackett.solvers.monitor import Monitor
+
+__all__ = ["RankBoost"]
 
 LOSSES: dict[str, type[PairLoss]] = {"exponential": Exponential, "logistic": Logistic}
 #: φ' of a pair that is ahead by z.
@@ -55,7 +56,7 @@ class RankBoost(PairBoosting):
     Each round has a distribution over the pairs "u before v", :math:`D(u, v) \propto w_{uv}\,e^{-(s_u - s_v)}`, finds
     the weak ranker h of the largest edge :math:`|r|`, :math:`r = \sum D(u, v)\,(h(u) - h(v))`, and adds
     :math:`\alpha h` to the score. The share of misordered pairs is at most the mean exponential loss, the product of
-    the normalisers :math:`Z_t` (`plackett.theory.rankboost_bounds`).
+    the normalisers :math:`Z_t` (`plackett.theory.rankboost_error_bounds`).
 
     With labels, pairs are never listed: the weights are products, so sums over the grades of a query give the potential
     of each document in time linear in the documents, and a round costs one histogram per feature. Explicit preferences
@@ -91,9 +92,6 @@ class RankBoost(PairBoosting):
     Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for combining preferences. JMLR 2003.
     Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018, chapter 10.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.rankboost", "M-11", "M-15", "M-16", "M-17", "M-20", "M-42")
-    paper: ClassVar[str] = "Freund, Iyer, Schapire, Singer 2003"
 
     step: str = "auto"
     smoothing: float = 1e-6

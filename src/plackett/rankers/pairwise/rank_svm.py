@@ -13,6 +13,8 @@ from plackett.losses.pairwise._margin_pairs import MarginPairs, margin_pairs
 from plackett.rankers.chosen_penalty import ChosenPenalty
 from plackett.rankers.pairwise._linear_svm import LinearPairSVM
 
+__all__ = ["RankSVM"]
+
 #: How many times the smallest difference of two labels the largest may be if the labels are grades.
 _MOST_STEPS = 10
 
@@ -79,10 +81,8 @@ class RankSVM(ChosenPenalty, LinearPairSVM):
     Herbrich, Graepel, Obermayer: Large margin rank boundaries for ordinal regression. 2000.
     Joachims: Training linear SVMs in linear time. KDD 2006.
     Chapelle and Keerthi: Efficient algorithms for ranking with SVMs. Information Retrieval 2010.
+    Joachims: Optimizing search engines using clickthrough data. KDD 2002.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranksvm", "M-07", "M-09", "S-08", "peers.svmrank")
-    paper: ClassVar[str] = "Herbrich, Graepel, Obermayer 2000; Joachims 2002"
 
     _penalty: ClassVar[tuple[str, tuple[float, ...]]] = ("C", (1e-4, 1e-6, 1e-5, 1e-3, 1e-2))
 

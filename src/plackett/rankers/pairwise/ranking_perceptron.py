@@ -23,6 +23,8 @@ from plackett.scorers.voting import VotingScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import rows_of
 
+__all__ = ["RankingPerceptron"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RankingPerceptron(Ranker):
@@ -77,8 +79,6 @@ class RankingPerceptron(Ranker):
     Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. Exercise 10.5.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.perceptron", "rankers.perceptron", "M-39")
-    paper: ClassVar[str] = "Shen and Joshi 2005"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

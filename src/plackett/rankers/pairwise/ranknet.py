@@ -14,6 +14,8 @@ from plackett.models.networks.neural import Neural
 from plackett.rankers.base import GradientTrained
 from plackett.rankers.chosen_penalty import ChosenPenalty
 
+__all__ = ["RankNet"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RankNet(ChosenPenalty, GradientTrained, Neural):
@@ -45,9 +47,6 @@ class RankNet(ChosenPenalty, GradientTrained, Neural):
     ----------
     Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender: Learning to rank using gradient descent. ICML 2005.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ranknet",)
-    paper: ClassVar[str] = "Burges et al. 2005"
 
     search_space: ClassVar[SearchSpace] = {
         "alpha": Real(1e-3, 0.1, log=True),

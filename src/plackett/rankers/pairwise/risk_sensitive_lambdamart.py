@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.risk_sensitive import RiskSensitive
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["RiskSensitiveLambdaMART"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -44,9 +46,6 @@ class RiskSensitiveLambdaMART(GradientTrained, Trees):
     Wang, Bennett, Collins-Thompson: Robust ranking models via risk-sensitive optimization. SIGIR 2012.
     Dinçer, Macdonald, Ounis: Hypothesis testing for the risk-sensitive evaluation of retrieval systems. SIGIR 2014.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("peers.jforests",)
-    paper: ClassVar[str] = "Wang, Bennett, Collins-Thompson 2012"
 
     baseline: int | str | None = 0
     alpha: float = 1.0

@@ -21,6 +21,8 @@ from plackett.rankers.base import GradientTrained
 from plackett.scorers.base import Scorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["RobustSparseRanker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RobustSparseRanker(GradientTrained, Linear):
@@ -57,8 +59,6 @@ class RobustSparseRanker(GradientTrained, Linear):
     Sun, Qin, Tao, Wang: Robust sparse rank learning for non-smooth ranking measures. SIGIR 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.rsrank",)
-    paper: ClassVar[str] = "Sun, Qin, Tao, Wang 2009"
     takes_preferences: ClassVar[bool] = False
 
     alpha: float = 1e-3

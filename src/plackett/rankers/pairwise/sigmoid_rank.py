@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.sigmoid import Sigmoid
 from plackett.rankers.pairwise._refined import Refined
+
+__all__ = ["SigmoidRank"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -33,9 +34,6 @@ class SigmoidRank(Refined):
     ----------
     Carvalho, Elsas, Cohen, Carbonell: A meta-learning approach for robust rank learning. LR4IR 2008.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.sigmoid",)
-    paper: ClassVar[str] = "Carvalho, Elsas, Cohen, Carbonell 2008"
 
     sigma: float = 2.0
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.losses.pairwise.base import PairLoss
 from plackett.losses.pairwise.exponential import Exponential
 from plackett.rankers.pairwise._pair_boosting import PairBoosting, Round, root
+
+__all__ = ["SmoothMarginRanking"]
 
 #: The edge must be this much above the smooth margin for a step.
 _CONVERGED = 1e-9
@@ -42,9 +43,6 @@ class SmoothMarginRanking(PairBoosting):
     ----------
     Rudin, Schapire: Margin-based ranking and an equivalence between AdaBoost and RankBoost. JMLR 2009.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("M-34",)
-    paper: ClassVar[str] = "Rudin, Schapire 2009"
 
     def _make_loss(self) -> PairLoss:
         return Exponential()

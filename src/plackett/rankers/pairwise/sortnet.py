@@ -18,6 +18,8 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.ordered import OrderedScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["SortNet"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SortNet(Ranker):
@@ -67,8 +69,6 @@ class SortNet(Ranker):
     on Neural Networks 2011.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.sortnet",)
-    paper: ClassVar[str] = "Rigutini, Papini, Maggini, Scarselli 2011"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"

@@ -23,12 +23,14 @@ from plackett.data.native import open_dataset
 from plackett.rankers.base import Ranker
 from plackett.rankers.binary_labels import check_relevance
 from plackett.rankers.pairwise.stochastic.descent import Descent, parameters
-from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, Learner
+from plackett.rankers.pairwise.stochastic.learners import LEARNERS, RATES, PairLearner
 from plackett.rankers.pairwise.stochastic.loops import LOOPS, Draws, make_draws
 from plackett.rankers.pairwise.stochastic.streaming import Survey
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 from plackett.solvers.training_vectors import rows_of
+
+__all__ = ["StochasticRank"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -110,8 +112,6 @@ class StochasticRank(Ranker):
     Li, Long: The relaxed online maximum margin algorithm. Machine Learning 2002.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("peers.sofia",)
-    paper: ClassVar[str] = "Sculley 2009"
     takes_preferences: ClassVar[bool] = True
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "n_steps"
@@ -278,7 +278,7 @@ class StochasticRank(Ranker):
 
     # ------------------------------------------------------------------------------------------------------------ parts
 
-    def _settings(self) -> tuple[Learner, np.ndarray]:
+    def _settings(self) -> tuple[PairLearner, np.ndarray]:
         for field, known in (("learner", LEARNERS), ("loop", LOOPS), ("rate", {"auto": None, **RATES})):
             if getattr(self, field) not in known:
                 raise LossError(f"{field}={getattr(self, field)!r}; it is one of {', '.join(known)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from plackett.losses.pairwise.rao_kupper import RaoKupper
 from plackett.losses.pairwise.thurstone_mosteller import ThurstoneMosteller
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["TieBoost"]
 
 #: Models of a comparison by name, each made from the half width of ties on the scale of the scores.
 COMPARISONS = {
@@ -50,9 +51,6 @@ class TieBoost(GradientTrained, Trees):
     ----------
     Zhou, Xue, Zha, Yu: Learning to rank with ties. SIGIR 2008.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pairwise.ties",)
-    paper: ClassVar[str] = "Zhou, Xue, Zha, Yu 2008"
 
     comparison: str = "bradley-terry"
     width: float = 0.7

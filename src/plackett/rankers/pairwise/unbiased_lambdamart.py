@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.unbiased_lambda import BoundUnbiasedLambda, UnbiasedLambda, clipped_positions
 from plackett.rankers.pairwise._shown_positions import Biases, ClickTrained, JointlyBound
+
+__all__ = ["UnbiasedLambdaMART"]
 
 #: No bias is estimated lower than this: pairs of rare clicks far down would otherwise outweigh all others.
 LEAST_BIAS = 0.01
@@ -72,9 +73,6 @@ class UnbiasedLambdaMART(ClickTrained):
     ----------
     Hu, Wang, Peng, Li: Unbiased LambdaMART: an unbiased pairwise learning-to-rank algorithm. WWW 2019.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("peers.xgboost",)
-    paper: ClassVar[str] = "Hu, Wang, Peng, Li 2019"
 
     bias_norm: float = 0.0
     learn_skip_bias: bool = False

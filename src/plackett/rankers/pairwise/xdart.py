@@ -9,6 +9,8 @@ from plackett._base.search_space import SearchSpace
 from plackett.models.trees.dropout_trees import DropoutTrees
 from plackett.rankers.pairwise.lambdamart import LambdaMART
 
+__all__ = ["XDART"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class XDART(LambdaMART, DropoutTrees):
@@ -31,8 +33,6 @@ class XDART(LambdaMART, DropoutTrees):
     SIGIR 2017.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
-    paper: ClassVar[str] = "Lucchese, Nardini, Orlando, Perego, Trani 2017"
     search_space: ClassVar[SearchSpace] = {**DropoutTrees.search_space, "measure": ("nDCG", "AP")}
 
     drop_rate: float = 0.015

@@ -11,6 +11,8 @@ from plackett.losses.pairwise.yetirank import YetiRankLoss
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["YetiRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class YetiRank(GradientTrained, Trees):
@@ -45,8 +47,6 @@ class YetiRank(GradientTrained, Trees):
     JMLR W&CP 2011.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Gulin, Kuralenok, Pavlov 2011"
     search_space: ClassVar[SearchSpace] = {**Trees.search_space, "measure": (None, "nDCG")}
 
     measure: Any = None

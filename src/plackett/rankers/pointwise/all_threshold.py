@@ -11,6 +11,8 @@ from plackett.losses.pointwise.all_threshold import AllThresholdLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["AllThreshold"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AllThreshold(GradientTrained, Linear):
@@ -40,8 +42,6 @@ class AllThreshold(GradientTrained, Linear):
     Rennie and Srebro: Loss functions for preference levels: regression with discrete ordered labels. 2005.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.all_threshold",)
-    paper: ClassVar[str] = "Rennie and Srebro 2005"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
     _test_variants = ({"penalty": "hinge"},)
 

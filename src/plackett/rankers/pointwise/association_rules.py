@@ -21,6 +21,8 @@ from plackett.solvers.rules.mining import mine, preorder_ends
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["AssociationRules"]
+
 #: Labels with more distinct values than this are not grades.
 _MOST_GRADES = 64
 _ROUNDING = 1e-12
@@ -82,8 +84,6 @@ class AssociationRules(Ranker):
     1993.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.association_rules",)
-    paper: ClassVar[str] = "Veloso, Almeida, Gonçalves, Meira 2008"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {

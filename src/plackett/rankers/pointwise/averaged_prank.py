@@ -10,6 +10,8 @@ import numpy as np
 from plackett._base.search_space import SearchSpace
 from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
 
+__all__ = ["AveragedPRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AveragedPRank(OrdinalPerceptron):
@@ -50,8 +52,6 @@ class AveragedPRank(OrdinalPerceptron):
     Harrington: Online ranking/collaborative filtering using the perceptron algorithm. ICML 2003.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.oap_bpm",)
-    paper: ClassVar[str] = "Harrington 2003"
     search_space: ClassVar[SearchSpace] = {"margin": (0.0, 100.0, 1000.0, 3000.0, 30_000.0)}
 
     n_models: int = 100

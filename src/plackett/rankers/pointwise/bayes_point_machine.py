@@ -10,6 +10,8 @@ import numpy as np
 from plackett._base.search_space import SearchSpace
 from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
 
+__all__ = ["BayesPointMachine"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BayesPointMachine(OrdinalPerceptron):
@@ -46,8 +48,6 @@ class BayesPointMachine(OrdinalPerceptron):
     Herbrich, Graepel, Campbell: Bayes point machines. JMLR 2001.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.bpm",)
-    paper: ClassVar[str] = "Herbrich, Graepel, Campbell 2001"
     search_space: ClassVar[SearchSpace] = {"margin": (0.0, 10.0, 100.0, 1000.0)}
 
     n_models: int = 50

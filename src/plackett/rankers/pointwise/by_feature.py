@@ -19,6 +19,8 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.additive import AdditiveTerms
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["ByFeature"]
+
 #: The sign of a feature's values in the score.
 DIRECTIONS = {"high first": 1, "low first": -1}
 
@@ -56,10 +58,8 @@ class ByFeature(Ranker):
     Geng, Liu, Qin and Li: Feature selection for ranking. SIGIR 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
     # the best feature of the easy task is the same with and without the wrong labels
     _test_skips: ClassVar[tuple[str, ...]] = ("sample_weight",)
-    paper: ClassVar[str] = "Geng, Liu, Qin and Li 2007"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"measure": ("nDCG@10", "AP")}

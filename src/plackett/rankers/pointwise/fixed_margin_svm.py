@@ -11,6 +11,8 @@ from plackett.data.mapped import row_array
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 from plackett.solvers.threshold_svm import ThresholdProblem, grade_terms
 
+__all__ = ["FixedMarginSVM"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FixedMarginSVM(OrdinalSVM):
@@ -34,9 +36,6 @@ class FixedMarginSVM(OrdinalSVM):
     ----------
     Shashua, Levin: Ranking with large margin principle: two approaches. NIPS 2002.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_fixed_margin",)
-    paper: ClassVar[str] = "Shashua, Levin 2002"
 
     #: Whether the thresholds are held in order.
     ordered: ClassVar[bool] = False

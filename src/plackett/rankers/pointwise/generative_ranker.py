@@ -17,6 +17,8 @@ from plackett.rankers.base import Ranker
 from plackett.scorers.gaussian_classes import GaussianClassesScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["GenerativeRanker"]
+
 _COVARIANCES = ("full", "shared", "diagonal")
 #: Largest number of distinct labels; each is a grade with its own density.
 _MOST_GRADES = 50
@@ -62,8 +64,6 @@ class GenerativeRanker(Ranker):
     Liu: Learning to rank for information retrieval. Springer 2011, section 20.4.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("models.generative",)
-    paper: ClassVar[str] = "Liu 2011, section 20.4"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {

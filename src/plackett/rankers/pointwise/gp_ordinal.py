@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from plackett.rankers._laplace import LaplaceRanker
 from plackett.rankers.pointwise._ordinal_svm import grades_of
 from plackett.scorers.gaussian_posterior import GaussianPosterior
 from plackett.solvers.intervals import Intervals
+
+__all__ = ["GPOrdinal"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,9 +40,6 @@ class GPOrdinal(LaplaceRanker):
     ----------
     Chu, Ghahramani: Gaussian processes for ordinal regression. Journal of Machine Learning Research 6, 2005.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.gp_ordinal",)
-    paper: ClassVar[str] = "Chu, Ghahramani 2005"
 
     def observations(self, data: RankingDataset) -> tuple[np.ndarray, Any, Intervals, np.ndarray]:
         """Each judged document lies between the thresholds of its grade."""

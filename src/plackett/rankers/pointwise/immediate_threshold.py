@@ -11,6 +11,8 @@ from plackett.losses.pointwise.immediate_threshold import ImmediateThresholdLoss
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["ImmediateThreshold"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ImmediateThreshold(GradientTrained, Linear):
@@ -38,8 +40,6 @@ class ImmediateThreshold(GradientTrained, Linear):
     Rennie and Srebro: Loss functions for preference levels: regression with discrete ordered labels. 2005.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.immediate_threshold",)
-    paper: ClassVar[str] = "Rennie and Srebro 2005"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     alpha: float = 10.0

@@ -17,6 +17,8 @@ from plackett.rankers.binary_labels import balanced, check_relevance
 from plackett.scorers.kernel import KERNELS, KernelScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["KernelSVM"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSVM(Ranker):
@@ -57,8 +59,6 @@ class KernelSVM(Ranker):
     Nallapati: Discriminative models for information retrieval. SIGIR 2004.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
-    paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-3, 10.0, log=True), "gamma": Real(1e-3, 1.0, log=True)}

@@ -11,6 +11,8 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["LinearRegression"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(GradientTrained, Linear):
@@ -33,8 +35,6 @@ class LinearRegression(GradientTrained, Linear):
     Cossock and Zhang: Subset ranking using regression. COLT 2006.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression",)
-    paper: ClassVar[str] = "Cossock and Zhang 2006"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     target: Any = "linear"

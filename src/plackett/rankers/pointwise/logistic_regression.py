@@ -16,6 +16,8 @@ from plackett.rankers.base import GradientTrained
 from plackett.rankers.binary_labels import check_relevance
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["LogisticRegression"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(GradientTrained, Linear):
@@ -40,8 +42,6 @@ class LogisticRegression(GradientTrained, Linear):
     Nallapati: Discriminative models for information retrieval. SIGIR 2004 (maximum entropy).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.logistic", "pointwise.maxent")
-    paper: ClassVar[str] = "Gey 1994"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     rel: float = 1.0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["MART"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -31,9 +33,6 @@ class MART(GradientTrained, Trees):
     ----------
     Friedman: Greedy function approximation: a gradient boosting machine. Annals of Statistics 2001.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.mart",)
-    paper: ClassVar[str] = "Friedman 2001"
 
     target: Any = "linear"
 

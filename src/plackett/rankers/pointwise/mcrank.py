@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from plackett.losses.pointwise.cumulative import Cumulative
 from plackett.losses.pointwise.softmax import Softmax
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["McRank"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,9 +38,6 @@ class McRank(GradientTrained, Trees):
     ----------
     Li, Burges, Wu: McRank: learning to rank using multiple classification and gradient boosting. NIPS 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.mcrank",)
-    paper: ClassVar[str] = "Li, Burges, Wu 2007"
 
     gain: Any = "linear"
     ordinal: bool = False

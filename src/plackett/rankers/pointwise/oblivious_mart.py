@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.square import Square
 from plackett.models.trees.oblivious import Oblivious
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["ObliviousMART"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -32,9 +34,6 @@ class ObliviousMART(GradientTrained, Oblivious):
     Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto: Quality versus efficiency in document scoring with
     learning-to-rank models. Information Processing & Management 2016.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("peers.quickrank",)
-    paper: ClassVar[str] = "Capannini, Lucchese, Nardini, Orlando, Perego, Tonellotto 2016"
 
     target: Any = "linear"
 

@@ -18,6 +18,8 @@ from plackett.scorers.trees.scorer import TreeScorer
 from plackett.scorers.trees.text import trees_only
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
+__all__ = ["OrdinalTree"]
+
 
 def _median(labels: np.ndarray, weights: np.ndarray, grades: np.ndarray) -> float:
     order = np.argsort(labels, kind="stable")
@@ -70,8 +72,6 @@ class OrdinalTree(Ranker):
     Kramer, Widmer, Pfahringer, De Groeve: Prediction of ordinal classes using regression trees. ISMIS 2000.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.ordinal_trees",)
-    paper: ClassVar[str] = "Kramer et al. 2000"
     allow_nan: ClassVar[bool] = True
     effort: ClassVar[str | None] = None
     search_space: ClassVar[SearchSpace] = {

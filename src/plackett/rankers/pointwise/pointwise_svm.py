@@ -19,6 +19,8 @@ from plackett.scorers.linear import LinearScorer
 from plackett.solvers.hinge_dual import minimise_hinge
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["PointwiseSVM"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PointwiseSVM(Ranker):
@@ -57,8 +59,6 @@ class PointwiseSVM(Ranker):
     Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm",)
-    paper: ClassVar[str] = "Nallapati 2004"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = None  # `max_iter` is an upper bound that training rarely reaches
     search_space: ClassVar[SearchSpace] = {"C": Real(1e-5, 0.1, log=True)}

@@ -15,6 +15,8 @@ from plackett.rankers.base import GradientTrained
 from plackett.scorers.polynomial import PolynomialScorer, expanded
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["PolynomialRegression"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PolynomialRegression(GradientTrained, Linear):
@@ -45,8 +47,6 @@ class PolynomialRegression(GradientTrained, Linear):
     Fuhr: Optimum polynomial retrieval functions based on the probability ranking principle. TOIS 1989.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.polynomial",)
-    paper: ClassVar[str] = "Fuhr 1989"
     #: With a few thousand products the penalty must be strong: around 100 was best on LETOR validation data.
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1.0, 1e4, log=True)}
 

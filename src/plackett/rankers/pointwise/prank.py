@@ -10,6 +10,8 @@ import numpy as np
 from plackett._base.search_space import SearchSpace
 from plackett.rankers.pointwise._perceptrons import OrdinalPerceptron
 
+__all__ = ["PRank"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PRank(OrdinalPerceptron):
@@ -46,8 +48,6 @@ class PRank(OrdinalPerceptron):
     Crammer and Singer: Pranking with ranking. NIPS 2001.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.prank",)
-    paper: ClassVar[str] = "Crammer and Singer 2001"
     search_space: ClassVar[SearchSpace] = {"margin": (0.0, 10.0, 100.0, 1000.0)}
 
     def _shape(self) -> tuple[int, float]:

@@ -11,6 +11,8 @@ from plackett.losses.pointwise.square import Square
 from plackett.models.trees.model import Trees
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["RandomForest"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomForest(GradientTrained, Trees):
@@ -40,8 +42,6 @@ class RandomForest(GradientTrained, Trees):
     Breiman: Random forests. Machine Learning 2001.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Breiman 2001"
     search_space: ClassVar[SearchSpace] = {
         "num_leaves": Integer(31, 511, log=True),
         "min_child_samples": Integer(1, 40, log=True),

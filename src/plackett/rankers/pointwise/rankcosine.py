@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from plackett.losses.base import Loss
 from plackett.losses.pointwise.cosine import Cosine
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
+
+__all__ = ["RankCosine"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,8 +36,6 @@ class RankCosine(GradientTrained, Linear):
     Management 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.rankcosine",)
-    paper: ClassVar[str] = "Qin et al. 2008"
     _test_variants = ({"transform": "linear"},)
 
     transform: str = "exp"

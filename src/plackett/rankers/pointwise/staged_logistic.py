@@ -19,6 +19,8 @@ from plackett.rankers.binary_labels import check_relevance
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
+__all__ = ["StagedLogistic"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StagedLogistic(Ranker):
@@ -48,8 +50,6 @@ class StagedLogistic(Ranker):
     Cooper, Gey, Dabney: Probabilistic retrieval based on staged logistic regression. SIGIR 1992.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.staged_logistic",)
-    paper: ClassVar[str] = "Cooper, Gey, Dabney 1992"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents

@@ -13,6 +13,8 @@ from plackett.data.mapped import row_array, row_blocks
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 from plackett.solvers.threshold_svm import ThresholdProblem, ThresholdSolution, grade_terms, solve_threshold_svm
 
+__all__ = ["SumOfMarginsSVM"]
+
 #: The share ν without a price.
 _NU = 0.99
 
@@ -63,8 +65,6 @@ class SumOfMarginsSVM(OrdinalSVM):
     Shashua, Levin: Ranking with large margin principle: two approaches. NIPS 2002.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_sum_of_margins",)
-    paper: ClassVar[str] = "Shashua, Levin 2002"
     search_space: ClassVar[SearchSpace] = {"nu": Real(0.1, 0.95)}
 
     C: float | None = None  # type: ignore[assignment]

@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from plackett.rankers.pointwise.fixed_margin_svm import FixedMarginSVM
 
+__all__ = ["SVORExplicit"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVORExplicit(FixedMarginSVM):
@@ -28,6 +30,4 @@ class SVORExplicit(FixedMarginSVM):
     Chu, Keerthi: New approaches to support vector ordinal regression. ICML 2005.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_explicit",)
-    paper: ClassVar[str] = "Chu, Keerthi 2005"
     ordered: ClassVar[bool] = True

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from plackett.data.mapped import row_array, row_blocks
 from plackett.rankers.pointwise._ordinal_svm import OrdinalSVM
 from plackett.solvers.threshold_svm import ThresholdProblem
+
+__all__ = ["SVORImplicit"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -34,9 +36,6 @@ class SVORImplicit(OrdinalSVM):
     ----------
     Chu, Keerthi: New approaches to support vector ordinal regression. ICML 2005.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svor_implicit",)
-    paper: ClassVar[str] = "Chu, Keerthi 2005"
 
     def make_problem(self, X: Any, grade: np.ndarray, weight: np.ndarray, n_grades: int) -> ThresholdProblem:
         """Each document with each threshold."""

@@ -11,6 +11,8 @@ from plackett.losses.pointwise.weighted_square import WeightedSquare
 from plackett.models.linear import Linear
 from plackett.rankers.base import GradientTrained
 
+__all__ = ["WeightedRegression"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WeightedRegression(GradientTrained, Linear):
@@ -40,8 +42,6 @@ class WeightedRegression(GradientTrained, Linear):
     Cossock and Zhang: Subset ranking using regression. COLT 2006.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.regression_weighted",)
-    paper: ClassVar[str] = "Cossock and Zhang 2006"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-2, 1e3, log=True)}  # the loss is a sum over documents
 
     importance: Any = "linear"

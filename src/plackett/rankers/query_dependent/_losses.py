@@ -69,7 +69,7 @@ class _Mixed(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        total = self._buffers()
+        total = self.zeros()
         for bound in self.bound:
             for sums, part in zip(total, bound.evaluate(scores, value), strict=True):
                 sums += part
@@ -151,7 +151,7 @@ class _Top(BoundLoss):
 
     def evaluate(self, scores: np.ndarray, value: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Loss per query, gradient and curvature per score."""
-        total = self._buffers()
+        total = self.zeros()
         for sign, bound in self.parts:
             for sums, part in zip(total, bound.evaluate(scores, value), strict=True):
                 sums += sign * part

@@ -15,6 +15,8 @@ from plackett.rankers.base import GradientTrained, Ranker
 from plackett.rankers.wrapper import SingleMember
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["AffineRegression"]
+
 #: Smallest scale of a query: a negative one would reverse its order.
 _LEAST = 1e-3
 
@@ -57,8 +59,6 @@ class AffineRegression(SingleMember):
     Liu: Learning to rank for information retrieval. Springer 2011, equation 7.2.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.loss.affine",)
-    paper: ClassVar[str] = "Liu 2011, section 7.1"
     search_space: ClassVar[SearchSpace] = {
         "alpha_penalty": Real(0.1, 100.0, log=True),
         "beta_penalty": Real(0.01, 10.0, log=True),

@@ -17,6 +17,8 @@ from plackett.rankers.gradient_ranker import GradientRanker
 from plackett.rankers.query_dependent._losses import MixedLoss
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["CategoryMixture"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CategoryMixture(GradientRanker):
@@ -50,8 +52,6 @@ class CategoryMixture(GradientRanker):
     Bian, Liu, Qin, Zha: Ranking with query-dependent loss for web search. WSDM 2010.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.loss.framework",)
-    paper: ClassVar[str] = "Bian, Liu, Qin, Zha 2010"
     search_space: ClassVar[SearchSpace] = {"losses": (("ListMLE", "Logistic"), ("ListNet", "Logistic"))}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"losses": ("Logistic",), "model": "linear"},)
 

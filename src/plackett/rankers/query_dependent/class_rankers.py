@@ -16,6 +16,8 @@ from plackett.rankers.query_dependent._gate import fit_softmax, k_means
 from plackett.scorers.routers import SoftmaxRouter
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["ClassRankers"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ClassRankers(LocalRankers):
@@ -56,8 +58,6 @@ class ClassRankers(LocalRankers):
     Kang and Kim: Query type classification for web document retrieval. SIGIR 2003.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.classify.ranker",)
-    paper: ClassVar[str] = "Kang, Kim 2003"
     search_space: ClassVar[SearchSpace] = {"n_classes": (2, 4), "routing": ("hard", "soft")}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"routing": "soft"},)

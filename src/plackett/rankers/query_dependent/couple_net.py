@@ -20,6 +20,8 @@ from plackett.scorers._products import block_sums, table_times
 from plackett.scorers.couple_net import CoupleNetScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["CoupleNet"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CoupleNet(UsesQueryFeatures):
@@ -55,11 +57,9 @@ class CoupleNet(UsesQueryFeatures):
 
     References
     ----------
-    Liu 2011, Learning to rank for information retrieval, section 7.2.4 (CoupleNet).
+    Liu: Learning to rank for information retrieval. Springer 2011, section 7.2.4 (CoupleNet).
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.couplenet",)
-    paper: ClassVar[str] = "Liu 2011, section 7.2.4"
     allow_nan: ClassVar[bool] = False
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"hidden": (2, 4, 8), "alpha": Real(1e-4, 1e-1, log=True)}

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.feature_number import feature_number
 from plackett.scorers.query_map import list_statistics
 
-__public__ = ["query_features"]
+__all__ = ["query_features"]
 
 
-@fulfils("qdep.features", paper="Geng, Liu, Qin, Arnold, Li, Shum 2008")
 def query_features(
     data: RankingDataset, *, reference: int | str | None = None, top: int = 10, spread: bool = True
 ) -> np.ndarray:

@@ -20,6 +20,8 @@ from plackett.rankers.query_dependent._base import UsesQueryFeatures
 from plackett.rankers.query_dependent._losses import MixedLoss, TopLoss
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
+__all__ = ["IntentRanker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IntentRanker(UsesQueryFeatures, GradientRanker):
@@ -70,8 +72,6 @@ class IntentRanker(UsesQueryFeatures, GradientRanker):
     Bian, Liu, Qin, Zha: Ranking with query-dependent loss for web search. WSDM 2010.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.loss.position", "qdep.loss.joint")
-    paper: ClassVar[str] = "Bian, Liu, Qin, Zha 2010"
     search_space: ClassVar[SearchSpace] = {"k": (5, 10, 20), "intent": ("learned", 0.5, 1.0)}
     _test_settings: ClassVar[dict[str, Any]] = {"k": 5, "n_sweeps": 2}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"intent": 1.0, "loss": "ListMLE"},)

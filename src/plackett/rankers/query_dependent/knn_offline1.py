@@ -10,6 +10,8 @@ import numpy as np
 from plackett.rankers.query_dependent.knn_offline2 import KNNOffline2
 from plackett.scorers.routers import OverlapRouter, Router
 
+__all__ = ["KNNOffline1"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOffline1(KNNOffline2):
@@ -32,8 +34,6 @@ class KNNOffline1(KNNOffline2):
     Geng, Liu, Qin, Arnold, Li, Shum: Query dependent ranking using k-nearest neighbor. SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.knn.offline1",)
-    paper: ClassVar[str] = "Geng, Liu, Qin, Arnold, Li, Shum 2008"
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression", "k": 0.75}
     # a query of weight 2 is one neighbour; an interrupt ends a member, not a round
     _test_skips: ClassVar[tuple[str, ...]] = ("interrupt", "query_weight")

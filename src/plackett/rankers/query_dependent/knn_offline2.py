@@ -14,6 +14,8 @@ from plackett.rankers.query_dependent._base import LocalRankers
 from plackett.scorers.routers import NearestRouter, Router, nearest
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["KNNOffline2"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOffline2(LocalRankers):
@@ -43,8 +45,6 @@ class KNNOffline2(LocalRankers):
     Geng, Liu, Qin, Arnold, Li, Shum: Query dependent ranking using k-nearest neighbor. SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.knn.offline2", "qdep.regularise")
-    paper: ClassVar[str] = "Geng, Liu, Qin, Arnold, Li, Shum 2008"
     search_space: ClassVar[SearchSpace] = {"k": (0.1, 0.25, 0.5)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression", "k": 0.75}
     # a query of weight 2 is one neighbour; an interrupt ends a member, not a round

@@ -13,6 +13,8 @@ from plackett.rankers.query_dependent.knn_offline2 import n_neighbours
 from plackett.scorers.knn_online import KNNOnlineScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["KNNOnline"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KNNOnline(QueryDependent):
@@ -43,8 +45,6 @@ class KNNOnline(QueryDependent):
     Geng, Liu, Qin, Arnold, Li, Shum: Query dependent ranking using k-nearest neighbor. SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.knn.online",)
-    paper: ClassVar[str] = "Geng, Liu, Qin, Arnold, Li, Shum 2008"
     search_space: ClassVar[SearchSpace] = {"k": (0.1, 0.25, 0.5)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression", "k": 0.75}
     # a query of weight 2 is one neighbour; an interrupt ends a member, not a round

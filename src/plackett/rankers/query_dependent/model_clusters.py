@@ -18,6 +18,8 @@ from plackett.rankers.query_dependent._gate import fit_softmax, k_means
 from plackett.scorers.routers import SoftmaxRouter
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["ModelClusters"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ModelClusters(ClusterRankers):
@@ -57,10 +59,9 @@ class ModelClusters(ClusterRankers):
     References
     ----------
     Jacobs, Jordan, Nowlan, Hinton: Adaptive mixtures of local experts. Neural Computation 1991.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 7.3.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.modelcluster",)
-    paper: ClassVar[str] = "Liu 2011, section 7.3; Jacobs, Jordan, Nowlan, Hinton 1991"
     search_space: ClassVar[SearchSpace] = {"n_clusters": (2, 3, 4)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression", "n_sweeps": 3}
     # clusters begin with a draw of queries, where weights are not copies; an interrupt ends a member; preferences

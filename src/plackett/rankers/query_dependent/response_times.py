@@ -6,17 +6,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.scorers.routed import features_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-__public__ = ["response_times"]
+__all__ = ["response_times"]
 
 
-@fulfils("qdep.latency", paper="Liu 2011, Learning to rank for information retrieval, section 7.3")
 def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
     """Seconds that a query-dependent ranker takes for each query, one query at a time.
 
@@ -33,6 +31,10 @@ def response_times(ranker: Any, data: RankingDataset) -> pl.DataFrame:
     polars.DataFrame
         One row per query: ``qid``, the seconds for the ``features`` of the query, for the ``choice`` of the ranker
         (with its training, for `KNNOnline`), for ``scoring``, and their sum ``total``.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 7.3.
 
     Examples
     --------

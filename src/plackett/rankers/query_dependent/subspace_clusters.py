@@ -16,6 +16,8 @@ from plackett.scorers.routers import SubspaceRouter
 from plackett.scorers.subspaces import directions, similarities
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["SubspaceClusters"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SubspaceClusters(ClusterRankers):
@@ -47,11 +49,9 @@ class SubspaceClusters(ClusterRankers):
 
     References
     ----------
-    Banerjee, Dubey, Machchhar, Chakrabarti: Efficient and accurate local learning for ranking. SIGIR 2009 workshop.
+    Banerjee, Dubey, Machchhar, Chakrabarti: Efficient and accurate local learning for ranking. SIGIR Workshop 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.cluster",)
-    paper: ClassVar[str] = "Banerjee, Dubey, Machchhar, Chakrabarti 2009"
     search_space: ClassVar[SearchSpace] = {"n_clusters": (2, 4, 8), "n_components": (1, 2, 4)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     # a query of weight 2 is one query of a cluster; an interrupt ends a member, not a round

@@ -14,6 +14,8 @@ from plackett.rankers.query_dependent._base import QueryDependent
 from plackett.scorers.two_layer import TwoLayerScorer, products
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["TwoLayer"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TwoLayer(QueryDependent):
@@ -51,8 +53,6 @@ class TwoLayer(QueryDependent):
     Liu: Learning to rank for information retrieval. Springer 2011, section 7.2.4.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("qdep.twolayer",)
-    paper: ClassVar[str] = "Liu 2011, section 7.2.4"
     search_space: ClassVar[SearchSpace] = {"n_components": (1, 2, 4, 8)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     # components are those of the queries, whatever they weigh; an interrupt ends a member

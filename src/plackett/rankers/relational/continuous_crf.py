@@ -26,6 +26,8 @@ from plackett.scorers.linear import LinearScorer
 from plackett.scorers.relations.lookup import relation_of
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["ContinuousCRF"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ContinuousCRF(Ranker):
@@ -80,8 +82,6 @@ class ContinuousCRF(Ranker):
     Qin, Liu, Zhang, Wang, Li: Global ranking using continuous conditional random fields. NIPS 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.ccrf", "relational.ccrf.prf", "relational.ccrf.td")
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Li 2008"
     effort: ClassVar[str | None] = "max_iter"
     search_space: ClassVar[SearchSpace] = {"alpha": Real(1e-4, 1.0, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"similar": (Neighbours(k=2),)}
@@ -127,7 +127,7 @@ class ContinuousCRF(Ranker):
         members = [clone(ranker) for ranker in self.parts()]
         for member in members:
             member.n_jobs, member.verbose = self.n_jobs, False
-            if member.train_on(data, monitor.valid).interrupted:
+            if member.fit_prepared(data, monitor.valid).interrupted:
                 raise KeyboardInterrupt
         table = _table(members, data)
         slope, intercept = _regressed(table, data)

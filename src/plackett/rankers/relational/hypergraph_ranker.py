@@ -9,6 +9,8 @@ from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.rankers.relational._base import RelationalWrapper
 from plackett.scorers.relations.lookup import parsed
 
+__all__ = ["HypergraphRanker"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HypergraphRanker(RelationalWrapper):
@@ -39,8 +41,6 @@ class HypergraphRanker(RelationalWrapper):
     Zhou, Huang, Schölkopf: Learning with hypergraphs: clustering, classification, and embedding. NIPS 2006.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.multiway",)
-    paper: ClassVar[str] = "Zhou, Huang, Schölkopf 2006"
     # any relation is a hypergraph: documents with the same second entry form a group
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=1), "beta": 0.1}
 

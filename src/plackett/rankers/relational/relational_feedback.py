@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.rankers.relational._base import RelationalWrapper
 
+__all__ = ["RelationalFeedback"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RelationalFeedback(RelationalWrapper):
@@ -37,8 +39,6 @@ class RelationalFeedback(RelationalWrapper):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.prf", "conv.similarity_reg")
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Xiong, Li 2008"
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=2), "beta": 0.1}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"beta": "auto", "base": "LinearRegression"},)
 

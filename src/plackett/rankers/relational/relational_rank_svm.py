@@ -19,6 +19,8 @@ from plackett.rankers.pairwise.rank_svm import RankSVM
 from plackett.rankers.relational._base import RelationalWrapper
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["RelationalRankSVM"]
+
 #: What the relation means in each task.
 _TASKS = {"feedback": "similarity", "distillation": "parents"}
 
@@ -56,8 +58,6 @@ class RelationalRankSVM(RelationalWrapper):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.rrsvm",)
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Xiong, Li 2008"
     _test_settings: ClassVar[dict[str, Any]] = {
         "base": RankSVM(C=1e-3),
         "relation": Neighbours(k=2),

@@ -22,6 +22,8 @@ from plackett.scorers.relations.laplacian import STRONGEST, Laplacian
 from plackett.scorers.relations.lookup import is_strength, parsed, relation_of
 from plackett.solvers.monitor import Monitor, SilentMonitor
 
+__all__ = ["RelationalRanker"]
+
 #: Strengths are learned within these bounds.
 _BOUNDS = (1e-4, 1e2)
 
@@ -69,8 +71,6 @@ class RelationalRanker(WrapsRanker):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.framework",)
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Xiong, Li 2008"
     allow_nan: ClassVar[bool]
     search_space: ClassVar[SearchSpace] = {"learn": (0, 1)}
     _test_settings: ClassVar[dict[str, Any]] = {"similar": {Neighbours(k=2): 0.05}, "parents": {Neighbours(k=1): 0.02}}

@@ -17,6 +17,8 @@ from plackett.scorers.propagation import COLLECTS, PropagationScorer, propagated
 from plackett.scorers.relations.lookup import relation_of
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["ScorePropagation"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ScorePropagation(WrapsRanker):
@@ -51,8 +53,6 @@ class ScorePropagation(WrapsRanker):
     Qin, Liu, Zhang, Chen, Ma: A study of relevance propagation for web search. SIGIR 2005.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.baseline.propagation", "conv.relevance_propagation")
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Chen, Ma 2005"
     allow_nan: ClassVar[bool]
     search_space: ClassVar[SearchSpace] = {"alpha": Real(0.1, 1.0)}
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=2), "alpha": 0.8}

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from plackett.data.relation_builders.neighbours import Neighbours
 from plackett.rankers.relational._base import RelationalWrapper
 
+__all__ = ["TopicDistillation"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TopicDistillation(RelationalWrapper):
@@ -45,8 +47,6 @@ class TopicDistillation(RelationalWrapper):
     Qin, Liu, Zhang, Wang, Xiong, Li: Learning to rank relational objects and its application to web search. WWW 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("relational.td",)
-    paper: ClassVar[str] = "Qin, Liu, Zhang, Wang, Xiong, Li 2008"
     _test_settings: ClassVar[dict[str, Any]] = {"relation": Neighbours(k=1), "beta": 0.05}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"exact": True, "beta": 0.02},)
 

@@ -13,6 +13,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, is_count, list_neighbours, scaled
 
+__all__ = ["GraphPropagation"]
+
 #: Keeps the system regular for documents that no label reaches.
 _RIDGE = 1e-6
 
@@ -58,8 +60,6 @@ class GraphPropagation(SemiSupervised):
     Tong, Jin: Semi-supervised learning by mixed label propagation. AAAI 2007.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("semi.labelprop.zhu", "semi.labelprop.mixed")
-    paper: ClassVar[str] = "Zhu, Ghahramani 2002; Tong, Jin 2007"
     search_space: ClassVar[SearchSpace] = {"n_neighbors": (3, 5, 10), "kappa": (0.0, 0.1, 1.0)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     _test_variants: ClassVar[tuple[dict[str, Any], ...]] = ({"kappa": 0.5},)

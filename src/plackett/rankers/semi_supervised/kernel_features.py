@@ -18,6 +18,8 @@ from plackett.scorers.kernel_pca import KERNELS
 from plackett.scorers.transductive import TransductiveScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["KernelFeatures"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelFeatures(Wrapper):
@@ -50,8 +52,6 @@ class KernelFeatures(Wrapper):
     Duh, Kirchhoff: Learning to rank with partially-labeled data. SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("semi.kpca",)
-    paper: ClassVar[str] = "Duh, Kirchhoff 2008"
     search_space: ClassVar[SearchSpace] = {"n_components": (1, 3, 5)}
     _usual_base: ClassVar[str] = "RankBoost"
     _test_settings: ClassVar[dict[str, Any]] = {

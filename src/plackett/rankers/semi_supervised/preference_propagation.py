@@ -14,6 +14,8 @@ from plackett.data.preferences import Preferences
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
 
+__all__ = ["PreferencePropagation"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PreferencePropagation(SemiSupervised):
@@ -44,8 +46,6 @@ class PreferencePropagation(SemiSupervised):
     Liu: Learning to rank for information retrieval. Springer 2011, section 8.3.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("semi.preference_propagation",)
-    paper: ClassVar[str] = "Liu 2011, section 8.3"
     search_space: ClassVar[SearchSpace] = {"n_neighbors": (1, 2, 4), "weight": (0.1, 0.3, 1.0)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "RankSVM(C=0.01)"}
 

@@ -19,6 +19,8 @@ from plackett.rankers.semi_supervised._neighbours import check_neighbours
 from plackett.rankers.semi_supervised.similarity_propagation import propagated_labels
 from plackett.rankers.wrapper import needs_whole_lists
 
+__all__ = ["SemiSupervisedRankBoost"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SemiSupervisedRankBoost(SemiSupervised):
@@ -56,8 +58,6 @@ class SemiSupervisedRankBoost(SemiSupervised):
     SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("semi.ssrankboost",)
-    paper: ClassVar[str] = "Amini, Truong, Goutte 2008"
     search_space: ClassVar[SearchSpace] = {"trade_off": Real(0.01, 1.0, log=True), "n_neighbors": (1, 2, 4)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "RankBoost(n_estimators=20)"}
     _usual_base: ClassVar[str] = "RankBoost"

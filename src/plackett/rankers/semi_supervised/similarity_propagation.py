@@ -13,6 +13,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.rankers.semi_supervised._base import SemiSupervised
 from plackett.rankers.semi_supervised._neighbours import check_neighbours, list_neighbours, scaled
 
+__all__ = ["SimilarityPropagation"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SimilarityPropagation(SemiSupervised):
@@ -48,8 +50,6 @@ class SimilarityPropagation(SemiSupervised):
     SIGIR 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("semi.propagate", "semi.mix")
-    paper: ClassVar[str] = "Amini, Truong, Goutte 2008"
     search_space: ClassVar[SearchSpace] = {"n_neighbors": (1, 2, 4), "weight": (0.1, 0.3, 1.0)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 

@@ -15,6 +15,8 @@ from plackett.data.preferences import Preferences
 from plackett.rankers.query_dependent.features import column_number
 from plackett.rankers.semi_supervised._base import SemiSupervised
 
+__all__ = ["WeakSupervision"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WeakSupervision(SemiSupervised):
@@ -49,10 +51,9 @@ class WeakSupervision(SemiSupervised):
     References
     ----------
     Dehghani, Zamani, Severyn, Kamps, Croft: Neural ranking models with weak supervision. SIGIR 2017.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 8.3.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("semi.prior_rankers",)
-    paper: ClassVar[str] = "Liu 2011, section 8.3; Dehghani et al. 2017"
     search_space: ClassVar[SearchSpace] = {"trade_off": Real(0.01, 1.0, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "GradientRanker"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.solvers.cutting_plane import minimise
 from plackett.solvers.proved_gap import check_settings, warn_of_open_gap
 
-__public__ = ["SVMDiv"]
+__all__ = ["SVMDiv"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -68,9 +68,6 @@ class SVMDiv(Estimator):
     ----------
     Yue, Joachims: Predicting diverse subsets using structural SVMs. ICML 2008.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("diverse.svmdiv",)
-    paper: ClassVar[str] = "Yue, Joachims 2008"
 
     k: int = 5
     levels: Sequence[float] = (1.0, 3.0)

@@ -11,7 +11,7 @@ from plackett._base.errors import DataError
 from plackett.data.dataset import RankingDataset
 from plackett.data.inputs import training_data
 from plackett.data.preferences import Preferences
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.rankers.base import Ranker
 from plackett.rankers.transfer.domains import domains, source_domains
 from plackett.rankers.wrapper import SingleMember
@@ -75,7 +75,7 @@ class TransferRanker(SingleMember):
             del self._sources, self._target
 
     def prepared(self, data: RankingDataset, name: str = "X") -> RankingDataset:
-        columns = Columns(None if data.feature_names is None else tuple(data.feature_names))
+        columns = TrainedColumns(None if data.feature_names is None else tuple(data.feature_names))
         ready = {}
         for domain, part in self.__dict__.get("_sources", {}).items():
             source = f"source {domain!r}"

@@ -17,6 +17,8 @@ from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.blend import BlendScorer
 
+__all__ = ["BoostingTransfer"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BoostingTransfer(TransferRanker):
@@ -57,8 +59,6 @@ class BoostingTransfer(TransferRanker):
     ranking. EMNLP 2009.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("transfer.boost_adapt",)
-    paper: ClassVar[str] = "Gao et al. 2009"
     search_space: ClassVar[SearchSpace] = {"mode": ("continue", "interpolate"), "share": (0.25, 0.5, 0.75)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
     _usual_base: ClassVar[str] = "LambdaMART"

@@ -10,6 +10,8 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.transfer.feature_transfer import FeatureTransfer
 from plackett.rankers.transfer.instance_transfer import agreeing
 
+__all__ = ["CombinedTransfer"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CombinedTransfer(FeatureTransfer):
@@ -31,8 +33,6 @@ class CombinedTransfer(FeatureTransfer):
     Liu: Learning to rank for information retrieval. Springer 2011, section 9.3.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("transfer.combined",)
-    paper: ClassVar[str] = "Liu 2011, section 9.3"
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     def _kept(self, sources: dict[Any, RankingDataset], alone: Ranker) -> dict[Any, RankingDataset]:

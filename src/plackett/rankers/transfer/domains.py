@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.categories import refuse_categories
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
 from plackett.data.ids import distinct
 from plackett.data.preferences import Preferences
 
-__public__ = ["domains"]
+__all__ = ["domains"]
 
 #: The parts of a dataset that training needs.
 _KEPT = ("X", "y", "offsets", "qids", "sample_weight", "query_weight", "preferences", "query_features",
          "feature_names", "relations")  # fmt: skip
 
 
-@fulfils("transfer.data", paper="Liu 2011, Learning to rank for information retrieval, chapter 9")
 def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
     """Split a dataset by domain, such as market, vertical or period.
 
@@ -38,6 +36,10 @@ def domains(data: RankingDataset, names: Any) -> dict[Any, RankingDataset]:
     -------
     dict
         The dataset of each domain, by name, in sorted order. Contiguous queries are views, not copies.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 9.
 
     Examples
     --------

@@ -18,6 +18,8 @@ from plackett.rankers.wrapper import train_quietly
 from plackett.scorers.linear import LinearScorer
 from plackett.solvers.monitor import Monitor
 
+__all__ = ["FeatureTransfer"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FeatureTransfer(TransferRanker):
@@ -65,8 +67,6 @@ class FeatureTransfer(TransferRanker):
     Argyriou, Evgeniou, Pontil: Convex multi-task feature learning. Machine Learning 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("transfer.feature",)
-    paper: ClassVar[str] = "Argyriou, Evgeniou, Pontil 2008"
     search_space: ClassVar[SearchSpace] = {"source_weight": Real(0.05, 1.0, log=True), "epsilon": (0.01, 0.1)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 

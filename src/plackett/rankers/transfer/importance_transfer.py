@@ -15,6 +15,8 @@ from plackett.rankers.transfer._base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.selection.selection_bias import selection_weights
 
+__all__ = ["ImportanceTransfer"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ImportanceTransfer(TransferRanker):
@@ -50,10 +52,9 @@ class ImportanceTransfer(TransferRanker):
     References
     ----------
     Liu: Learning to rank for information retrieval. Springer 2011, section 9.2.
+    Zadrozny: Learning and evaluating classifiers under sample selection bias. ICML 2004.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("transfer.reweight",)
-    paper: ClassVar[str] = "Liu 2011, section 9.2; Zadrozny 2004"
     search_space: ClassVar[SearchSpace] = {"delta": ("precision", None), "eta": ("logistic", None)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 

@@ -13,6 +13,8 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.transfer._base import TransferRanker, agreement
 from plackett.rankers.transfer.domains import pooled
 
+__all__ = ["InstanceTransfer"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class InstanceTransfer(TransferRanker):
@@ -48,8 +50,6 @@ class InstanceTransfer(TransferRanker):
     Liu: Learning to rank for information retrieval. Springer 2011, section 9.2.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("transfer.instance",)
-    paper: ClassVar[str] = "Liu 2011, section 9.2"
     search_space: ClassVar[SearchSpace] = {"include_target": (True, False)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 

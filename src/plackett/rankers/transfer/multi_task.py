@@ -11,6 +11,8 @@ from plackett.data.ids import distinct
 from plackett.rankers.transfer.domains import domain_names
 from plackett.rankers.transfer.feature_transfer import FeatureTransfer
 
+__all__ = ["MultiTask"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MultiTask(FeatureTransfer):
@@ -33,8 +35,6 @@ class MultiTask(FeatureTransfer):
     Argyriou, Evgeniou, Pontil: Convex multi-task feature learning. Machine Learning 2008.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("transfer.multitask",)
-    paper: ClassVar[str] = "Argyriou, Evgeniou, Pontil 2008"
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 
     def fit(

@@ -14,6 +14,8 @@ from plackett.rankers.base import Ranker
 from plackett.rankers.transfer._base import TransferRanker
 from plackett.rankers.transfer.domains import pooled
 
+__all__ = ["PooledTransfer"]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PooledTransfer(TransferRanker):
@@ -37,8 +39,6 @@ class PooledTransfer(TransferRanker):
     Liu: Learning to rank for information retrieval. Springer 2011, chapter 9.
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("transfer.data",)
-    paper: ClassVar[str] = "Liu 2011, chapter 9"
     search_space: ClassVar[SearchSpace] = {"source_weight": Real(0.01, 1.0, log=True)}
     _test_settings: ClassVar[dict[str, Any]] = {"base": "LinearRegression"}
 

@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.canonical import canonical_order
 from plackett.data.dataset import RankingDataset
-from plackett.data.trained_columns import Columns
+from plackett.data.trained_columns import TrainedColumns
 from plackett.rankers.transfer._base import agreement
 from plackett.rankers.transfer.domains import pooled
 from plackett.rankers.wrapper import SingleMember, train_quietly
 
-__public__ = ["relatedness"]
+__all__ = ["relatedness"]
 
 
-@fulfils("transfer.relatedness", paper="Liu 2011, section 9.3; Ben-David, Blitzer, Crammer, Pereira 2006")
 def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[str, float]:
     r"""Measures of how alike two ranking tasks with the same features are, to judge whether transfer may help.
 
@@ -49,12 +47,13 @@ def relatedness(a: RankingDataset, b: RankingDataset, base: Any = None) -> dict[
     References
     ----------
     Ben-David, Blitzer, Crammer, Pereira: Analysis of representations for domain adaptation. NIPS 2006.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 9.3.
     """
     if a.n_features != b.n_features:
         raise DataError(f"the tasks have {a.n_features} and {b.n_features} features; they must have the same")
     if a.n_rows == 0 or b.n_rows == 0:
         raise DataError("one of the tasks has no documents")
-    b = Columns(None if a.feature_names is None else tuple(a.feature_names)).aligned(b, "the second task")
+    b = TrainedColumns(None if a.feature_names is None else tuple(a.feature_names)).aligned(b, "the second task")
     if a.feature_names is None or b.feature_names is None:
         a, b = a.replace(feature_names=None), b.replace(feature_names=None)
     make = SingleMember(base=base).base_ranker()

@@ -15,6 +15,8 @@ from plackett.scorers.base import Size
 from plackett.scorers.comparators.base import Comparator
 from plackett.scorers.fields import array
 
+__all__ = ["ComparativeNetwork"]
+
 #: Numbers of hidden units that are held at a time.
 _AT_ONCE = 1 << 21
 

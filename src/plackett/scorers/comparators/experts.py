@@ -13,6 +13,8 @@ from plackett.scorers.comparators.base import Comparator
 from plackett.scorers.fields import array
 from plackett.scorers.networks.features import dense_rows
 
+__all__ = ["ExpertsComparator"]
+
 #: Numbers of the votes that are held at a time.
 _AT_ONCE = 1 << 22
 

@@ -16,6 +16,8 @@ from plackett.scorers.comparators.base import Comparator
 from plackett.scorers.fields import choice, inner
 from plackett.scorers.linear import LinearScorer
 
+__all__ = ["ForeignComparator", "ModelComparator"]
+
 #: Pairs whose features are formed at a time.
 _AT_ONCE = 1 << 15
 

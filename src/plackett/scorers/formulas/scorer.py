@@ -12,6 +12,8 @@ from plackett.scorers.base import Scorer, Size
 from plackett.scorers.formulas.machine import by_column, evaluate
 from plackett.scorers.formulas.program import Program
 
+__all__ = ["FormulaScorer"]
+
 #: Documents scored at once, which bounds the copy of their features.
 _ROWS_AT_ONCE = 1 << 18
 

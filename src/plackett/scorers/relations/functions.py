@@ -10,7 +10,7 @@ import numpy as np
 
 from plackett.data.dataset import RankingDataset
 from plackett.data.relations import Relation
-from plackett.scorers.relations.laplacian import Forest, Hypergraph, Laplacian
+from plackett.scorers.relations.laplacian import ForestLaplacian, Hypergraph, Laplacian
 
 #: Maximum number of Newton steps, and the gradient, relative to the spread of the scores, at which to stop.
 _STEPS, _TOLERANCE = 100, 1e-10
@@ -64,7 +64,7 @@ class ExponentialLift:
     child: np.ndarray
     parent: np.ndarray
     weight: np.ndarray  # β w of each pair
-    system: Forest | Laplacian  # I + L with the pattern of the pairs
+    system: ForestLaplacian | Laplacian  # I + L with the pattern of the pairs
     n_jobs: int | None = None
     _query: np.ndarray = field(init=False, repr=False)
 
@@ -119,9 +119,9 @@ class ExponentialLift:
         n = int(self.offsets[-1])
         return np.bincount(self.child, pull, n) - np.bincount(self.parent, pull, n)
 
-    def _curved(self, pull: np.ndarray) -> Forest | Laplacian:
+    def _curved(self, pull: np.ndarray) -> ForestLaplacian | Laplacian:
         """I + L, where each pair has half its second derivative as its weight."""
-        if isinstance(self.system, Forest):
+        if isinstance(self.system, ForestLaplacian):
             weight = np.zeros(self.system.parent.size)
             weight[self.child] = 0.5 * pull
             return self.system.reweighted(weight)
@@ -143,11 +143,11 @@ def _groups(data: RankingDataset, relation: Relation, beta: float, n_jobs: int |
 
 
 def _parents(data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None) -> RelationalFunction:
-    return QuadraticFunction(Forest.of(data, relation, beta, n_jobs), lift(data, relation, beta))
+    return QuadraticFunction(ForestLaplacian.of(data, relation, beta, n_jobs), lift(data, relation, beta))
 
 
 def _exact_parents(data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None) -> RelationalFunction:
-    system = Forest.of(data, relation, beta, n_jobs)
+    system = ForestLaplacian.of(data, relation, beta, n_jobs)
     kept = relation.row != relation.other
     child, parent, weight = relation.row[kept], relation.other[kept], beta * relation.weights[kept]
     return ExponentialLift(data.offsets, child, parent, weight, system, n_jobs)

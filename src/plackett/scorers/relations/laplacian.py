@@ -126,7 +126,7 @@ class Hypergraph:
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class ForestLaplacian:
     """I + L for a forest: every document has at most one parent. Solved in one pass up and one down.
 
     Parameters
@@ -146,7 +146,9 @@ class Forest:
     n_jobs: int | None = None
 
     @classmethod
-    def of(cls, data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None = None) -> Forest | Laplacian:
+    def of(
+        cls, data: RankingDataset, relation: Relation, beta: float, n_jobs: int | None = None
+    ) -> ForestLaplacian | Laplacian:
         """From pairs (document, parent); returns a `Laplacian` if the pairs do not form a forest."""
         forest = parents_of(relation, data)
         if forest is None:
@@ -154,9 +156,9 @@ class Forest:
         parent, weight, order = forest
         return cls(data.offsets, parent, 0.5 * beta * weight, order, n_jobs)
 
-    def reweighted(self, weight: np.ndarray) -> Forest:
+    def reweighted(self, weight: np.ndarray) -> ForestLaplacian:
         """The same forest with other edge weights."""
-        return Forest(self.offsets, self.parent, weight, self.order, self.n_jobs)
+        return ForestLaplacian(self.offsets, self.parent, weight, self.order, self.n_jobs)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Z with (I + L) z = b, for a vector or for each column of a table."""

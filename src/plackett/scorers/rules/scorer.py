@@ -21,6 +21,8 @@ from plackett.scorers.rules.ranges import range_code, range_text
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["RuleScorer"]
+
 #: Rows of a sparse table made dense at once.
 _DENSE_ROWS = 4096
 #: Documents scored together, as bits of this many words.

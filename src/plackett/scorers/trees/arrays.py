@@ -124,7 +124,6 @@ class TreeArrays:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> TreeArrays:
         """What `to_arrays` wrote. Nothing is trusted: every number that points somewhere is checked."""
-        arrays = {"tiny": np.array([TINY])} | arrays  # older files have none
         missing = [f.name for f in fields(cls) if f.name not in arrays]
         if missing:
             raise DataError(f"the tree ensemble has no array {missing[0]!r}")

@@ -15,6 +15,8 @@ from plackett.scorers.trees.arrays import TreeArrays
 from plackett.scorers.trees.scoring import TreeKernels
 from plackett.scorers.trees.text import parse_trees, write_text
 
+__all__ = ["TreeScorer"]
+
 
 class TreeScorer(Scorer):
     """A tree ensemble, scored by our own kernels, bit for bit as LightGBM scores it.

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.selection.budget import checked_budget
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import best_of_each_query
 from plackett.selection.result import Selection
+
+__all__ = ["expected_change"]
 
 
 def label_chances(scores: np.ndarray, labels: np.ndarray, grades: np.ndarray) -> np.ndarray:
@@ -75,7 +76,6 @@ def believed_norms(
     return out
 
 
-@fulfils("select.loss_reduction", paper="Donmez and Carbonell 2008")
 def expected_change(
     data: RankingDataset, scores: Any, *, budget: int, members: Any = None, loss: str = "hinge"
 ) -> Selection:

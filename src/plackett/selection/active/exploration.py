@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["explore"]
 
 
 def _density(t: Any) -> Any:
@@ -117,7 +118,6 @@ STRATEGIES: dict[str, Callable[[Beliefs, float, np.random.Generator], tuple[int,
 }
 
 
-@fulfils("select.exploration", "select.passive", paper="Radlinski and Joachims 2007")
 def explore(
     beliefs: Beliefs, strategy: str = "largest-pair", *, depth: float = 3.0, random_state: Any = None
 ) -> np.ndarray:

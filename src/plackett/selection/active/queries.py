@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.selection.active.expected_change import believed_norms, checked_parts, label_chances
 from plackett.selection.budget import checked_budget
 from plackett.selection.candidates import Candidates
+
+__all__ = ["k_center", "queries_by_change"]
 
 
 def query_vectors(data: RankingDataset) -> np.ndarray:
@@ -25,7 +26,6 @@ def query_vectors(data: RankingDataset) -> np.ndarray:
     return (vectors - vectors.mean(axis=0)) / np.where(scale > 1e-12, scale, 1.0)
 
 
-@fulfils("select.queries", paper="Gonzalez 1985; Sener and Savarese 2018")
 def k_center(vectors: Any, budget: int, *, labelled: Any = (), random_state: Any = 0) -> np.ndarray:
     r"""Choose queries so that no query is far from a labelled one: the greedy k-centre method.
 
@@ -40,6 +40,11 @@ def k_center(vectors: Any, budget: int, *, labelled: Any = (), random_state: Any
         Number of queries.
     labelled
         Numbers of queries that are labelled already. Without any, the first query is drawn at random.
+
+    References
+    ----------
+    Gonzalez: Clustering to minimize the maximum intercluster distance. Theoretical Computer Science 1985.
+    Sener, Savarese: Active learning for convolutional neural networks: a core-set approach. ICLR 2018.
 
     Examples
     --------
@@ -71,7 +76,6 @@ def k_center(vectors: Any, budget: int, *, labelled: Any = (), random_state: Any
     return np.array(chosen)
 
 
-@fulfils("select.queries", paper="Donmez and Carbonell 2008")
 def queries_by_change(
     data: RankingDataset,
     scores: Any,
@@ -103,6 +107,10 @@ def queries_by_change(
     per_document
         Divide by the number of documents, so that long queries are not preferred if the cost of a query grows with its
         number of documents.
+
+    References
+    ----------
+    Donmez, Carbonell: Optimizing estimated loss reduction for active sampling in rank learning. ICML 2008.
 
     Examples
     --------

@@ -8,11 +8,12 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.selection.budget import checked_budget, share
 from plackett.selection.candidates import Candidates
 from plackett.selection.result import Selection
+
+__all__ = ["svm_sampling"]
 
 
 def closest_window(scores: Any, k: int) -> np.ndarray:
@@ -31,7 +32,6 @@ def closest_window(scores: Any, k: int) -> np.ndarray:
     return np.sort(order[start : start + k])
 
 
-@fulfils("select.svm_sampling", paper="Yu 2005")
 def svm_sampling(data: RankingDataset, scores: Any, *, budget: int) -> Selection:
     r"""Choose, for each query, the documents that the current ranker finds hardest to tell apart.
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.selection.judges.dawid_skene import dawid_skene
-from plackett.selection.judges.ratings import Ratings
+from plackett.selection.judges.ratings import JudgeRatings
+
+__all__ = ["aggregate_labels"]
 
 
-def _majority(ratings: Ratings) -> np.ndarray:
+def _majority(ratings: JudgeRatings) -> np.ndarray:
     counts = ratings.counts
     most = counts == counts.max(axis=1, keepdims=True)
     # of grades with equally many votes, the middle one; of two, the lower
@@ -21,7 +22,7 @@ def _majority(ratings: Ratings) -> np.ndarray:
     return ratings.grades[(np.cumsum(most, axis=1) >= wanted).argmax(axis=1)]
 
 
-RULES: dict[str, Callable[[Ratings], np.ndarray]] = {
+RULES: dict[str, Callable[[JudgeRatings], np.ndarray]] = {
     "model": lambda ratings: dawid_skene(ratings).labels,
     "model-mean": lambda ratings: dawid_skene(ratings).mean,
     "majority": _majority,
@@ -30,7 +31,6 @@ RULES: dict[str, Callable[[Ratings], np.ndarray]] = {
 }
 
 
-@fulfils()
 def aggregate_labels(ratings: Any, rule: str = "model") -> np.ndarray:
     """One label per item: by the model of judges, its mean, the majority, the median (lower of two) or the mean.
 
@@ -39,7 +39,7 @@ def aggregate_labels(ratings: Any, rule: str = "model") -> np.ndarray:
     """
     if rule not in RULES:
         raise DataError(f"rule={rule!r}; give {', '.join(map(repr, RULES))}")
-    table = Ratings.of(ratings)
+    table = JudgeRatings.of(ratings)
     empty = np.isnan(table.labels).all(axis=1)
     if empty.any():
         raise DataError(f"item {int(empty.argmax()) + 1} has no label")

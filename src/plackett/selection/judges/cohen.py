@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["cohen_kappa"]
 
 
-@fulfils(paper="Cohen 1960; Cohen 1968")
 def cohen_kappa(a: Any, b: Any, *, weights: str | None = None) -> float:
     r"""Agreement of two judges beyond chance.
 
@@ -35,6 +35,8 @@ def cohen_kappa(a: Any, b: Any, *, weights: str | None = None) -> float:
     References
     ----------
     Cohen: A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20, 1960.
+    Cohen: Weighted kappa: nominal scale agreement with provision for scaled disagreement or partial credit.
+    Psychological Bulletin 1968.
     """
     kinds: dict[str | None, Any] = {None: lambda d: (d != 0).astype(float), "linear": np.abs, "quadratic": np.square}
     if weights not in kinds:

@@ -10,8 +10,9 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
-from plackett.selection.judges.ratings import Ratings
+from plackett.selection.judges.ratings import JudgeRatings
+
+__all__ = ["dawid_skene"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,6 @@ class JudgeModel:
         return np.einsum("k,jkk->j", self.share, self.confusion)
 
 
-@fulfils(paper="Dawid and Skene 1979")
 def dawid_skene(
     ratings: Any,
     *,
@@ -75,7 +75,7 @@ def dawid_skene(
     Parameters
     ----------
     ratings
-        `Ratings`, or what they are made of: labels, items × judges.
+        `JudgeRatings`, or what they are made of: labels, items × judges.
     strength, decay
         s and d; a small s is nearly maximum likelihood.
 
@@ -91,7 +91,7 @@ def dawid_skene(
     """
     if not strength > 0 or not 0 < decay < 1:
         raise DataError(f"strength must be above 0 and decay between 0 and 1, got {strength!r} and {decay!r}")
-    checked = Ratings.of(ratings)
+    checked = JudgeRatings.of(ratings)
     codes, k = checked.codes, checked.grades.size
     if (codes < 0).all(axis=1).any():
         raise DataError(f"item {int((codes < 0).all(axis=1).argmax()) + 1} has no label")

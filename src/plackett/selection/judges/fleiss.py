@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
-from plackett.selection.judges.ratings import Ratings
+from plackett.selection.judges.ratings import JudgeRatings
+
+__all__ = ["fleiss_kappa"]
 
 
-@fulfils(paper="Fleiss 1971")
 def fleiss_kappa(ratings: Any) -> float:
     r"""Agreement beyond chance of any number of judges, who need not be the same for every item.
 
@@ -29,7 +29,7 @@ def fleiss_kappa(ratings: Any) -> float:
     ----------
     Fleiss: Measuring nominal scale agreement among many raters. Psychological Bulletin 76, 1971.
     """
-    counts = Ratings.of(ratings).counts
+    counts = JudgeRatings.of(ratings).counts
     n = counts.sum(axis=1)
     if (n != n[0]).any() or n[0] < 2:
         raise DataError(

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
-from plackett.selection.judges.ratings import Ratings
+from plackett.selection.judges.ratings import JudgeRatings
+
+__all__ = ["krippendorff_alpha"]
 
 
 def _nominal(grades: np.ndarray, total: np.ndarray) -> np.ndarray:
@@ -27,7 +28,6 @@ def _ordinal(grades: np.ndarray, total: np.ndarray) -> np.ndarray:
 LEVELS = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}
 
 
-@fulfils(paper="Krippendorff 2011")
 def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     r"""Agreement of any number of judges with labels missing anywhere: one minus observed over expected disagreement.
 
@@ -39,7 +39,7 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     Parameters
     ----------
     ratings
-        `Ratings`, or what they are made of: labels, items × judges.
+        `JudgeRatings`, or what they are made of: labels, items × judges.
     level
         How far apart two grades are: ``"nominal"`` (equal or not), ``"ordinal"`` (how many labels lie between them) or
         ``"interval"`` (the squared difference).
@@ -55,7 +55,7 @@ def krippendorff_alpha(ratings: Any, *, level: str = "ordinal") -> float:
     """
     if level not in LEVELS:
         raise DataError(f"level={level!r}; give {', '.join(map(repr, LEVELS))}")
-    checked = Ratings.of(ratings)
+    checked = JudgeRatings.of(ratings)
     counts = checked.counts.astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2]
     if not len(counts):

@@ -22,7 +22,7 @@ _JUDGE = ("judge", "rater", "assessor", "annotator", "worker", "user", "book")
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings:
+class JudgeRatings:
     """Table of labels, items × judges, with NaN where a judge did not label an item.
 
     >>> ratings = Ratings.of([[1, 1], [2, float("nan")], [0, 2]])
@@ -61,14 +61,14 @@ class Ratings:
         return np.stack([(codes == k).sum(axis=1) for k in range(self.grades.size)], axis=1)
 
     @classmethod
-    def of(cls, source: Any, judges: Sequence[str] | None = None) -> Ratings:
+    def of(cls, source: Any, judges: Sequence[str] | None = None) -> JudgeRatings:
         """Ratings from an array, a table or a CSV file.
 
         A table has either one row per label, with a column ``judge`` (or rater, worker, …) in addition to query,
         document and label, or one row per item and one column per judge: those named in ``judges``, or else the columns
         whose names look like ratings of a judge (``agent_1_rating``, ``rater2``).
         """
-        if isinstance(source, Ratings):
+        if isinstance(source, JudgeRatings):
             return source
         if isinstance(source, (str, os.PathLike)):
             import polars as pl
@@ -92,7 +92,7 @@ class Ratings:
         return cls(labels, tuple(names))
 
     @classmethod
-    def _of_table(cls, table: pl.DataFrame, judges: Sequence[str] | None) -> Ratings:
+    def _of_table(cls, table: pl.DataFrame, judges: Sequence[str] | None) -> JudgeRatings:
         import polars as pl
 
         who = next((name for name in table.columns if plain(name).removesuffix("id") in _JUDGE), None)

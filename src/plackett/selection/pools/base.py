@@ -14,6 +14,8 @@ from plackett.selection.budget import checked_budget, share
 from plackett.selection.candidates import Candidates
 from plackett.selection.result import Selection
 
+__all__ = ["find_pool"]
+
 
 class Choice(NamedTuple):
     """Chosen rows; priority, inclusion probability and reason for every row."""

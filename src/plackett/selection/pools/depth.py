@@ -10,6 +10,8 @@ import numpy as np
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool
 
+__all__ = ["DepthPool"]
+
 
 @dataclass(frozen=True)
 class DepthPool(Pool):
@@ -32,8 +34,6 @@ class DepthPool(Pool):
     """
 
     name: ClassVar[str] = "depth"
-    _ids: ClassVar[tuple[str, ...]] = ("select.pool.depth",)
-    paper: ClassVar[str] = "Spärck Jones and van Rijsbergen 1975"
 
     def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
         rank = candidates.rank

@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool, best_of_each_query
 
+__all__ = ["HedgePool"]
+
 
 def _log_gain(candidates: Candidates) -> np.ndarray:
     """ln(N/rank) of each row in each run, N the longest list of the query; 0 where the run lacks the row."""
@@ -65,8 +67,6 @@ class HedgePool(Pool):
     rel: float = 1.0
 
     name: ClassVar[str] = "hedge"
-    _ids: ClassVar[tuple[str, ...]] = ("select.pool.hedge",)
-    paper: ClassVar[str] = "Aslam, Pavlu and Savell 2003"
 
     def __post_init__(self) -> None:
         if not 0.0 < self.base < 1.0:

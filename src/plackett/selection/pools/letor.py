@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool
 
+__all__ = ["LETORPool"]
+
 
 @dataclass(frozen=True)
 class LETORPool(Pool):
@@ -35,8 +37,6 @@ class LETORPool(Pool):
     run: int = 0
 
     name: ClassVar[str] = "letor"
-    _ids: ClassVar[tuple[str, ...]] = ("select.pool.letor",)
-    paper: ClassVar[str] = "Qin, Liu, Xu and Li 2010"
 
     def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
         if not 0 <= self.run < len(candidates.rank):

@@ -12,6 +12,8 @@ from plackett._base.errors import DataError
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool, best_of_each_query
 
+__all__ = ["MTCPool"]
+
 
 def _pair_sums(candidates: Candidates, rank: np.ndarray, members: np.ndarray) -> np.ndarray:
     r"""For each row i of one run, :math:`\sum_{j \in members, j \ne i} 1/\max(\tau_i, \tau_j)`; 0 where it lacks i."""
@@ -104,8 +106,6 @@ class MTCPool(Pool):
     rel: float = 1.0
 
     name: ClassVar[str] = "mtc"
-    _ids: ClassVar[tuple[str, ...]] = ("select.pool.mtc",)
-    paper: ClassVar[str] = "Carterette, Allan and Sitaraman 2006"
 
     def weights(self, candidates: Candidates) -> tuple[np.ndarray, np.ndarray]:
         """Weight of each row if it is relevant, and if it is not."""

@@ -11,6 +11,8 @@ from plackett.selection.budget import proportional, share
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool
 
+__all__ = ["APPriorPool"]
+
 
 def ap_prior(candidates: Candidates) -> np.ndarray:
     r"""Mean over the runs of the weight that average precision puts on a document's rank.
@@ -99,8 +101,6 @@ class APPriorPool(Pool):
 
     name: ClassVar[str] = "statap"
     aliases: ClassVar[tuple[str, ...]] = ("ap-prior",)
-    _ids: ClassVar[tuple[str, ...]] = ("select.pool.statap",)
-    paper: ClassVar[str] = "Aslam, Pavlu and Yilmaz 2006"
 
     def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
         prior = ap_prior(candidates)

@@ -11,6 +11,8 @@ from plackett.selection.budget import share
 from plackett.selection.candidates import Candidates
 from plackett.selection.pools.base import Choice, Pool, best_of_each_query
 
+__all__ = ["UniformPool"]
+
 
 @dataclass(frozen=True)
 class UniformPool(Pool):
@@ -33,8 +35,6 @@ class UniformPool(Pool):
 
     name: ClassVar[str] = "uniform"
     aliases: ClassVar[tuple[str, ...]] = ("random", "infap")
-    _ids: ClassVar[tuple[str, ...]] = ("select.pool.infap",)
-    paper: ClassVar[str] = "Yilmaz and Aslam 2006"
 
     def _choose(self, candidates: Candidates, budget: int, rng: np.random.Generator) -> Choice:
         key = rng.random(candidates.n_rows)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
+
+__all__ = ["kliep_weights", "ulsif_weights"]
 
 
 def _table(part: Any) -> np.ndarray:
@@ -50,7 +51,6 @@ def _scaled(weight: np.ndarray) -> np.ndarray:
     return weight / mean
 
 
-@fulfils("bias.weights", paper="Kanamori, Hido and Sugiyama 2009")
 def ulsif_weights(
     train: Any,
     test: Any,
@@ -114,7 +114,6 @@ def _held_out(a: np.ndarray, b: np.ndarray, folds: list[np.ndarray], fold: int, 
     return float(0.5 * np.square(one).mean() - two.mean())
 
 
-@fulfils("bias.weights", paper="Sugiyama et al. 2008")
 def kliep_weights(
     train: Any,
     test: Any,

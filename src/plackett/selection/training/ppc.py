@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.judgements import to_pairwise
 from plackett.data.preferences import Preferences
 from plackett.selection.budget import checked_budget
+
+__all__ = ["consistent_documents", "consistent_pairs", "consistent_queries", "preference_consistency"]
 
 
 def query_directions(data: RankingDataset) -> np.ndarray:
@@ -43,7 +44,6 @@ def query_directions(data: RankingDataset) -> np.ndarray:
     return np.divide(total, n_pairs[:, None], out=np.zeros_like(total), where=n_pairs[:, None] > 0)
 
 
-@fulfils("select.ppc.measure", paper="Geng, Qin, Liu, Cheng and Li 2011")
 def preference_consistency(data: RankingDataset) -> float:
     r"""Pairwise preference consistency: how far the pairs of all queries point in the same direction.
 
@@ -51,6 +51,11 @@ def preference_consistency(data: RankingDataset) -> float:
               \langle x_u - x_v, x_{u'} - x_{v'} \rangle = \Bigl\| \sum_q d_q \Bigr\|^2
 
     with :math:`d_q` of `query_directions`. Features should be on one scale. Queries without pairs are left out.
+
+    References
+    ----------
+    Geng, Qin, Liu, Cheng, Li: Selecting optimal training data for learning to rank. Information Processing and
+    Management 47, 2011.
 
     Examples
     --------
@@ -71,7 +76,6 @@ class ConsistentPairs:
     objective: float
 
 
-@fulfils("select.ppc.pairs", paper="Geng, Qin, Liu, Cheng and Li 2011")
 def consistent_pairs(
     data: RankingDataset, *, reward: float = 0.0, n_restarts: int = 4, max_iter: int = 100, random_state: Any = 0
 ) -> ConsistentPairs:
@@ -152,7 +156,6 @@ def _second_moments(
     return out
 
 
-@fulfils("select.ppc.docs", "select.ppc", paper="Geng, Qin, Liu, Cheng and Li 2011")
 def consistent_documents(data: RankingDataset, pairs: ConsistentPairs, *, threshold: float = 0.5) -> np.ndarray:
     r"""Weight of each document in the chosen pairs; train on those above the threshold.
 
@@ -166,6 +169,11 @@ def consistent_documents(data: RankingDataset, pairs: ConsistentPairs, *, thresh
         What `consistent_pairs` returned.
     threshold
         Weights below this are set to 0.
+
+    References
+    ----------
+    Geng, Qin, Liu, Cheng, Li: Selecting optimal training data for learning to rank. Information Processing and
+    Management 47, 2011.
 
     Examples
     --------
@@ -202,7 +210,6 @@ def consistent_documents(data: RankingDataset, pairs: ConsistentPairs, *, thresh
     return np.where(alpha >= threshold, alpha, 0.0)
 
 
-@fulfils("select.ppc", "select.queries", paper="Geng, Qin, Liu, Cheng and Li 2011")
 def consistent_queries(data: RankingDataset, budget: int) -> np.ndarray:
     """Numbers of the queries that agree most with the direction of all queries together, best first.
 
@@ -210,6 +217,11 @@ def consistent_queries(data: RankingDataset, budget: int) -> np.ndarray:
     >>> data = RankingDataset.from_arrays(X, [0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 2, 2])
     >>> consistent_queries(data, 2).tolist()
     [0, 2]
+
+    References
+    ----------
+    Geng, Qin, Liu, Cheng, Li: Selecting optimal training data for learning to rank. Information Processing and
+    Management 47, 2011.
     """
     budget = checked_budget(budget, data.n_queries, "queries")
     direction = query_directions(data)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.losses.pairwise._drawn_pairs import DrawnPairs
 
+__all__ = ["sample_pairs"]
 
-@fulfils("scale.approx")
+
 def sample_pairs(data: RankingDataset, n_pairs: int, *, random_state: Any = 0) -> RankingDataset:
     r"""The dataset with a random sample of its pairs as preferences: any pairwise ranker trains on them alone.
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
+
+__all__ = ["saturation"]
 
 #: Exponents that are tried.
 _POWERS = np.arange(0.05, 3.001, 0.05)
@@ -113,7 +114,6 @@ class Saturation:
     gain_high: float
 
 
-@fulfils("scale.saturation")
 def saturation(
     train: Callable[[int], float],
     n_queries: int,

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from plackett._base.version import __version__
-from plackett.serve.http import HTML, Request, Response, Route, to_json
-
-if TYPE_CHECKING:
-    from plackett.serve.application import Application
+from plackett.serve.http import HTML, Request, Response, to_json
+from plackett.serve.service import Route, Service
 
 _REASONS = {
     400: "The request is malformed; the reason is given.",
@@ -25,35 +23,35 @@ _REASONS = {
 _ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
 
 
-def openapi(app: Application) -> dict[str, Any]:
+def openapi(service: Service) -> dict[str, Any]:
     """The OpenAPI document of the service."""
     paths: dict[str, Any] = {}
-    for route in app.routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(app, route)
+    for route in service.routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(service, route)
     description: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "plackett", "version": __version__, "description": "Scores documents with saved rankers."},
         "paths": paths,
         "components": {"schemas": {"Error": _ERROR}},
     }
-    if app.settings.api_keys:
+    if service.settings.api_keys:
         description["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     return description
 
 
-def _operation(app: Application, route: Route) -> dict[str, Any]:
+def _operation(service: Service, route: Route) -> dict[str, Any]:
     parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": _names(app, name)}
+        {"name": name, "in": "path", "required": True, "schema": _names(service, name)}
         for name in re.findall(r"{(\w+)}", route.path)
     ]
     parameters += [
-        {"name": name, "in": "query", "description": text, "schema": _names(app, name)}
+        {"name": name, "in": "query", "description": text, "schema": _names(service, name)}
         for name, text in route.query.items()
     ]
     statuses = {*route.statuses, 500}
     statuses |= {400, 408, 413, 415} if route.body else set()
     statuses |= {503} if route.needs_models else set()
-    statuses |= {401} if app.settings.api_keys and not route.open else set()
+    statuses |= {401} if service.settings.api_keys and not route.open else set()
     responses: dict[str, Any] = {
         "200": {"description": "Done.", "content": {kind: {"schema": s} for kind, s in route.answer.items()}}
     }
@@ -71,47 +69,47 @@ def _operation(app: Application, route: Route) -> dict[str, Any]:
             "required": True,
             "content": {kind: {"schema": s} for kind, s in route.body.items()},
         }
-    if app.settings.api_keys and not route.open:
+    if service.settings.api_keys and not route.open:
         operation["security"] = [{"key": []}]
     return operation
 
 
-def _names(app: Application, parameter: str) -> dict[str, Any]:
+def _names(service: Service, parameter: str) -> dict[str, Any]:
     """The models, or versions, that are served now; or what else a parameter may be."""
     if parameter == "exit":
         return {"type": "string", "enum": ["true", "false"]}
     if parameter == "engine":
-        return {"type": "string"} | ({"enum": sorted(app.models.engines)} if app.models.engines else {})
-    known = sorted({model.version if parameter == "version" else model.name for model in app.models.all()})
+        return {"type": "string"} | ({"enum": sorted(service.models.engines)} if service.models.engines else {})
+    known = sorted({model.version if parameter == "version" else model.name for model in service.models.all()})
     return {"type": "string"} | ({"enum": known} if known else {})
 
 
-def document(app: Application, request: Request) -> Response:
+def document(service: Service, request: Request) -> Response:
     """The OpenAPI document."""
-    return Response(to_json(openapi(app)))
+    return Response(to_json(openapi(service)))
 
 
-def page(app: Application, request: Request) -> Response:
+def page(service: Service, request: Request) -> Response:
     """A page for people: no script, nothing from elsewhere."""
     rows = "".join(
         f"<tr><td><code>{route.method}</code></td><td><code>{escape(route.path)}</code></td>"
         f"<td>{escape(route.summary)}</td><td>{escape(', '.join(route.body))}</td></tr>"
-        for route in app.routes
+        for route in service.routes
     )
     models = "".join(
         f"<tr><td>{escape(m.name)}</td><td>{escape(m.version)}</td><td>{escape(str(m.card.get('algorithm', '')))}</td>"
         f"<td>{m.n_features}</td><td><code>{escape(m.fingerprint)}</code></td></tr>"
-        for m in app.models.all()
+        for m in service.models.all()
     )
     models += "".join(
         f"<tr><td>{escape(engine.name)}</td><td>{escape(engine.version)}</td>"
         f"<td colspan=3>{escape(repr(engine.pipeline))}</td></tr>"
-        for engine in app.models.engines.values()
+        for engine in service.models.engines.values()
     )
     models += "".join(
         f"<tr><td>{escape(source.name)}</td><td>{escape(source.version)}</td>"
-        f"<td colspan=3>{escape(app.models.failures(source.name)[source.version])}</td></tr>"
-        for source in app.models.failed
+        f"<td colspan=3>{escape(service.models.failures(source.name)[source.version])}</td></tr>"
+        for source in service.models.failed
     )
     text = _PAGE.format(version=escape(__version__), rows=rows, models=models)
     return Response(

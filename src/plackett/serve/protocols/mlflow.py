@@ -13,8 +13,9 @@ import numpy as np
 from plackett._base.version import __version__
 from plackett.serve.arrow import arrow_columns, arrow_table
 from plackett.serve.csv_rows import csv_table
-from plackett.serve.http import ARROW, CSV, JSON, TEXT, Deferred, RefusedError, Request, Response, Route, to_json
+from plackett.serve.http import ARROW, CSV, JSON, TEXT, Deferred, RefusedError, Request, Response, to_json
 from plackett.serve.numbers import Decoded, decode
+from plackett.serve.service import Route, Service
 from plackett.serve.tables import (
     QID,
     check_keys,
@@ -28,7 +29,6 @@ from plackett.serve.tables import (
 )
 
 if TYPE_CHECKING:
-    from plackett.serve.application import Application
     from plackett.serve.model import ServedModel
 
 _FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
@@ -36,38 +36,38 @@ _FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
 _OTHERS = ("params", "client_request_id")
 
 
-def ping(app: Application, request: Request) -> Response:
+def ping(service: Service, request: Request) -> Response:
     """Whether the models are ready."""
-    is_ready = app.ready
+    is_ready = service.ready
     return Response(b"\n" if is_ready else b"not ready\n", TEXT, 200 if is_ready else 503)
 
 
-def version(app: Application, request: Request) -> Response:
+def version(service: Service, request: Request) -> Response:
     """Version of the server."""
     return Response(__version__.encode(), TEXT)
 
 
-def invocations(app: Application, request: Request) -> Response | Deferred:
+def invocations(service: Service, request: Request) -> Response | Deferred:
     """Scores of documents."""
-    model = app.models.get(request.query.get("model"), request.query.get("version"))
+    model = service.models.get(request.query.get("model"), request.query.get("version"))
     kind = request.content_type
     reader = _READERS.get(kind)
     if reader is None:
         given = repr(kind.decode("latin-1")[:80]) if kind else "not given"
         known = ", ".join(name.decode() for name in _READERS)
         raise RefusedError(415, f"the content type is {given}; {known} are accepted here")
-    X, qid = reader(app, model, request)
+    X, qid = reader(service, model, request)
     exits = request.exit
 
     def answer() -> Response:
         scores = model.score(X, qid, exits)
         return Response(to_json({"predictions": scores}), documents=len(scores))
 
-    return model.answered(X, qid, app.settings, answer)
+    return model.answered(X, qid, service.settings, answer)
 
 
-def _from_json(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
-    decoded = decode(request.body, app.settings.max_documents)
+def _from_json(service: Service, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
+    decoded = decode(request.body, service.settings.max_documents)
     asked = decoded.value
     forms = [form for form in _FORMS if isinstance(asked, dict) and form in asked]
     if len(forms) != 1:
@@ -154,13 +154,13 @@ def _ids(values: Any, where: str) -> np.ndarray:
     raise RefusedError(400, f"{where}: qid must be a list of strings or of whole numbers")
 
 
-def _from_csv(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
-    X, ids = csv_table(model, request.body, app.settings)
+def _from_csv(service: Service, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
+    X, ids = csv_table(model, request.body, service.settings)
     return X, None if ids is None else _ids(ids, "the CSV")
 
 
-def _from_arrow(app: Application, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
-    return arrow_columns(model, arrow_table(model, request.body, app.settings))
+def _from_arrow(service: Service, model: ServedModel, request: Request) -> tuple[np.ndarray, Any]:
+    return arrow_columns(model, arrow_table(model, request.body, service.settings))
 
 
 _BY_FORM = {"dataframe_split": _split, "dataframe_records": _records, "instances": _tensor, "inputs": _tensor}

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plackett._base.version import __version__
-from plackett.serve.http import BINARY, Deferred, RefusedError, Request, Response, Route, to_json
+from plackett.serve.http import BINARY, Deferred, RefusedError, Request, Response, to_json
 from plackett.serve.numbers import Decoded, decode
+from plackett.serve.service import Route, Service
 from plackett.serve.tables import QID, check_keys, narrowed, whole_ids
 
 if TYPE_CHECKING:
-    from plackett.serve.application import Application
     from plackett.serve.model import ServedModel
 
 _TYPES = {
@@ -41,34 +41,34 @@ _LENGTH = b"inference-header-content-length"
 _OUTPUT = "scores"
 
 
-def server(app: Application, request: Request) -> Response:
+def server(service: Service, request: Request) -> Response:
     """What this server is."""
     return Response(to_json({"name": "plackett", "version": __version__, "extensions": ["binary_tensor_data"]}))
 
 
-def live(app: Application, request: Request) -> Response:
+def live(service: Service, request: Request) -> Response:
     """The process runs."""
     return Response(b'{"live":true}')
 
 
-def ready(app: Application, request: Request) -> Response:
+def ready(service: Service, request: Request) -> Response:
     """The models that can be loaded are, and the server is not about to stop."""
-    is_ready = app.ready
+    is_ready = service.ready
     return Response(b'{"ready":true}' if is_ready else b'{"ready":false}', status=200 if is_ready else 503)
 
 
-def model_ready(app: Application, request: Request) -> Response:
+def model_ready(service: Service, request: Request) -> Response:
     """Whether a model is loaded; 503 with the reason if its file cannot be, 404 if there is none of that name."""
-    model = _model(app, request)
+    model = _model(service, request)
     return Response(to_json({"name": model.name, "ready": True}))
 
 
-def metadata(app: Application, request: Request) -> Response:
+def metadata(service: Service, request: Request) -> Response:
     """Name, versions, inputs and outputs of a model, with its card."""
-    model = _model(app, request)
+    model = _model(service, request)
     description = {
         "name": model.name,
-        "versions": app.models.versions(model.name),
+        "versions": service.models.versions(model.name),
         "platform": "plackett",
         "inputs": [{"name": "features", "datatype": "FP32", "shape": [-1, model.n_features]}],
         "outputs": [{"name": _OUTPUT, "datatype": "FP64", "shape": [-1]}],
@@ -77,17 +77,17 @@ def metadata(app: Application, request: Request) -> Response:
             "fingerprint": model.fingerprint,
             "feature_names": model.feature_names,
             "card": model.card,
-            "failed": app.models.failures(model.name),
+            "failed": service.models.failures(model.name),
         },
     }
     return Response(to_json(description))
 
 
-def infer(app: Application, request: Request) -> Response | Deferred:
+def infer(service: Service, request: Request) -> Response | Deferred:
     """Scores of documents."""
-    model = _model(app, request)
+    model = _model(service, request)
     header, raw = _split(request)
-    decoded = decode(header, app.settings.max_documents)
+    decoded = decode(header, service.settings.max_documents)
     asked = decoded.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with inputs")
@@ -99,11 +99,11 @@ def infer(app: Application, request: Request) -> Response | Deferred:
         raise RefusedError(400, f"the tensor 'qid' has shape {list(qid.shape)}; [{len(X)}] is needed")
     queries = None if qid is None else whole_ids(qid, "the tensor 'qid'")
     exits = _parameters(asked, "the request").get("exit")
-    return model.answered(X, queries, app.settings, lambda: _answer(asked, model, model.score(X, queries, exits)))
+    return model.answered(X, queries, service.settings, lambda: _answer(asked, model, model.score(X, queries, exits)))
 
 
-def _model(app: Application, request: Request) -> ServedModel:
-    return app.models.get(request.values["model"], request.values.get("version"))
+def _model(service: Service, request: Request) -> ServedModel:
+    return service.models.get(request.values["model"], request.values.get("version"))
 
 
 def _split(request: Request) -> tuple[bytes, memoryview]:

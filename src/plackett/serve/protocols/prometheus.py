@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from plackett.serve.http import Deferred, Request, Response, Route
-
-if TYPE_CHECKING:
-    from plackett.serve.application import Application
+from plackett.serve.http import Deferred, Request, Response
+from plackett.serve.service import Route, Service
 
 _FORMAT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
-def metrics(app: Application, request: Request) -> Deferred:
+def metrics(service: Service, request: Request) -> Deferred:
     """The page that Prometheus reads."""
-    return Deferred(lambda: Response(app.metrics.text(app.models, app.worker).encode(), _FORMAT))
+    return Deferred(lambda: Response(service.metrics.text(service.models, service.worker).encode(), _FORMAT))
 
 
 ROUTES = [

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, to_json
+from plackett.serve.http import Deferred, RefusedError, Request, Response, to_json
 from plackett.serve.numbers import Decoded, decode
+from plackett.serve.service import Route, Service
 from plackett.serve.tables import check_keys, from_columns, from_objects, from_rows
 
 if TYPE_CHECKING:
-    from plackett.serve.application import Application
     from plackett.serve.model import ServedModel
 
 #: Explanations are for people: no more documents than this are explained.
@@ -27,10 +27,10 @@ _ITEM = ("id", "features")
 _REASONS = 10
 
 
-def rank(app: Application, request: Request) -> Response | Deferred:
+def rank(service: Service, request: Request) -> Response | Deferred:
     """Order the documents of a query."""
-    model = app.models.get(request.values.get("model"), request.query.get("version"))
-    decoded = decode(request.body, app.settings.max_documents)
+    model = service.models.get(request.values.get("model"), request.query.get("version"))
+    decoded = decode(request.body, service.settings.max_documents)
     asked = decoded.value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with items, or with ids and features")
@@ -54,7 +54,7 @@ def rank(app: Application, request: Request) -> Response | Deferred:
         reasons = _reasons(model, X, order) if explained and len(X) else None
         return _answer(model, ids, scores, order, reasons)
 
-    return model.answered(X, None, app.settings, answer, long=explained)
+    return model.answered(X, None, service.settings, answer, long=explained)
 
 
 def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> tuple[list[Any], np.ndarray]:
@@ -93,7 +93,7 @@ def _documents(model: ServedModel, asked: dict[str, Any], decoded: Decoded) -> t
 
 def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray) -> list[dict[str, Any]]:
     """Why each of the documents in ``order`` has its score."""
-    explanation = model.explain(X, order)
+    explanation = model.scoring.explain(X, order)
     reasons = []
     for i in range(len(order)):
         parts = explanation.contributions[i]
@@ -113,7 +113,7 @@ def _reasons(model: ServedModel, X: np.ndarray, order: np.ndarray) -> list[dict[
                 "features": features,
                 "others": rest,
                 "method": explanation.method,
-                "relative_to": model.explained_against,
+                "relative_to": model.scoring.explained_against,
             }
         )
     return reasons
@@ -125,7 +125,7 @@ def _answer(
     items: list[dict[str, Any]] = [
         {"id": ids[i], "score": score} for i, score in zip(order.tolist(), scores[order].tolist(), strict=True)
     ]
-    probable = model.relevance(scores[order])
+    probable = model.scoring.relevance(scores[order])
     if probable is not None:
         for item, value in zip(items, probable.tolist(), strict=True):
             item["relevance"] = value

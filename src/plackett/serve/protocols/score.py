@@ -14,26 +14,26 @@ import numpy as np
 
 from plackett._names.optional import optional
 from plackett.serve.arrow import arrow_columns, arrow_table
-from plackett.serve.http import ARROW, BINARY, Deferred, RefusedError, Request, Response, Route
+from plackett.serve.http import ARROW, BINARY, Deferred, RefusedError, Request, Response
+from plackett.serve.service import Route, Service
 
 if TYPE_CHECKING:
-    from plackett.serve.application import Application
     from plackett.serve.model import ServedModel
 
 
-def score(app: Application, request: Request) -> Response | Deferred:
+def score(service: Service, request: Request) -> Response | Deferred:
     """Scores of documents."""
-    model = app.models.get(request.values.get("model"), request.query.get("version"))
+    model = service.models.get(request.values.get("model"), request.query.get("version"))
     kind = request.content_type
     if kind == BINARY:
-        return _raw(app, model, request)
+        return _raw(service, model, request)
     if kind == ARROW:
-        return _arrow(app, model, request)
+        return _arrow(service, model, request)
     given = repr(kind.decode("latin-1")[:80]) if kind else "not given"
     raise RefusedError(415, f"the content type is {given}; {BINARY.decode()} and {ARROW.decode()} are accepted here")
 
 
-def _raw(app: Application, model: ServedModel, request: Request) -> Response | Deferred:
+def _raw(service: Service, model: ServedModel, request: Request) -> Response | Deferred:
     body, exits, width = request.body, request.exit, 4 * model.n_features
     if len(body) % width:
         raise RefusedError(
@@ -45,12 +45,12 @@ def _raw(app: Application, model: ServedModel, request: Request) -> Response | D
         scores = model.score(X, exit=exits)
         return Response(np.ascontiguousarray(scores, "<f8").tobytes(), BINARY, documents=len(scores))
 
-    return model.answered(X, None, app.settings, answer)
+    return model.answered(X, None, service.settings, answer)
 
 
-def _arrow(app: Application, model: ServedModel, request: Request) -> Response | Deferred:
+def _arrow(service: Service, model: ServedModel, request: Request) -> Response | Deferred:
     pa = optional("pyarrow", "Arrow tables need")
-    table = arrow_table(model, request.body, app.settings)
+    table = arrow_table(model, request.body, service.settings)
     X, qid = arrow_columns(model, table)
     exits = request.exit
 
@@ -63,7 +63,7 @@ def _arrow(app: Application, model: ServedModel, request: Request) -> Response |
             writer.write_table(result)
         return Response(sink.getvalue().to_pybytes(), ARROW, documents=len(scores))
 
-    return model.answered(X, qid, app.settings, answer)
+    return model.answered(X, qid, service.settings, answer)
 
 
 _BYTES = {"type": "string", "format": "binary"}

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from plackett._base.errors import DataError
 from plackett._base.time_limit import check_time
-from plackett.serve.http import Deferred, RefusedError, Request, Response, Route, to_json
+from plackett.serve.http import Deferred, RefusedError, Request, Response, to_json
 from plackett.serve.numbers import decode
+from plackett.serve.service import Route, Service
 from plackett.serve.tables import check_keys
 
 if TYPE_CHECKING:
-    from plackett.serve.application import Application
-    from plackett.serve.engine import Engine
+    from plackett.serve.engine import ServedEngine
 
 #: Longest text of a query or of conditions, in characters, and most documents of an answer.
 _LONGEST, _MOST = 1_000, 100
@@ -21,9 +21,9 @@ _REASONS = 10
 _DEFAULTS: dict[str, Any] = {"k": 10, "filters": "", "field": "", "plain": False, "explain": False, "qid": ""}
 
 
-def search(app: Application, request: Request) -> Deferred:
+def search(service: Service, request: Request) -> Deferred:
     """Find the best documents for a query."""
-    engine = app.models.engine(request.values.get("engine"))
+    engine = service.models.engine(request.values.get("engine"))
     asked = decode(request.body).value
     if not isinstance(asked, dict):
         raise RefusedError(400, "the body must be a JSON object with query")
@@ -44,7 +44,7 @@ def search(app: Application, request: Request) -> Deferred:
     return Deferred(lambda: _answer(engine, asked))
 
 
-def _answer(engine: Engine, asked: dict[str, Any]) -> Response:
+def _answer(engine: ServedEngine, asked: dict[str, Any]) -> Response:
     hits = engine.pipeline.search(
         asked["query"],
         asked["k"],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.solvers.search.objective import Problem
+
+__all__ = ["Annealing"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +51,6 @@ class Annealing:
     ----------
     Kirkpatrick, Gelatt, Vecchi: Optimization by simulated annealing. Science 1983.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("opt.robust_global",)
-    paper: ClassVar[str] = "Kirkpatrick, Gelatt, Vecchi 1983"
 
     max_iter: int = 500
     n_chains: int = 8

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.data.mapped import row_array, row_blocks
 from plackett.solvers.search.lines import make_line
 from plackett.solvers.search.problem import LinearProblem
+
+__all__ = ["Coordinate"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +37,6 @@ class Coordinate:
     ----------
     Metzler, Croft: Linear feature-based models for information retrieval. Information Retrieval 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Metzler, Croft 2007"
 
     max_iter: int = 25
     tol: float = 1e-3

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.solvers.search.lines import make_line
 from plackett.solvers.search.problem import LinearProblem
+
+__all__ = ["Directions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +37,6 @@ class Directions:
     ----------
     Robertson, Zaragoza: On rank-based effectiveness measures and optimization. Information Retrieval 2007.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = "Robertson, Zaragoza 2007"
 
     max_iter: int = 50
     tol: float = 1e-4

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.solvers.search.objective import Problem
+
+__all__ = ["RandomOptimisation"]
 
 #: The step grows and shrinks by these factors, but not below a share of its initial size.
 _GROW, _SHRINK, _LEAST = 1.3, 0.9, 1e-3
@@ -36,9 +37,6 @@ class RandomOptimisation:
     Matyas: Random optimization. Automation and Remote Control 1965.
     Solis, Wets: Minimization by random search techniques. Mathematics of Operations Research 1981.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("opt.robust_global",)
-    paper: ClassVar[str] = "Matyas 1965; Solis, Wets 1981"
 
     max_iter: int = 200
     n_candidates: int = 16

@@ -160,7 +160,7 @@ def listnet_top_k(loss, scores, labels, weights):
 
     if len(labels) <= loss.max_exact:
         return from_here(tuple(judged))
-    orders = loss.bind(one_query(labels, weights)).orders
+    orders = loss.bind(one_query(labels, weights)).constants.orders
     assert orders.shape[0] == loss.n_samples, "as many orders are drawn as asked for"
     total = 0.0
     for order in orders:
@@ -177,7 +177,9 @@ def boltzrank(loss, scores, labels, weights):
     if len(labels) <= loss.max_exact:
         orders = np.array(list(permutations(kept)))
     else:
-        orders = np.array([[i for i in order if i in kept] for order in loss.bind(one_query(labels, weights)).orders])
+        orders = np.array(
+            [[i for i in order if i in kept] for order in loss.bind(one_query(labels, weights)).constants.orders]
+        )
 
     def log_probability(s):
         energy = np.zeros(len(orders))

@@ -14,6 +14,8 @@ from plackett._names.optional import optional
 from plackett.text.document import Document, Link
 from plackett.text.documents.encoding import decoded
 
+__all__ = ["read_page"]
+
 SUFFIXES = (".html", ".htm", ".xhtml")
 #: Elements whose content nobody reads.
 _UNSEEN = ["script", "style", "noscript", "template", "svg"]

@@ -18,12 +18,12 @@ from plackett.text.documents.ir_datasets import PREFIX, read_ir_datasets
 from plackett.text.documents.lines import lines
 from plackett.text.documents.plain import read_plain
 
-__public__ = ["read_documents"]
+__all__ = ["read_documents"]
 
 _log = logging.getLogger("plackett.text")
 
 
-class Format(NamedTuple):
+class DocumentFormat(NamedTuple):
     """A format of files: the module and function that read it, and the suffixes by which it is recognised."""
 
     module: str
@@ -32,12 +32,12 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "jsonl": Format("json_lines", "read_json_lines", (".jsonl", ".ndjson", ".jsonlines", ".json")),
-    "table": Format("table", "read_table", (".csv", ".tsv", ".tab", ".parquet")),
-    "trec": Format("trec", "read_trec", (".trec", ".sgml", ".trectext")),
-    "smart": Format("smart", "read_smart", (".all", ".smart")),
-    "html": Format("html", "read_html", (".html", ".htm", ".xhtml")),
-    "text": Format("plain", "read_plain", (".txt", ".md", ".rst", ".text")),
+    "jsonl": DocumentFormat("json_lines", "read_json_lines", (".jsonl", ".ndjson", ".jsonlines", ".json")),
+    "table": DocumentFormat("table", "read_table", (".csv", ".tsv", ".tab", ".parquet")),
+    "trec": DocumentFormat("trec", "read_trec", (".trec", ".sgml", ".trectext")),
+    "smart": DocumentFormat("smart", "read_smart", (".all", ".smart")),
+    "html": DocumentFormat("html", "read_html", (".html", ".htm", ".xhtml")),
+    "text": DocumentFormat("plain", "read_plain", (".txt", ".md", ".rst", ".text")),
 }
 #: Beginnings of the first line of a file without a known suffix.
 _BEGINNINGS = {"{": "jsonl", "[": "jsonl", "<DOC>": "trec", ".I ": "smart", "*TEXT ": "smart"}

@@ -12,6 +12,8 @@ from urllib.request import Request, urlopen
 
 from plackett._base.errors import DataError
 
+__all__ = ["Engine"]
+
 
 class Engine:
     """An index of OpenSearch or Elasticsearch.
@@ -30,8 +32,6 @@ class Engine:
     >>> Engine("http://localhost:9200/movies/")
     Engine('http://localhost:9200/movies')
     """
-
-    _ids = ("infra.feature_extractor",)
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 60.0) -> None:
         parts = urlsplit(url)

@@ -10,7 +10,6 @@ import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.data.added import added_comments
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
@@ -18,13 +17,14 @@ from plackett.text.engines.engine import Engine
 from plackett.text.engines.feature_log import FeatureLog, LoggedHit
 from plackett.text.features.extract import judged, some
 
+__all__ = ["extract_from_engine"]
+
 #: Searches that are sent together.
 _TOGETHER = 20
 #: Documents requested by id in one search; engines return at most 10,000 hits.
 _IDS = 1000
 
 
-@fulfils("infra.feature_extractor")
 def extract_from_engine(
     engine: Engine | str,
     queries: Mapping[Any, str],

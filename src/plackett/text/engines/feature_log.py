@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from plackett._base.errors import DataError
+
+__all__ = ["FeatureLog"]
 
 _NAME, _ENTRY = "plackett_features", "plackett_log"
 #: Stands for the text of the query in templates.
@@ -54,8 +56,6 @@ class FeatureLog:
     >>> log.hits({"hits": {"hits": [hit]}}, "query 1")[0].values
     (2.5, nan)
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("infra.feature_extractor",)
 
     featureset: str
     params: Mapping[str, Any] = field(default_factory=lambda: {"keywords": _QUERY})

@@ -17,7 +17,7 @@ from plackett.text.retrieval.proximity import proximity_table
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
 
-class Job:
+class FeatureJob:
     """Queries and their candidates, with the state that all batches share."""
 
     def __init__(self, index: Index, queries: Queries, offsets: np.ndarray, documents: np.ndarray) -> None:
@@ -51,7 +51,7 @@ class Job:
 class Batch:
     """The pairs of some of the queries. Statistics that several features need are computed once."""
 
-    def __init__(self, job: Job, lo: int, hi: int) -> None:
+    def __init__(self, job: FeatureJob, lo: int, hi: int) -> None:
         self.job, self.lo, self.hi = job, lo, hi
         self.index = job.index
         first = job.offsets[lo]

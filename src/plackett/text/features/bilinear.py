@@ -15,6 +15,8 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.queries import Queries, QueryTerms
 from plackett.text.retrieval.vector_space import document_vectors
 
+__all__ = ["BilinearFeature"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class BilinearFeature(Feature):
@@ -38,7 +40,6 @@ class BilinearFeature(Feature):
     """
 
     key: ClassVar[str] = "bilinear"
-    _ids: ClassVar[tuple[str, ...]] = ("features.auto",)
 
     query_factors: np.ndarray = field(hash=False, compare=False, repr=False)
     document_factors: np.ndarray = field(hash=False, compare=False, repr=False)

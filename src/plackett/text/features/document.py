@@ -20,6 +20,8 @@ from plackett.text.features.base import Batch, Feature
 from plackett.text.index.index import Index
 from plackett.text.retrieval.propagated import link_graph, site_map
 
+__all__ = ["AttributeFeature", "LengthFeature", "LinkFeature", "UrlFeature"]
+
 #: Numbers per document by index, kept while it is in use.
 _COLUMNS: WeakKeyDictionary[Index, dict[Any, np.ndarray]] = WeakKeyDictionary()
 
@@ -56,7 +58,6 @@ class LengthFeature(DocumentFeature):
     """
 
     key: ClassVar[str] = "length"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.features",)
 
     field: str | None = None
     unique: bool = False
@@ -88,7 +89,6 @@ class AttributeFeature(DocumentFeature):
     """
 
     key: ClassVar[str] = "attribute"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.features",)
 
     attribute: str
 
@@ -142,7 +142,6 @@ class LinkFeature(DocumentFeature):
     """
 
     key: ClassVar[str] = "links"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.features",)
 
     statistic: str
     url: str = "url"
@@ -195,7 +194,6 @@ class UrlFeature(DocumentFeature):
     """
 
     key: ClassVar[str] = "url"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.features",)
 
     statistic: str
     url: str = "url"

@@ -11,6 +11,8 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett.text.features.base import Batch, Feature
 
+__all__ = ["EmbeddingFeature"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingFeature(Feature):
@@ -29,7 +31,6 @@ class EmbeddingFeature(Feature):
     """
 
     key: ClassVar[str] = "embedding"
-    _ids: ClassVar[tuple[str, ...]] = ("features.auto",)
 
     documents: Any = field(hash=False, compare=False)
     queries: Mapping[str, Any] = field(hash=False, compare=False)

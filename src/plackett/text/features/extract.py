@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError, PlackettWarning
-from plackett._names.provenance import fulfils
 from plackett.data.added import added_comments
 from plackett.data.concat import concat
 from plackett.data.dataset import RankingDataset
@@ -20,12 +19,11 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
 
-__public__ = ["extract"]
+__all__ = ["extract"]
 
 _NOTHING = "no candidates: none of the queries has a term that occurs in the documents, or a given document"
 
 
-@fulfils("infra.feature_extractor", "LR-02")
 def extract(
     index: Index,
     queries: Any,

@@ -5,26 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
 from plackett._kernels.cores import n_threads
-from plackett.text.features.base import Batch, Feature, Job
+from plackett.text.features.base import Batch, Feature, FeatureJob
 from plackett.text.features.declaration import feature_of, features_of_file
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 from plackett.text.retrieval.queries import Queries
 
-__public__ = ["FeatureSet"]
+__all__ = ["FeatureSet"]
 
 #: Pairs of a batch: their term counts fit into the processor's cache.
 _ROWS = 8192
 
 
-class Block(NamedTuple):
+class FeatureBlock(NamedTuple):
     """Features of the pairs of some queries: numbers ``lo`` to before ``hi``."""
 
     lo: int
@@ -52,8 +52,6 @@ class FeatureSet:
     >>> features.matrix(index, ["blue whale"], [0, 2], [0, 1]).round(1).astype(str).tolist()
     [['0.9', '-1.9', '1999.0'], ['0.2', '-2.3', 'nan']]
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("infra.feature_extractor", "lecture.features")
 
     def __init__(self, features: Iterable[Any]) -> None:
         self.features: list[Feature] = []
@@ -116,7 +114,7 @@ class FeatureSet:
         n_jobs: int | None = None,
         verbose: bool = False,
         _out: np.ndarray | None = None,
-    ) -> Iterator[Block]:
+    ) -> Iterator[FeatureBlock]:
         """Like `matrix`, but piece by piece and in order, for more pairs than fit into memory."""
         analysed: Queries = as_queries(queries, index)
         offsets, documents = np.asarray(offsets, np.int64), np.asarray(documents, np.int64)
@@ -124,15 +122,15 @@ class FeatureSet:
             raise DataError(f"{len(analysed)} queries need {len(analysed) + 1} offsets that end at {documents.size}")
         if documents.size and not (documents.min() >= 0 and documents.max() < index.n_documents):
             raise DataError(f"candidates must be numbers of documents, from 0 to {index.n_documents - 1}")
-        job = Job(index, analysed, offsets, documents)
+        job = FeatureJob(index, analysed, offsets, documents)
         ranges = job.batches(_ROWS)
 
-        def compute(query_range: tuple[int, int]) -> Block:
+        def compute(query_range: tuple[int, int]) -> FeatureBlock:
             lo, hi = query_range
             rows = slice(offsets[lo], offsets[hi])
             out = np.empty((offsets[hi] - offsets[lo], len(self)), np.float32) if _out is None else _out[rows]
             self._fill(Batch(job, lo, hi), out)
-            return Block(lo, hi, out)
+            return FeatureBlock(lo, hi, out)
 
         done = _in_order(compute, ranges, n_threads(n_jobs))
         yield from progress(
@@ -149,7 +147,7 @@ class FeatureSet:
                 out[:, j] = feature.values(batch)
 
 
-def _in_order(compute: Any, ranges: list[tuple[int, int]], threads: int) -> Iterator[Block]:
+def _in_order(compute: Any, ranges: list[tuple[int, int]], threads: int) -> Iterator[FeatureBlock]:
     """Results in the order of the ranges; at most two per thread are computed ahead."""
     if threads == 1 or len(ranges) < 3:
         yield from map(compute, ranges)

@@ -8,15 +8,15 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.text.index.index import Index
 from plackett.text.retrieval.base import as_queries
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+__all__ = ["hashed_crosses"]
 
-@fulfils("features.auto", paper="Weinberger, Dasgupta, Langford, Smola, Attenberg 2009")
+
 def hashed_crosses(
     index: Index,
     queries: Any,

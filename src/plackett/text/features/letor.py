@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.text.features.base import Feature
 from plackett.text.features.document import LengthFeature, LinkFeature, UrlFeature
 from plackett.text.features.model import ModelFeature
@@ -20,6 +19,8 @@ from plackett.text.retrieval.jelinek_mercer import JelinekMercer
 from plackett.text.retrieval.propagated import Propagated
 from plackett.text.retrieval.tf_idf import TFIDF
 
+__all__ = ["gov2_features", "gov_features", "ohsumed_features"]
+
 #: Settings with which the features of the OHSUMED set were computed, found by recomputing them.
 LETOR_BM25 = BM25(k1=1.2, b=0.75, k3=7, idf="rsj")
 LETOR_DIRICHLET = Dirichlet(mu=50)
@@ -27,7 +28,6 @@ LETOR_JM = JelinekMercer(weight=0.5)
 LETOR_ABS = AbsoluteDiscount(delta=0.5)
 
 
-@fulfils("LR-02", paper="Qin, Liu, Xu, Li 2010")
 def ohsumed_features(fields: Sequence[str] = ("title", "abstract", "all")) -> list[Feature]:
     """The 45 features of LETOR's OHSUMED set: 15 on each of three fields.
 
@@ -111,7 +111,6 @@ def _families(fields: Sequence[str]) -> list[Feature]:
     return features
 
 
-@fulfils("LR-02", paper="Qin, Liu, Xu, Li 2010")
 def gov2_features(
     fields: Sequence[str] = ("body", "anchor", "title", "url", "all"), *, url: str = "url"
 ) -> list[Feature]:
@@ -126,6 +125,11 @@ def gov2_features(
         Fields of the index that stand for body, anchor, title, URL and the whole document.
     url
         Stored field with the URLs.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
 
     Examples
     --------
@@ -144,7 +148,6 @@ def gov2_features(
     ]
 
 
-@fulfils("LR-02", paper="Qin, Liu, Xu, Li 2010")
 def gov_features(
     fields: Sequence[str] = ("body", "anchor", "title", "url", "all"),
     *,
@@ -168,6 +171,11 @@ def gov_features(
         Field with titles extracted from the body; name the title's field if there is none.
     topics
         Topics of the documents, for 53–55: see `TopicalFeature`.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
 
     Examples
     --------

@@ -13,7 +13,6 @@ import numpy as np
 
 from plackett._base.errors import DataError, reading
 from plackett._base.progress import progress
-from plackett._names.provenance import fulfils
 from plackett.text.features.base import Feature
 from plackett.text.features.model import ModelFeature
 from plackett.text.features.query import QueryFeature, query_values
@@ -22,6 +21,8 @@ from plackett.text.retrieval.base import TermModel
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.language_model import LanguageModel
 from plackett.text.retrieval.matches import Collection, Matches
+
+__all__ = ["features_of_meta", "read_letor_meta"]
 
 
 class LetorMeta(NamedTuple):
@@ -35,11 +36,15 @@ class LetorMeta(NamedTuple):
     present: np.ndarray
 
 
-@fulfils("LR-03", paper="Qin, Liu, Xu, Li 2010")
 def read_letor_meta(folder: str | os.PathLike[str], *, verbose: bool = False) -> Iterator[LetorMeta]:
     """Read the folder of meta data of a LETOR 3.0 set: ``collectioninfo.xml`` and a file per query.
 
     Yields the queries in the order of their numbers.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
     """
     path = Path(folder)
     if not (path / "collectioninfo.xml").exists():
@@ -123,7 +128,6 @@ def _query(file: Path, collections: list[Collection]) -> LetorMeta:
     return LetorMeta(qid, docids, matches, present)
 
 
-@fulfils("LR-02", paper="Qin, Liu, Xu, Li 2010")
 def features_of_meta(
     meta: LetorMeta, features: list[Feature], streams: list[str], *, missing: str = "null"
 ) -> np.ndarray:
@@ -140,6 +144,11 @@ def features_of_meta(
     missing
         ``"null"``: missing values are NaN (the files ``Feature-null``); ``"min"``: they are 0 for BM25 and its
         logarithm and the query's smallest value for language models (the files ``Feature-min``).
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
     """
     if missing not in ("null", "min"):
         raise DataError(f"missing={missing!r}; give 'null' or 'min'")

@@ -10,6 +10,8 @@ import numpy as np
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.base import RetrievalModel, TermModel
 
+__all__ = ["ModelFeature"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFeature(Feature):
@@ -33,7 +35,6 @@ class ModelFeature(Feature):
     """
 
     key: ClassVar[str] = "model"
-    _ids: ClassVar[tuple[str, ...]] = ("infra.feature_extractor",)
 
     model: RetrievalModel
     field: str | None = None

@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.proximity import PROXIMITY
 
+__all__ = ["ProximityFeature"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProximityFeature(Feature):
@@ -28,7 +30,6 @@ class ProximityFeature(Feature):
     """
 
     key: ClassVar[str] = "proximity"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.proximity",)
 
     statistic: str
     field: str | None = None

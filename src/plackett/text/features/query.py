@@ -12,6 +12,8 @@ from plackett._base.errors import DataError
 from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.matches import Matches
 
+__all__ = ["QueryFeature"]
+
 
 def _idf(matches: Matches) -> np.ndarray:
     df = matches.document_frequency
@@ -80,7 +82,6 @@ class QueryFeature(Feature):
 
     key: ClassVar[str] = "query"
     kind: ClassVar[str] = "query"
-    _ids: ClassVar[tuple[str, ...]] = ("lecture.features",)
 
     statistic: str
     field: str | None = None

@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett.text.retrieval.base import TermModel, term_kernels
 from plackett.text.retrieval.matches import Matches
 
+__all__ = ["ScaledLog"]
+
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
@@ -26,11 +28,14 @@ class ScaledLog(TermModel):
     ----------
     scale
         :math:`c_t`: ``"idf"`` for ln(N / n), ``"cf"`` for N divided by the collection frequency.
+
+    References
+    ----------
+    Qin, Liu, Xu, Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, 2010.
     """
 
     name: ClassVar[str] = "ScaledLog"
-    _ids: ClassVar[tuple[str, ...]] = ("LR-02",)
-    paper: ClassVar[str] = "Qin, Liu, Xu, Li 2010"
     _kernels = term_kernels(_weight)
 
     scale: str = "idf"

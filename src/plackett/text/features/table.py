@@ -17,6 +17,8 @@ from plackett.data.tables import what_is_wrong
 from plackett.text.features.base import Batch, Feature
 from plackett.text.index.index import Index
 
+__all__ = ["TableFeature"]
+
 #: Keys by which a pair can be looked up.
 _KEYS = (("docid",), ("qid",), ("query",), ("qid", "docid"), ("query", "docid"))
 
@@ -46,7 +48,6 @@ class TableFeature(Feature):
     """
 
     key: ClassVar[str] = "table"
-    _ids: ClassVar[tuple[str, ...]] = ("LR-03",)
 
     table: Any = field(hash=False, compare=False)
     column: str

@@ -14,6 +14,8 @@ from plackett.text.features.base import Batch, Feature
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.propagated import link_graph
 
+__all__ = ["TopicalFeature"]
+
 #: Candidates whose topics are taken for those of the query.
 _FIRST = 10
 
@@ -36,7 +38,6 @@ class TopicalFeature(Feature):
     """
 
     key: ClassVar[str] = "topical"
-    _ids: ClassVar[tuple[str, ...]] = ("LR-02",)
 
     statistic: str
     topics: Any = field(default=None, hash=False, compare=False)

@@ -9,7 +9,7 @@ from plackett._files.checks import offsets_fit
 from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.index.field import Field
-from plackett.text.index.table import Table
+from plackett.text.index.table import DocumentTable
 
 
 def check_offsets(offsets: np.ndarray, n: int, size: int, where: str) -> None:
@@ -23,7 +23,7 @@ def check_strings(column: Strings, n: int, where: str) -> None:
     check_offsets(column.offsets, n, column.data.size, where)
 
 
-def check_table(table: Table, where: str) -> None:
+def check_table(table: DocumentTable, where: str) -> None:
     """Raise an error unless every column has a value for each document."""
     n = table.ids.offsets.size - 1
     check_strings(table.ids, n, where)

@@ -10,9 +10,9 @@ import numpy as np
 from plackett._base.errors import DataError
 from plackett._base.progress import progress
 from plackett.text.document import Document
-from plackett.text.index.field import Field, Stream
-from plackett.text.index.settings import Settings
-from plackett.text.index.table import Table, concatenate
+from plackett.text.index.field import Field, TermStream
+from plackett.text.index.settings import IndexSettings
+from plackett.text.index.table import DocumentTable, concatenate
 from plackett.text.index.terms import TermTable, combine, number_by_order
 from plackett.text.index.values import text_of
 
@@ -27,13 +27,13 @@ GAP = 4
 class Draft:
     """A segment in the making: stored documents, and the terms of each field in reading order."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: IndexSettings) -> None:
         self.settings = settings
         self.n_documents = 0
         self.n_terms = 0
         self._terms = TermTable(settings.analyzer)
-        self._tables: list[Table] = []
-        self._streams: dict[str, list[Stream]] = {}  # by text field and batch
+        self._tables: list[DocumentTable] = []
+        self._streams: dict[str, list[TermStream]] = {}  # by text field and batch
 
     def add(self, documents: list[Document]) -> None:
         """Analyse documents and keep them."""
@@ -44,10 +44,10 @@ class Draft:
             stream = self._terms.stream([_text(document, name) for document in documents])
             self._streams[name].append(stream)
             self.n_terms += 2 * stream.terms.size  # once in the field, once in a combined one
-        self._tables.append(Table.from_documents(documents, self.settings.kinds))
+        self._tables.append(DocumentTable.from_documents(documents, self.settings.kinds))
         self.n_documents += len(documents)
 
-    def table(self) -> Table:
+    def table(self) -> DocumentTable:
         """Stored documents."""
         return concatenate(self._tables, self.settings.kinds)
 
@@ -59,17 +59,17 @@ class Draft:
         for name in list(self._streams):
             yield self._field(name, self._streams.pop(name))
 
-    def _part(self, name: str, part: str) -> list[Stream]:
+    def _part(self, name: str, part: str) -> list[TermStream]:
         if part not in self._streams:
             known = ", ".join(self._streams) or "none"
             raise DataError(f"combine[{name!r}] names {part!r}, which is not among the text fields: {known}")
         return self._streams[part]
 
-    def _field(self, name: str, streams: list[Stream]) -> Field:
+    def _field(self, name: str, streams: list[TermStream]) -> Field:
         return Field.from_stream(name, *number_by_order(self._terms.terms, streams))
 
 
-def drafts(documents: Iterable[Document], settings: Settings, *, verbose: bool = False) -> Iterator[Draft]:
+def drafts(documents: Iterable[Document], settings: IndexSettings, *, verbose: bool = False) -> Iterator[Draft]:
     """Drafts of the full segments and of the last one. Each knows all fields seen so far."""
     draft = Draft(settings)
     batches = progress(_batches(iter(documents)), "documents indexed", amount=len, verbose=verbose)
@@ -92,5 +92,5 @@ def _text(document: Document, name: str) -> str:
     return value if isinstance(value, str) else text_of(value, f"document {document.id!r}: field {name!r}")
 
 
-def _empty(n: int) -> Stream:
-    return Stream(np.zeros(n + 1, np.int64), np.empty(0, np.int32))
+def _empty(n: int) -> TermStream:
+    return TermStream(np.zeros(n + 1, np.int64), np.empty(0, np.int32))

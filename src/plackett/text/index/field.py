@@ -12,6 +12,8 @@ from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.index.inverting import forward, invert
 
+__all__ = ["Field"]
+
 
 class Postings(NamedTuple):
     """Documents by term.
@@ -44,7 +46,7 @@ class Forward(NamedTuple):
     counts: np.ndarray
 
 
-class Stream(NamedTuple):
+class TermStream(NamedTuple):
     """Terms of each document in reading order: ``terms[offsets[d] + position]``, -1 for a stop word or a gap."""
 
     #: int64, one more than documents.
@@ -72,7 +74,13 @@ class Field:
     """
 
     def __init__(
-        self, name: str, vocabulary: Strings, stream: Stream, postings: Postings, forward: Forward, lengths: np.ndarray
+        self,
+        name: str,
+        vocabulary: Strings,
+        stream: TermStream,
+        postings: Postings,
+        forward: Forward,
+        lengths: np.ndarray,
     ) -> None:
         self.name = name
         self.vocabulary = vocabulary
@@ -84,7 +92,7 @@ class Field:
         self.kept: dict[Any, Any] = {}
 
     @classmethod
-    def from_stream(cls, name: str, vocabulary: Strings, stream: Stream) -> Field:
+    def from_stream(cls, name: str, vocabulary: Strings, stream: TermStream) -> Field:
         """Derive all arrays from the terms in reading order."""
         n_terms = len(vocabulary)
         offsets, terms, counts, lengths = forward(stream.offsets, stream.terms, n_terms)

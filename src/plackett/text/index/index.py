@@ -28,12 +28,12 @@ from plackett.text.index.segment import (
     compose_table,
     write_segment,
 )
-from plackett.text.index.settings import Settings
-from plackett.text.index.table import Links, Table
+from plackett.text.index.settings import IndexSettings
+from plackett.text.index.table import DocumentTable, Links
 from plackett.text.index.values import is_empty
 from plackett.text.index.writer import IndexWriter, read_live, warn_unseen
 
-__public__ = ["Index"]
+__all__ = ["Index"]
 
 #: How often opening is tried while a writer commits.
 _ATTEMPTS = 20
@@ -52,9 +52,7 @@ class Index:
     [2, 1]
     """
 
-    _ids = ("infra.search_engine",)
-
-    def __init__(self, settings: Settings, segments: Sequence[Segment], live: Sequence[np.ndarray | None]) -> None:
+    def __init__(self, settings: IndexSettings, segments: Sequence[Segment], live: Sequence[np.ndarray | None]) -> None:
         self.settings = settings
         self._segments = segments
         self._live = live
@@ -88,7 +86,7 @@ class Index:
         verbose
             Whether to show progress.
         """
-        settings = Settings.make(analyzer, kinds, combine)
+        settings = IndexSettings.make(analyzer, kinds, combine)
         segments: list[Segment] = []
         for draft in drafts(documents_of(documents), settings, verbose=verbose):
             segments.append(MemorySegment(draft.table(), draft.fields()))
@@ -181,7 +179,7 @@ class Index:
         return sum(sizes)
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> DocumentTable:
         """Ids, stored values and links of the live documents."""
         return compose_table(self._segments, self._live, self.settings.kinds)
 

@@ -12,7 +12,7 @@ from plackett._base.errors import DataError
 from plackett._files.atomic import replacing
 from plackett._files.checks import open_regular
 from plackett.text.analysis import Analyzer
-from plackett.text.index.settings import Settings
+from plackett.text.index.settings import IndexSettings
 from plackett.text.index.values import KINDS
 
 FILE = "index.json"
@@ -28,7 +28,7 @@ _LARGEST = 1 << 26
 class Manifest:
     """The parts of an index; each commit replaces the file in one step."""
 
-    settings: Settings
+    settings: IndexSettings
     #: Number of commits.
     generation: int = 0
     #: Number of the next segment, and of the next file of deletions.
@@ -80,7 +80,7 @@ class Manifest:
             raise DataError(f"{path}: written by a newer plackett; this one reads format {FORMAT_VERSION}")
         try:
             analyzer = Analyzer.from_json(json.dumps(content["analyzer"]))
-            settings = Settings(analyzer, _kinds(content["kinds"]), _combine(content["combine"]))
+            settings = IndexSettings(analyzer, _kinds(content["kinds"]), _combine(content["combine"]))
             segments = tuple(_entry(entry) for entry in _list(content["segments"]))
             generation, next_number = content["generation"], content["next_number"]
             if not (_count(generation) and _count(next_number)):

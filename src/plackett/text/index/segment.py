@@ -14,19 +14,19 @@ from plackett._files import storage
 from plackett.data.strings import Strings
 from plackett.text.index.checking import check_field, check_table
 from plackett.text.index.columns import join_offsets, offsets_of, strings
-from plackett.text.index.field import Field, Forward, Postings, Stream
-from plackett.text.index.table import Links, Table, concatenate
+from plackett.text.index.field import Field, Forward, Postings, TermStream
+from plackett.text.index.table import DocumentTable, Links, concatenate
 
 _TABLE, _FIELD = "index documents", "index field"
 #: Arrays of a field, in the order of its parts.
-_PARTS: dict[str, Any] = {"stream": Stream, "postings": Postings, "forward": Forward}
+_PARTS: dict[str, Any] = {"stream": TermStream, "postings": Postings, "forward": Forward}
 _DTYPES = {"offsets": np.int64, "position_offsets": np.int64}
 
 
 class Segment:
     """Stored documents and analysed fields."""
 
-    table: Table
+    table: DocumentTable
 
     def __len__(self) -> int:
         return len(self.table)
@@ -44,7 +44,7 @@ class Segment:
 class MemorySegment(Segment):
     """A segment in memory."""
 
-    def __init__(self, table: Table, fields: Iterable[Field]) -> None:
+    def __init__(self, table: DocumentTable, fields: Iterable[Field]) -> None:
         self.table = table
         self._fields = {field.name: field for field in fields}
 
@@ -77,7 +77,7 @@ class StoredSegment(Segment):
         return self._files.keys()
 
     @cached_property
-    def table(self) -> Table:  # type: ignore[override]
+    def table(self) -> DocumentTable:  # type: ignore[override]
         """Ids, stored values and links."""
         path = self._folder / self.entry["documents"]
         arrays, metadata = self._table
@@ -94,7 +94,7 @@ class StoredSegment(Segment):
                 _strings(arrays, "links.targets"),
                 _strings(arrays, "links.anchors"),
             )
-            table = Table(_strings(arrays, "ids"), values, links)
+            table = DocumentTable(_strings(arrays, "ids"), values, links)
         except (KeyError, TypeError) as error:
             raise DataError(f"{path}: damaged, {error}") from None
         check_table(table, str(path))
@@ -131,7 +131,7 @@ def _typed(array: np.ndarray, dtypes: tuple[Any, ...]) -> np.ndarray:
     return array
 
 
-def write_segment(folder: Path, name: str, table: Table, fields: Iterator[Field]) -> dict[str, Any]:
+def write_segment(folder: Path, name: str, table: DocumentTable, fields: Iterator[Field]) -> dict[str, Any]:
     """Write a segment; return its entry in the manifest. Fields are taken one at a time."""
     entry: dict[str, Any] = {"n_documents": len(table), "documents": f"{name}.documents.plackett", "fields": {}}
     arrays: dict[str, np.ndarray] = {"links.offsets": table.links.offsets}
@@ -159,7 +159,9 @@ def write_segment(folder: Path, name: str, table: Table, fields: Iterator[Field]
 # ------------------------------------------------------------------------------------------------- several segments
 
 
-def compose_table(segments: Sequence[Segment], live: Sequence[np.ndarray | None], kinds: Mapping[str, str]) -> Table:
+def compose_table(
+    segments: Sequence[Segment], live: Sequence[np.ndarray | None], kinds: Mapping[str, str]
+) -> DocumentTable:
     """The live documents of several segments; ``live`` has a mask for each segment that has deleted documents."""
     tables = [
         segment.table if mask is None else segment.table.take(np.flatnonzero(mask))
@@ -191,17 +193,17 @@ def _field_of(segment: Segment, name: str, parts: Sequence[str]) -> Field | None
     return segment.field(present[0]) if present else None
 
 
-def _live(segment: Segment, field: Field | None, live: np.ndarray | None) -> Stream:
+def _live(segment: Segment, field: Field | None, live: np.ndarray | None) -> TermStream:
     n_live = len(segment) if live is None else int(live.sum())
     if field is None:
-        return Stream(np.zeros(n_live + 1, np.int64), np.empty(0, np.int32))
+        return TermStream(np.zeros(n_live + 1, np.int64), np.empty(0, np.int32))
     if live is None:
         return field.stream
     lengths = np.diff(field.stream.offsets)
-    return Stream(offsets_of(lengths[live]), field.stream.terms[np.repeat(live, lengths)])
+    return TermStream(offsets_of(lengths[live]), field.stream.terms[np.repeat(live, lengths)])
 
 
-def _one_stream(vocabularies: Sequence[Strings], streams: Sequence[Stream]) -> tuple[Strings, Stream]:
+def _one_stream(vocabularies: Sequence[Strings], streams: Sequence[TermStream]) -> tuple[Strings, TermStream]:
     """Number the terms of all streams in one vocabulary, of the terms that still occur, and join the streams."""
     used = []
     for vocabulary, stream in zip(vocabularies, streams, strict=True):
@@ -219,4 +221,4 @@ def _one_stream(vocabularies: Sequence[Strings], streams: Sequence[Stream]) -> t
         renumber[rows] = [number[text] for text in own_texts]
         np.take(renumber, stream.terms, out=terms[end : end + stream.terms.size], mode="wrap")
         end += stream.terms.size
-    return strings(all_texts), Stream(offsets, terms)
+    return strings(all_texts), TermStream(offsets, terms)

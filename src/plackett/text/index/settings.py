@@ -17,7 +17,7 @@ MOST_TEXT_FIELDS = 200
 
 
 @dataclass(frozen=True)
-class Settings:
+class IndexSettings:
     """Analysis and fields of an index."""
 
     analyzer: Analyzer
@@ -32,7 +32,7 @@ class Settings:
         analyzer: Analyzer | None,
         kinds: Mapping[str, str] | None,
         combine: Mapping[str, Sequence[str]] | None,
-    ) -> Settings:
+    ) -> IndexSettings:
         """Settings as a user gives them, checked."""
         for name, kind in (kinds or {}).items():
             if not name or "\0" in name:
@@ -45,7 +45,7 @@ class Settings:
                 raise ValueError(f"combine[{name!r}] must have a new name and at least one part; got {parts!r}")
         return cls(analyzer or Analyzer(), dict(kinds or {}), groups)
 
-    def with_given(self, given: Settings, where: object) -> Settings:
+    def with_given(self, given: IndexSettings, where: object) -> IndexSettings:
         """Settings of an existing index, with what the user now declares about further fields."""
         for name, kind in given.kinds.items():
             if self.kinds.get(name, kind) != kind:
@@ -69,7 +69,7 @@ class Settings:
         fields = self.text_fields
         return {ALL: tuple(fields)} if len(fields) > 1 and ALL not in self.kinds else {}
 
-    def extended(self, documents: Sequence[Document]) -> Settings:
+    def extended(self, documents: Sequence[Document]) -> IndexSettings:
         """Add the fields that these documents have and earlier ones did not.
 
         A field of strings holds dates if all its values in these documents are ISO dates, else text.

@@ -32,7 +32,7 @@ class Links:
 
 
 @dataclass(frozen=True)
-class Table:
+class DocumentTable:
     """Documents as columns: a column of bytes per field of text, of float64 for numbers, of int64 for dates."""
 
     ids: Strings
@@ -43,7 +43,7 @@ class Table:
         return len(self.ids)
 
     @classmethod
-    def from_documents(cls, documents: Sequence[Document], kinds: Mapping[str, str]) -> Table:
+    def from_documents(cls, documents: Sequence[Document], kinds: Mapping[str, str]) -> DocumentTable:
         """Columns of documents."""
         links = [link for document in documents for link in document.links]
         offsets = offsets_of([len(document.links) for document in documents])
@@ -57,13 +57,13 @@ class Table:
             ),
         )
 
-    def take(self, rows: np.ndarray) -> Table:
+    def take(self, rows: np.ndarray) -> DocumentTable:
         """Some of the documents."""
         values = {
             name: stored.take(rows) if isinstance(stored, Strings) else stored[rows]
             for name, stored in self.values.items()
         }
-        return Table(self.ids.take(rows), values, self.links.take(rows))
+        return DocumentTable(self.ids.take(rows), values, self.links.take(rows))
 
     def document(self, row: int) -> Document:
         """One document as it was stored; missing values are left out."""
@@ -96,7 +96,7 @@ def _id(document: Document) -> bytes:
         ) from None
 
 
-def concatenate(tables: Sequence[Table], kinds: Mapping[str, str]) -> Table:
+def concatenate(tables: Sequence[DocumentTable], kinds: Mapping[str, str]) -> DocumentTable:
     """Tables one below the other; a field that a table does not have is empty there."""
     sizes = [len(table) for table in tables]
     values: dict[str, Strings | np.ndarray] = {}
@@ -114,4 +114,4 @@ def concatenate(tables: Sequence[Table], kinds: Mapping[str, str]) -> Table:
         join([table.links.targets for table in tables]),
         join([table.links.anchors for table in tables]),
     )
-    return Table(join([table.ids for table in tables]), values, links)
+    return DocumentTable(join([table.ids for table in tables]), values, links)

@@ -17,7 +17,7 @@ from plackett._kernels.kernel import kernel
 from plackett.data.strings import Strings
 from plackett.text.analysis import CJK, Analyzer, pattern
 from plackett.text.index.columns import offsets_of, strings
-from plackett.text.index.field import Stream
+from plackett.text.index.field import TermStream
 
 #: Classes of characters.
 _WORD, _CJK = 1, 2
@@ -47,7 +47,7 @@ class TermTable:
         self._of_word_offsets = np.zeros(1, np.int64)
         self._single = True
 
-    def stream(self, texts: Sequence[str]) -> Stream:
+    def stream(self, texts: Sequence[str]) -> TermStream:
         """Terms of texts in reading order, -1 for a stop word or a gap; the same as `Analyzer.sequence` gives."""
         normalized = self.analyzer.normalized
         encoded = [(text if text.isascii() else normalized(text)).encode("utf-8", "replace") for text in texts]
@@ -57,7 +57,7 @@ class TermTable:
         stream = self._terms_of(offsets, word_numbers)
         return stream if self.analyzer.word_ngrams == 1 else self._with_ngrams(stream)
 
-    def _tokenize(self, column: Strings) -> Stream:
+    def _tokenize(self, column: Strings) -> TermStream:
         offsets = np.zeros(len(column) + 1, np.int64)
         word_numbers = np.empty((int(column.offsets[-1]) + len(column)) // 2 + 1, np.int32)
         row = 0
@@ -67,7 +67,7 @@ class TermTable:
             table_arrays = word_table.keys, word_table.numbers, word_table.offsets, word_table.pool, word_table.n[0]
             row, word_table.n[0] = _tokenize(*texts, self._classes, self._fold, *table_arrays, offsets, word_numbers)  # type: ignore[call-arg,arg-type]
             if row == len(column):
-                return Stream(offsets, word_numbers[: offsets[-1]])
+                return TermStream(offsets, word_numbers[: offsets[-1]])
             self._words = word_table.grown(int(column.offsets[row + 1] - column.offsets[row]))
 
     def _learn(self) -> None:
@@ -104,15 +104,15 @@ class TermTable:
         """The terms by number."""
         return list(self._numbers)
 
-    def _terms_of(self, offsets: np.ndarray, word_numbers: np.ndarray) -> Stream:
+    def _terms_of(self, offsets: np.ndarray, word_numbers: np.ndarray) -> TermStream:
         if self._single:
-            return Stream(offsets, self._of_word[word_numbers])
+            return TermStream(offsets, self._of_word[word_numbers])
         lengths = np.diff(self._of_word_offsets)[word_numbers]
         ends = offsets_of(lengths)
         which = np.arange(ends[-1]) + np.repeat(self._of_word_offsets[word_numbers] - ends[:-1], lengths)
-        return Stream(ends[offsets], self._of_word[which])
+        return TermStream(ends[offsets], self._of_word[which])
 
-    def _with_ngrams(self, stream: Stream) -> Stream:
+    def _with_ngrams(self, stream: TermStream) -> TermStream:
         """Behind the words of each text, after a gap, its pairs of words, then its triples, and so on."""
         n_words = np.diff(stream.offsets)
         text = np.repeat(np.arange(n_words.size), n_words)
@@ -124,7 +124,7 @@ class TermTable:
             both = inside & (before >= 0) & (last >= 0)
             grams = np.full(size, -1, np.int32)
             grams[both] = self._joined(before[both], last[both])
-            parts.append(Stream(offsets_of(np.maximum(n_words - n + 1, 0)), grams[inside]))
+            parts.append(TermStream(offsets_of(np.maximum(n_words - n + 1, 0)), grams[inside]))
         return combine(parts)
 
     def _joined(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ class TermTable:
         return np.array([number(name, len(self._numbers)) for name in names], np.int32)[which]
 
 
-def number_by_order(terms: Sequence[str], streams: Sequence[Stream]) -> tuple[Strings, Stream]:
+def number_by_order(terms: Sequence[str], streams: Sequence[TermStream]) -> tuple[Strings, TermStream]:
     """Join streams; number the terms that occur in the order of their characters, which is also that of UTF-8."""
     used = np.zeros(len(terms) + 1, np.bool_)
     for stream in streams:
@@ -152,17 +152,17 @@ def number_by_order(terms: Sequence[str], streams: Sequence[Stream]) -> tuple[St
     for stream in streams:
         np.take(number, stream.terms, out=joined[end : end + stream.terms.size], mode="wrap")
         end += stream.terms.size
-    return strings([terms[row].encode() for row in rows]), Stream(offsets, joined)
+    return strings([terms[row].encode() for row in rows]), TermStream(offsets, joined)
 
 
-def combine(streams: Sequence[Stream], gap: int = 1) -> Stream:
+def combine(streams: Sequence[TermStream], gap: int = 1) -> TermStream:
     """Merge streams of the same texts: for each text, the terms of one stream after the other, with gaps between."""
     result = streams[0]
     for stream in streams[1:]:
         offsets = result.offsets + stream.offsets + gap * np.arange(result.offsets.size)
         terms = np.full(offsets[-1], -1, np.int32)
         _combine(offsets, terms, result.offsets, result.terms, stream.offsets, stream.terms)
-        result = Stream(offsets, terms)
+        result = TermStream(offsets, terms)
     return result
 
 

@@ -25,8 +25,10 @@ from plackett.text.documents.records import documents_of
 from plackett.text.index.collecting import drafts
 from plackett.text.index.manifest import FILE, Manifest
 from plackett.text.index.segment import StoredSegment, compose_field, compose_table, write_segment
-from plackett.text.index.settings import Settings
+from plackett.text.index.settings import IndexSettings
 from plackett.text.index.values import is_empty
+
+__all__ = ["IndexWriter"]
 
 _DELETED = "index deletions"
 _LOCK = "writer.lock"
@@ -73,7 +75,7 @@ class IndexWriter:
         combine: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.path = Path(path)
-        given = Settings.make(analyzer, kinds, combine)
+        given = IndexSettings.make(analyzer, kinds, combine)
         unseen = list(given.kinds)
         self.path.mkdir(parents=True, exist_ok=True)
         check_regular(self.path / _LOCK)
@@ -292,7 +294,7 @@ def read_live(folder: Path, entry: Mapping[str, Any]) -> np.ndarray | None:
     return live
 
 
-def warn_unseen(settings: Settings, names: Sequence[str]) -> None:
+def warn_unseen(settings: IndexSettings, names: Sequence[str]) -> None:
     """Warn about fields whose kind is declared but that no document has: probably a misspelt name."""
     for name in names:
         near = nearest(name, [other for other in settings.kinds if other not in names], 3)

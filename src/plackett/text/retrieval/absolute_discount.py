@@ -13,6 +13,8 @@ from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.language_model import LanguageModel, background
 from plackett.text.retrieval.matches import Matches
 
+__all__ = ["AbsoluteDiscount"]
+
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
@@ -50,8 +52,6 @@ class AbsoluteDiscount(LanguageModel):
 
     name: ClassVar[str] = "LMIR.ABS"
     aliases: ClassVar[tuple[str, ...]] = ("AbsoluteDiscount", "ABS")
-    _ids: ClassVar[tuple[str, ...]] = ("conv.lmir_absdiscount",)
-    paper: ClassVar[str] = "Zhai, Lafferty 2001"
     _kernels = term_kernels(_weight)
 
     delta: float = 0.7

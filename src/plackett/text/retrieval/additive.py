@@ -13,6 +13,8 @@ from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.language_model import LanguageModel
 from plackett.text.retrieval.matches import Matches
 
+__all__ = ["AdditiveSmoothing"]
+
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
@@ -45,8 +47,6 @@ class AdditiveSmoothing(LanguageModel):
 
     name: ClassVar[str] = "LMIR.LAP"
     aliases: ClassVar[tuple[str, ...]] = ("AdditiveSmoothing", "Laplace")
-    _ids: ClassVar[tuple[str, ...]] = ("conv.lmir_laplace",)
-    paper: ClassVar[str] = "Zhai, Lafferty 2001"
     _kernels = term_kernels(_weight)
 
     amount: float = 0.1

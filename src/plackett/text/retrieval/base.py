@@ -17,6 +17,8 @@ from plackett.text.retrieval.matches import Collection, Matches, match, statisti
 from plackett.text.retrieval.queries import Queries, QueryTerms
 from plackett.text.retrieval.top import insert, sort_heap
 
+__all__ = ["RetrievalModel"]
+
 
 class Results(NamedTuple):
     """Ranked documents of each query, the best first; among equal scores the smaller document number is first."""
@@ -51,8 +53,6 @@ class RetrievalModel:
     """
 
     name: ClassVar[str]
-    _ids: ClassVar[tuple[str, ...]] = ()
-    paper: ClassVar[str] = ""
     #: Rough cost of a pair, relative to a term model.
     cost: ClassVar[float] = 1.0
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from plackett._base.errors import DataError
 from plackett._kernels.kernel import kernel
-from plackett._names.provenance import fulfils
 from plackett.text.retrieval.base import TermModel, term_kernels
 from plackett.text.retrieval.matches import Matches
+
+__all__ = ["BinaryIndependence", "probability_order"]
 
 
 @kernel(inline=True)
@@ -51,8 +52,6 @@ class BinaryIndependence(TermModel):
 
     name: ClassVar[str] = "BinaryIndependence"
     aliases: ClassVar[tuple[str, ...]] = ("BIM",)
-    _ids: ClassVar[tuple[str, ...]] = ("conv.prp",)
-    paper: ClassVar[str] = "Robertson 1977"
     _kernels = term_kernels(_weight)
 
     presence: float = 0.5
@@ -66,7 +65,6 @@ class BinaryIndependence(TermModel):
         return (np.log(odds * (n - df + 0.5) / (df + 0.5)),)
 
 
-@fulfils("conv.prp", paper="Robertson 1977")
 def probability_order(probabilities: Any) -> np.ndarray:
     """The probability ranking principle: documents in the order of their probability of relevance.
 
@@ -75,6 +73,10 @@ def probability_order(probabilities: Any) -> np.ndarray:
 
     >>> probability_order([0.2, 0.9, 0.5]).tolist()
     [1, 2, 0]
+
+    References
+    ----------
+    Robertson: The probability ranking principle in IR. Journal of Documentation 33, 1977.
     """
     given = np.asarray(probabilities, np.float64)
     if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():

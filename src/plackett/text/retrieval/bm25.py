@@ -15,6 +15,8 @@ from plackett.text.retrieval.matches import Matches
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.search.top_k import POSITIVE_IDF, bm25_impacts, top_k_of_queries
 
+__all__ = ["BM25"]
+
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
@@ -56,8 +58,6 @@ class BM25(TermModel):
     """
 
     name: ClassVar[str] = "BM25"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.bm25",)
-    paper: ClassVar[str] = "Robertson, Walker, Jones, Hancock-Beaulieu, Gatford 1994"
     _kernels = term_kernels(_weight)
 
     k1: float = 1.2

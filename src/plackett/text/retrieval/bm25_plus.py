@@ -9,6 +9,8 @@ from plackett._kernels.kernel import kernel
 from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.bm25 import BM25
 
+__all__ = ["BM25Plus"]
+
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
@@ -42,8 +44,6 @@ class BM25Plus(BM25):
 
     name: ClassVar[str] = "BM25+"
     aliases: ClassVar[tuple[str, ...]] = ("BM25Plus",)
-    _ids: ClassVar[tuple[str, ...]] = ("conv.bm25",)
-    paper: ClassVar[str] = "Lv, Zhai 2011"
     _kernels = term_kernels(_weight)
 
     delta: float = 1.0

@@ -15,6 +15,8 @@ from plackett.text.retrieval.idf import IDF, idf_name
 from plackett.text.retrieval.matches import match
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
+__all__ = ["BM25F"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class BM25F(RetrievalModel):
@@ -47,8 +49,6 @@ class BM25F(RetrievalModel):
     """
 
     name: ClassVar[str] = "BM25F"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.bm25",)
-    paper: ClassVar[str] = "Robertson, Zaragoza, Taylor 2004"
     cost: ClassVar[float] = 3.0
 
     weights: Mapping[str, float] | None = field(default=None, hash=False)

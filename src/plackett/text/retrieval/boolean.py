@@ -15,6 +15,8 @@ from plackett.text.index.index import Index
 from plackett.text.retrieval.base import Results, RetrievalModel, best
 from plackett.text.retrieval.queries import Queries
 
+__all__ = ["Boolean"]
+
 _TOKEN = re.compile(r"\s*(\(|\)|[^\s()]+)")
 
 
@@ -44,8 +46,6 @@ class Boolean(RetrievalModel):
     """
 
     name: ClassVar[str] = "Boolean"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.boolean",)
-    paper: ClassVar[str] = "Baeza-Yates, Ribeiro-Neto 1999"
 
     default: str = "and"
 

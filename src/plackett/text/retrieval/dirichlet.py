@@ -13,6 +13,8 @@ from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.language_model import LanguageModel, background
 from plackett.text.retrieval.matches import Matches
 
+__all__ = ["Dirichlet"]
+
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
@@ -45,8 +47,6 @@ class Dirichlet(LanguageModel):
 
     name: ClassVar[str] = "LMIR.DIR"
     aliases: ClassVar[tuple[str, ...]] = ("Dirichlet", "DIR")
-    _ids: ClassVar[tuple[str, ...]] = ("conv.lmir_dirichlet",)
-    paper: ClassVar[str] = "Zhai, Lafferty 2001"
     _kernels = term_kernels(_weight)
 
     mu: float = 1000.0

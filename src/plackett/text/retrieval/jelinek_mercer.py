@@ -13,6 +13,8 @@ from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.language_model import LanguageModel, background
 from plackett.text.retrieval.matches import Matches
 
+__all__ = ["JelinekMercer"]
+
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
@@ -46,8 +48,6 @@ class JelinekMercer(LanguageModel):
 
     name: ClassVar[str] = "LMIR.JM"
     aliases: ClassVar[tuple[str, ...]] = ("JelinekMercer", "JM")
-    _ids: ClassVar[tuple[str, ...]] = ("conv.lmir_jm",)
-    paper: ClassVar[str] = "Zhai, Lafferty 2001"
     _kernels = term_kernels(_weight)
 
     weight: float = 0.5

@@ -13,6 +13,8 @@ from plackett.text.retrieval.mixture import feedback_terms, mixture_topics, stro
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 
+__all__ = ["KLDivergence"]
+
 _DIRICHLET = Dirichlet()
 
 
@@ -51,8 +53,6 @@ class KLDivergence(ExpandedModel):
 
     name: ClassVar[str] = "KLDivergence"
     aliases: ClassVar[tuple[str, ...]] = ("KL",)
-    _ids: ClassVar[tuple[str, ...]] = ("conv.kl_divergence",)
-    paper: ClassVar[str] = "Zhai, Lafferty 2001"
 
     model: TermModel = _DIRICHLET
     weight: float = 0.5

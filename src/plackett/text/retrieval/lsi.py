@@ -17,6 +17,8 @@ from plackett.text.retrieval.queries import Queries
 from plackett.text.retrieval.term_frequency import TF, tf_name
 from plackett.text.retrieval.vector_space import document_vectors
 
+__all__ = ["LSI"]
+
 
 class _Space(NamedTuple):
     #: Terms × k: maps a query into the space.
@@ -63,8 +65,6 @@ class LSI(RetrievalModel):
     """
 
     name: ClassVar[str] = "LSI"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.lsi",)
-    paper: ClassVar[str] = "Deerwester, Dumais, Furnas, Landauer, Harshman 1990"
     cost: ClassVar[float] = 3.0
 
     k: int = 100

@@ -12,6 +12,8 @@ from plackett.text.index.field import Field
 from plackett.text.retrieval.novelty import GreedyModel
 from plackett.text.retrieval.svm_feedback import unit_vectors
 
+__all__ = ["MarginalRelevance"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MarginalRelevance(GreedyModel):
@@ -48,8 +50,6 @@ class MarginalRelevance(GreedyModel):
 
     name: ClassVar[str] = "MarginalRelevance"
     aliases: ClassVar[tuple[str, ...]] = ("MMR",)
-    _ids: ClassVar[tuple[str, ...]] = ("conv.diversity",)
-    paper: ClassVar[str] = "Carbonell, Goldstein 1998"
 
     trade_off: float = 0.7
 

@@ -19,6 +19,8 @@ from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.matches import match
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
+__all__ = ["Propagated"]
+
 _BM25 = BM25()
 #: Scores of queries that are propagated together: documents × queries.
 _CELLS = 1 << 22
@@ -80,8 +82,6 @@ class Propagated(RetrievalModel):
     """
 
     name: ClassVar[str] = "Propagated"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.relevance_propagation", "relational.baseline.propagation")
-    paper: ClassVar[str] = "Shakery, Zhai 2006"
     cost: ClassVar[float] = 100.0
 
     model: TermModel = _BM25

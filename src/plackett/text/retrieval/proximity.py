@@ -14,6 +14,8 @@ from plackett.text.retrieval.base import RetrievalModel, TermModel
 from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.queries import Queries
 
+__all__ = ["Proximity"]
+
 _BM25 = BM25()
 
 #: Columns of `proximity_table`.
@@ -57,8 +59,6 @@ class Proximity(RetrievalModel):
     """
 
     name: ClassVar[str] = "Proximity"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.proximity",)
-    paper: ClassVar[str] = "Tao, Zhai 2007"
     cost: ClassVar[float] = 4.0
 
     model: TermModel | None = _BM25

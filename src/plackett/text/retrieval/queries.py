@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from plackett._base.errors import DataError
 from plackett.text.analysis import Analyzer
 from plackett.text.index.field import Field
+
+__all__ = ["Queries"]
 
 
 class QueryTerms(NamedTuple):
@@ -66,8 +68,6 @@ class Queries:
     >>> queries.ids, queries.tokens
     (['q1'], [['wing', 'wing', 'flow']])
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, texts: Mapping[Any, str] | Sequence[str], analyzer: Analyzer) -> None:
         given = texts if isinstance(texts, Mapping) else {str(i + 1): text for i, text in enumerate(texts)}

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from plackett._base.errors import DataError
 from plackett._files.compression import pieces
-from plackett._names.provenance import fulfils
 from plackett.data._bytes import bare_suffix
+
+__all__ = ["read_queries"]
 
 #: Names of the fields of a query in JSON lines and tables.
 _IDS, _TEXTS = ("id", "qid", "_id", "query_id"), ("text", "query", "title")
@@ -21,7 +22,6 @@ _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|$)", re.DOTALL | re.IGNORECASE)
 
 
-@fulfils("infra.search_engine")
 def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Read queries by id from a file.
 

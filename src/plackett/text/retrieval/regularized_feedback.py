@@ -15,6 +15,8 @@ from plackett.text.retrieval.mixture import feedback_terms, regularized_topics, 
 from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 
+__all__ = ["RegularizedFeedback"]
+
 _DIRICHLET = Dirichlet()
 
 
@@ -51,8 +53,6 @@ class RegularizedFeedback(ExpandedModel):
     """
 
     name: ClassVar[str] = "RegularizedFeedback"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.similarity_reg",)
-    paper: ClassVar[str] = "Tao, Zhai 2006"
 
     model: TermModel = _DIRICHLET
     prior: float = 30000.0

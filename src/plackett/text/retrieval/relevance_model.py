@@ -14,6 +14,8 @@ from plackett.text.retrieval.bm25 import BM25
 from plackett.text.retrieval.feedback import add_queries, expansion, normalized
 from plackett.text.retrieval.queries import Queries, QueryTerms
 
+__all__ = ["RM3"]
+
 _BM25 = BM25()
 
 
@@ -107,8 +109,6 @@ class RM3(ExpandedModel):
 
     name: ClassVar[str] = "RM3"
     aliases: ClassVar[tuple[str, ...]] = ("RelevanceModel",)
-    _ids: ClassVar[tuple[str, ...]] = ("relational.baseline.propagation",)
-    paper: ClassVar[str] = "Lavrenko, Croft 2001"
 
     weight: float = 0.5
 

@@ -11,6 +11,8 @@ from plackett._kernels.kernel import kernel, over_queries
 from plackett.text.index.field import Field
 from plackett.text.retrieval.novelty import GreedyModel, new_share
 
+__all__ = ["RiskMinimization"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class RiskMinimization(GreedyModel):
@@ -48,8 +50,6 @@ class RiskMinimization(GreedyModel):
     """
 
     name: ClassVar[str] = "RiskMinimization"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.risk_min",)
-    paper: ClassVar[str] = "Lafferty, Zhai 2001"
 
     old_cost: float = 0.5
 

@@ -18,6 +18,8 @@ from plackett.text.retrieval.queries import QueryTerms
 from plackett.text.retrieval.relevance_model import ExpandedModel
 from plackett.text.retrieval.vector_space import VectorSpace
 
+__all__ = ["Rocchio"]
+
 _SPACE = VectorSpace()
 
 
@@ -55,8 +57,6 @@ class Rocchio(ExpandedModel):
     """
 
     name: ClassVar[str] = "Rocchio"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.rocchio", "relational.baseline.propagation")
-    paper: ClassVar[str] = "Rocchio 1971"
 
     model: TermModel = _SPACE
     alpha: float = 1.0

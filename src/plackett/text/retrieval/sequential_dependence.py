@@ -16,6 +16,8 @@ from plackett.text.retrieval.language_model import LanguageModel
 from plackett.text.retrieval.matches import Collection, Matches
 from plackett.text.retrieval.queries import Queries
 
+__all__ = ["SequentialDependence"]
+
 _DIRICHLET = Dirichlet()
 
 
@@ -54,8 +56,6 @@ class SequentialDependence(RetrievalModel):
 
     name: ClassVar[str] = "SequentialDependence"
     aliases: ClassVar[tuple[str, ...]] = ("SDM", "MRF")
-    _ids: ClassVar[tuple[str, ...]] = ("conv.mrf",)
-    paper: ClassVar[str] = "Metzler, Croft 2005"
     cost: ClassVar[float] = 10.0
 
     weights: tuple[float, float, float] = (0.85, 0.1, 0.05)

@@ -17,6 +17,8 @@ from plackett.text.retrieval.queries import Queries
 from plackett.text.retrieval.rocchio import judged_documents
 from plackett.text.retrieval.vector_space import document_vectors
 
+__all__ = ["SVMFeedback"]
+
 _BM25 = BM25()
 
 
@@ -56,8 +58,6 @@ class SVMFeedback(RetrievalModel):
     """
 
     name: ClassVar[str] = "SVMFeedback"
-    _ids: ClassVar[tuple[str, ...]] = ("pointwise.svm_feedback",)
-    paper: ClassVar[str] = "Drucker, Shahrary, Gibbon 2002"
     cost: ClassVar[float] = 50.0
 
     model: TermModel = _BM25

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._kernels.kernel import kernel, kernel_from
+from plackett._kernels.kernel import kernel, kernel_from, template
 from plackett.text.index.field import Field
 from plackett.text.retrieval.base import TermKernels, term_kernels
 
@@ -54,15 +54,18 @@ def _log1p_length(tf, length, most):  # type: ignore[no-untyped-def]
     return math.log(1.0 + tf / length)
 
 
+@template
 def value(tf, length, most):  # type: ignore[no-untyped-def]
     """Stands for a variant in the templates."""
     raise NotImplementedError
 
 
+@template
 def _plain(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
     return a * value(tf, length, extra)
 
 
+@template
 def _divided(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
     return a * value(tf, length, 1.0) / extra
 

@@ -13,6 +13,8 @@ from plackett.text.retrieval.idf import IDF, idf_name
 from plackett.text.retrieval.matches import Matches
 from plackett.text.retrieval.term_frequency import TF, largest_counts, tf_name
 
+__all__ = ["TFIDF"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TFIDF(TermModel):
@@ -43,8 +45,6 @@ class TFIDF(TermModel):
 
     name: ClassVar[str] = "TF-IDF"
     aliases: ClassVar[tuple[str, ...]] = ("TFIDF",)
-    _ids: ClassVar[tuple[str, ...]] = ("conv.tfidf",)
-    paper: ClassVar[str] = "Salton, Buckley 1988"
 
     tf: str = "raw"
     idf: str = "log"

@@ -13,6 +13,8 @@ from plackett.text.retrieval.base import term_kernels
 from plackett.text.retrieval.language_model import LanguageModel, background
 from plackett.text.retrieval.matches import Matches
 
+__all__ = ["TwoStage"]
+
 
 @kernel(inline=True)
 def _weight(tf, length, unique, extra, a, b, c, p):  # type: ignore[no-untyped-def]
@@ -51,8 +53,6 @@ class TwoStage(LanguageModel):
     """
 
     name: ClassVar[str] = "TwoStage"
-    _ids: ClassVar[tuple[str, ...]] = ("conv.lmir_twostage",)
-    paper: ClassVar[str] = "Zhai, Lafferty 2002"
     _kernels = term_kernels(_weight)
 
     mu: float = 1000.0

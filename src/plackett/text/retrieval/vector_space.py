@@ -16,6 +16,8 @@ from plackett.text.retrieval.term_frequency import TF, tf_name
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+__all__ = ["VectorSpace"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class VectorSpace(TermModel):
@@ -45,8 +47,6 @@ class VectorSpace(TermModel):
 
     name: ClassVar[str] = "VectorSpace"
     aliases: ClassVar[tuple[str, ...]] = ("VSM", "cosine")
-    _ids: ClassVar[tuple[str, ...]] = ("conv.vsm",)
-    paper: ClassVar[str] = "Salton, Wong, Yang 1975"
 
     tf: str = "log"
     idf: str = "log"

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.text.document import Document
 from plackett.text.index.field import Field
 from plackett.text.index.index import Index
@@ -18,7 +17,7 @@ from plackett.text.search.query import condition_mask, parse
 from plackett.text.search.snippets import snippet
 from plackett.text.search.top_k import bm25_impacts, top_k
 
-__public__ = ["search"]
+__all__ = ["search"]
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,6 @@ class Hit:
         return sorted(contributions, key=lambda part: -part.weight)
 
 
-@fulfils("infra.search_engine")
 def search(
     index: Index,
     query: str,

@@ -1,1 +1,1 @@
-"""Generalisation bounds, one per file: how far the risk on unseen data can be from the measured one."""
+"""Bounds: of the risk of rankers on new data, and of errors by losses and by rounds of boosting."""

@@ -37,9 +37,6 @@ class Bound:
     (0.4122387, False, 169941)
     """
 
-    #: Literals, read from the source by the catalogue.
-    _ids: ClassVar[tuple[str, ...]]
-    paper: ClassVar[str] = ""
     #: "document", "subset" or "two-layer"; "pointwise", "pairwise" or "listwise".
     framework: ClassVar[str]
     approach: ClassVar[str]

@@ -9,6 +9,8 @@ from typing import ClassVar
 
 from plackett.theory.bounds.base import Bound
 
+__all__ = ["DocumentStabilityBound"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentStabilityBound(Bound):
@@ -28,6 +30,10 @@ class DocumentStabilityBound(Bound):
     loss_bound
         B, the largest loss; see `hinge_loss_bound`.
 
+    References
+    ----------
+    Agarwal, Niyogi: Stability and generalization of bipartite ranking algorithms. COLT 2005.
+
     Examples
     --------
     >>> from plackett.theory import hinge_loss_bound, rank_svm_document_stability
@@ -36,8 +42,6 @@ class DocumentStabilityBound(Bound):
     4.1276815
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("D-01",)
-    paper: ClassVar[str] = "Agarwal, Niyogi 2005"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"
     kind: ClassVar[str] = "algorithm"

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from plackett.theory.bounds._svm import SVMBound
-from plackett.theory.stability_coefficients.ir_svm import ir_svm_query_stability
+from plackett.theory.stability.ir_svm import ir_svm_query_stability
+
+__all__ = ["IRSVMBound"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,14 +20,16 @@ class IRSVMBound(SVMBound):
 
     Parameters as in `RankSVMMomentsBound`.
 
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
+
     Examples
     --------
     >>> [round(IRSVMBound(queries=r).value, 6) for r in (100, 10_000, 1_000_000)]
     [2.405359, 0.233336, 0.023262]
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("S-15",)
-    paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
     rate: ClassVar[str] = "1/√r"
     assumptions: ClassVar[tuple[str, ...]] = ("independent queries",)
 

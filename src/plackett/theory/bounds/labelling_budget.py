@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number, positive, probability
 from plackett.theory.bounds.two_layer import TwoLayerBound
+
+__all__ = ["labelling_budget", "smallest_budget"]
 
 #: From numbers of documents to bounds or budgets.
 Values = Callable[[np.ndarray], np.ndarray]
@@ -28,7 +29,6 @@ class LabellingBudget(NamedTuple):
     bound: TwoLayerBound
 
 
-@fulfils("C-07", paper="Chen, Liu, Ma 2010")
 def labelling_budget(
     budget: int, vc: float = 10.0, *, delta: float = 0.05, c: float = 1.0, loss_bound: float = 1.0
 ) -> LabellingBudget:
@@ -37,6 +37,10 @@ def labelling_budget(
     .. math:: n^* = \frac{c \sqrt V + M \sqrt{2 \log(4/\delta)}}{c \sqrt{2 V}} \sqrt C, \qquad m^* = C / n^*
 
     The richer the class (V), the fewer queries with more documents each; the higher the confidence, the more queries.
+
+    References
+    ----------
+    Chen, Liu, Ma: Two-layer generalization analysis for ranking using Rademacher average. NIPS 2010.
 
     Examples
     --------
@@ -58,7 +62,6 @@ def labelling_budget(
     return LabellingBudget(n, budget / n, terms.two_layer(int(budget) // m, m))
 
 
-@fulfils("C-08", paper="Liu 2011, Learning to rank for information retrieval, section 15.3.2")
 def smallest_budget(
     epsilon: float, vc: float = 10.0, *, delta: float = 0.05, c: float = 1.0, loss_bound: float = 1.0
 ) -> LabellingBudget:
@@ -70,6 +73,10 @@ def smallest_budget(
     >>> budget = best.bound.queries * best.bound.documents
     >>> budget, best.bound.value <= 0.5 < labelling_budget(budget - 1, vc=10).bound.value
     (202446, True)
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 15.3.2.
     """
     number("epsilon", epsilon, above=0.0)
     terms = _Terms.of(vc, delta, c, loss_bound)

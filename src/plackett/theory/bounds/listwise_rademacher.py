@@ -11,6 +11,8 @@ from plackett._base.errors import DataError
 from plackett.data.arguments import number
 from plackett.theory.bounds.base import Bound
 
+__all__ = ["ListwiseBound"]
+
 
 class StrengthRange(NamedTuple):
     """Least and largest value of a positive transform φ of scores between −BM and BM, and its largest slope."""
@@ -75,6 +77,10 @@ class ListwiseBound(Bound):
         φ: ``"linear"`` (a·s + b), ``"exp"`` (e^{as}), ``"sigmoid"`` with the slope as printed, ``"sigmoid, tight"``
         with its true slope a/4, or a `StrengthRange`.
 
+    References
+    ----------
+    Lan, Liu, Ma, Li: Generalization analysis of listwise learning-to-rank algorithms. ICML 2009.
+
     Examples
     --------
     >>> bound = ListwiseBound(queries=1000, documents=10)
@@ -82,8 +88,6 @@ class ListwiseBound(Bound):
     (0.1602742, '2.699e+05')
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("C-05",)
-    paper: ClassVar[str] = "Lan, Liu, Ma, Li 2009"
     framework: ClassVar[str] = "subset"
     approach: ClassVar[str] = "listwise"
     bounded: ClassVar[str] = "risk − empirical risk, of the loss scaled to at most 1"

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, number
 from plackett.theory.bounds.base import Bound
-from plackett.theory.complexity.margin_loss import margin_loss
+from plackett.theory.bounds.margin_loss import margin_loss
+
+__all__ = ["KernelMarginBound", "MarginBound", "UniformMarginBound", "best_margin"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,10 @@ class MarginBound(Bound):
     empirical
         Whether the complexities were measured on the sample.
 
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
+
     Examples
     --------
     >>> bound = MarginBound(pairs=10_000, first=lambda m: m**-0.5, second=lambda m: m**-0.5)
@@ -42,8 +47,6 @@ class MarginBound(Bound):
     0.0522387
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("M-04",)
-    paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2018"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"
     kind: ClassVar[str] = "margin"
@@ -87,14 +90,16 @@ class UniformMarginBound(MarginBound):
 
     With measured complexities the last term is :math:`3\sqrt{\log(4/\delta)/(2m)}`. `best_margin` chooses ρ.
 
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
+
     Examples
     --------
     >>> round(UniformMarginBound(pairs=10_000, first=0.01, second=0.01, rho=0.5).value, 7)
     0.1819066
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("M-05",)
-    paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2018"
     assumptions: ClassVar[tuple[str, ...]] = ("independent pairs with labels ±1", "0 < ρ ≤ 1")
 
     @property
@@ -125,14 +130,16 @@ class KernelMarginBound(Bound):
     rho
         Margin ρ of the margin loss.
 
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
+
     Examples
     --------
     >>> round(KernelMarginBound(pairs=10_000, norm=10.0).value, 7)
     0.4122387
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("M-06",)
-    paper: ClassVar[str] = "Mohri, Rostamizadeh, Talwalkar 2018"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"
     kind: ClassVar[str] = "margin"
@@ -169,7 +176,6 @@ class BestMargin(NamedTuple):
     error_bound: float
 
 
-@fulfils("M-05", paper="Mohri, Rostamizadeh, Talwalkar 2018")
 def best_margin(margins: Any, complexity: float, *, delta: float = 0.05, n_grid: int = 400) -> BestMargin:
     """The ρ in (0, 1] for which `UniformMarginBound` gives the least bound of the error of pairs with these margins.
 
@@ -179,6 +185,10 @@ def best_margin(margins: Any, complexity: float, *, delta: float = 0.05, n_grid:
         Margin of each pair, of a function of the class.
     complexity
         Sum of the Rademacher complexities on the first and second documents.
+
+    References
+    ----------
+    Mohri, Rostamizadeh, Talwalkar: Foundations of machine learning. MIT Press 2018.
 
     Examples
     --------

@@ -9,6 +9,8 @@ from typing import ClassVar
 
 from plackett.theory.bounds.base import Bound
 
+__all__ = ["QueryStabilityBound"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class QueryStabilityBound(Bound):
@@ -28,14 +30,16 @@ class QueryStabilityBound(Bound):
     loss_bound
         B, the largest loss; see `hinge_loss_bound`.
 
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
+
     Examples
     --------
     >>> round(QueryStabilityBound(queries=200, tau=0.2, loss_bound=7.3245553).value, 6)
     14.880421
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("D-03", "S-07")
-    paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
     framework: ClassVar[str] = "subset"
     approach: ClassVar[str] = "pairwise"
     kind: ClassVar[str] = "algorithm"

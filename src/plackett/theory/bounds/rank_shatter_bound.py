@@ -8,7 +8,9 @@ from typing import ClassVar
 
 from plackett.data.arguments import number
 from plackett.theory.bounds.base import Bound
-from plackett.theory.complexity.rank_shatter import linear_log_coefficient
+from plackett.theory.bounds.rank_shatter import linear_log_coefficient
+
+__all__ = ["RankShatterBound"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,14 +30,16 @@ class RankShatterBound(Bound):
     coefficient
         r itself, for other classes.
 
+    References
+    ----------
+    Agarwal, Graepel, Herbrich, Har-Peled, Roth: Generalization bounds for the area under the ROC curve. JMLR 2005.
+
     Examples
     --------
     >>> round(RankShatterBound(positives=1000, negatives=5000).value, 7)
     0.2293777
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("C-02",)
-    paper: ClassVar[str] = "Agarwal, Graepel, Herbrich, Har-Peled, Roth 2005"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"
     bounded: ClassVar[str] = "|pair error − empirical pair error|"

@@ -9,7 +9,9 @@ from typing import ClassVar
 from plackett._base.errors import DataError
 from plackett.data.arguments import number
 from plackett.theory.bounds._svm import SVMBound
-from plackett.theory.stability_coefficients.pair_share import pair_share_bound
+from plackett.theory.stability.pair_share import pair_share_bound
+
+__all__ = ["RankSVMMomentsBound"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,10 @@ class RankSVMMomentsBound(SVMBound):
     penalty, kappa, norm
         λ of mean hinge + λ‖f‖², κ² ≥ K(x, x), the largest ‖f‖ (None: 1/√λ).
 
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
+
     Examples
     --------
     >>> bound = RankSVMMomentsBound(queries=100, mean=100, deviation=80, slack=1)
@@ -38,8 +44,6 @@ class RankSVMMomentsBound(SVMBound):
     (76.08, 70.766)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("S-11",)
-    paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
     rate: ClassVar[str] = "does not vanish unless σ = 0"
     assumptions: ClassVar[tuple[str, ...]] = (
         "independent queries",

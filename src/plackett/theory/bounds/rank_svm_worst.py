@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from plackett.theory.bounds._svm import SVMBound
 
+__all__ = ["RankSVMWorstBound"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class RankSVMWorstBound(SVMBound):
@@ -17,14 +19,16 @@ class RankSVMWorstBound(SVMBound):
 
     It grows with the number r of queries, so it is vacuous. Parameters as in `RankSVMMomentsBound`.
 
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
+
     Examples
     --------
     >>> round(RankSVMWorstBound(queries=100).value, 2), round(RankSVMWorstBound(queries=10_000).value, 1)
     (204.19, 1966.2)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("S-12",)
-    paper: ClassVar[str] = "Lan, Liu, Qin, Ma, Li 2008"
     rate: ClassVar[str] = "grows like √r"
     assumptions: ClassVar[tuple[str, ...]] = ("independent queries",)
 

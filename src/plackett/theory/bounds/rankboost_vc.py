@@ -7,7 +7,9 @@ from math import inf, log, sqrt
 from typing import ClassVar
 
 from plackett.theory.bounds.base import Bound
-from plackett.theory.complexity.boosted_vc import boosted_vc
+from plackett.theory.bounds.boosted_vc import boosted_vc
+
+__all__ = ["RankBoostVCBound"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +20,10 @@ class RankBoostVCBound(Bound):
 
     with V′ of `boosted_vc`. It needs more than V′/2 documents of either kind and is infinite with fewer.
 
+    References
+    ----------
+    Freund, Iyer, Schapire, Singer: An efficient boosting algorithm for combining preferences. JMLR 2003.
+
     Examples
     --------
     >>> bound = RankBoostVCBound(positives=1000, negatives=5000, vc=2, rounds=5)
@@ -25,8 +31,6 @@ class RankBoostVCBound(Bound):
     (2.240087, True)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("C-01",)
-    paper: ClassVar[str] = "Freund, Iyer, Schapire, Singer 2003"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"
     bounded: ClassVar[str] = "|pair error − empirical pair error|"

@@ -12,6 +12,8 @@ from plackett._base.errors import DataError
 from plackett.theory.bounds._slopes import slope_at
 from plackett.theory.bounds.base import Bound
 
+__all__ = ["TwoLayerBound"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TwoLayerBound(Bound):
@@ -37,14 +39,16 @@ class TwoLayerBound(Bound):
     loss_bound
         M, the largest value of the loss.
 
+    References
+    ----------
+    Chen, Liu, Ma: Two-layer generalization analysis for ranking using Rademacher average. NIPS 2010.
+
     Examples
     --------
     >>> round(TwoLayerBound(queries=200, documents=100, vc=10).value, 7)
     0.9010866
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("C-06",)
-    paper: ClassVar[str] = "Chen, Liu, Ma 2010"
     framework: ClassVar[str] = "two-layer"
     approach: ClassVar[str] = "pairwise"
     rate: ClassVar[str] = "1/√n + 1/√m"

@@ -10,6 +10,8 @@ from plackett._base.errors import DataError
 from plackett.theory.bounds._slopes import slope_at
 from plackett.theory.bounds.base import Bound
 
+__all__ = ["UStatisticSurrogateBound"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class UStatisticSurrogateBound(Bound):
@@ -29,6 +31,10 @@ class UStatisticSurrogateBound(Bound):
     c
         A universal constant that the source does not give.
 
+    References
+    ----------
+    Clémençon, Lugosi, Vayatis: Ranking and empirical minimization of U-statistics. Annals of Statistics 2008.
+
     Examples
     --------
     >>> bound = UStatisticSurrogateBound(documents=1000, vc=5)
@@ -36,8 +42,6 @@ class UStatisticSurrogateBound(Bound):
     (1.7578947, 0.8075485)
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("C-04",)
-    paper: ClassVar[str] = "Clémençon, Lugosi, Vayatis 2008"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"
     bounded: ClassVar[str] = "|surrogate risk − empirical surrogate risk|"

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 from plackett.theory.bounds.base import Bound
 
+__all__ = ["UStatisticVCBound"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class UStatisticVCBound(Bound):
@@ -18,14 +20,16 @@ class UStatisticVCBound(Bound):
     with V the VC dimension of :math:`\{\operatorname{sgn}(f(x) - f(x'))\}`: d for linear functions of d features. The
     constant c is universal, but the source does not say how large; 1 is the default here.
 
+    References
+    ----------
+    Clémençon, Lugosi, Vayatis: Ranking and empirical minimization of U-statistics. Annals of Statistics 2008.
+
     Examples
     --------
     >>> round(UStatisticVCBound(documents=1000, vc=5).value, 7)
     0.5018854
     """
 
-    _ids: ClassVar[tuple[str, ...]] = ("C-03",)
-    paper: ClassVar[str] = "Clémençon, Lugosi, Vayatis 2008"
     framework: ClassVar[str] = "document"
     approach: ClassVar[str] = "pairwise"
     bounded: ClassVar[str] = "|pair error − empirical pair error|"

@@ -1,1 +1,1 @@
-"""Consistency: does the minimiser of a surrogate minimise the true loss? Decided by computation on small spaces."""
+"""Whether the minimiser of a loss is the best ranking: verdicts by computation, conditions, and known results."""

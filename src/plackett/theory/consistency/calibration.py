@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from plackett._base.errors import DataError
 from plackett.data.arguments import number
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
+
+__all__ = ["CalibrationTransform"]
 
 #: Margins between which the conditional risk is minimised.
 _REACH = 40.0
@@ -38,15 +40,18 @@ class CalibrationTransform:
     scale
         Factor of φ; 1 / log 2 gives the logistic loss base 2.
 
+    References
+    ----------
+    Bartlett, Jordan, McAuliffe: Convexity, classification, and risk bounds. Journal of the American Statistical
+    Association 2006.
+    Clémençon, Lugosi, Vayatis: Ranking and empirical minimization of U-statistics. Annals of Statistics 2008.
+
     Examples
     --------
     >>> psi = CalibrationTransform(lambda margin: np.exp(-margin))
     >>> round(psi(0.8), 6), round(psi.inverse(0.4), 6), psi.calibrated
     (0.4, 0.8, True)
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("E-01",)
-    paper: ClassVar[str] = "Bartlett, Jordan, McAuliffe 2006; Clémençon, Lugosi, Vayatis 2008"
 
     phi: Any
     scale: float = 1.0
@@ -62,7 +67,7 @@ class CalibrationTransform:
         if isinstance(self.phi, PairLoss):
             return lambda z: self.scale * _of_margins(self.phi, z)
         if isinstance(self.phi, Loss):
-            from plackett.theory.pairwise_01 import pair_loss_curve
+            from plackett.theory.consistency.pairwise_01 import pair_loss_curve
 
             return lambda z: self.scale * pair_loss_curve(self.phi, np.atleast_1d(z))
         return lambda z: self.scale * np.asarray(self.phi(np.atleast_1d(np.asarray(z, np.float64))), np.float64)

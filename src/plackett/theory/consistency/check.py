@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.losses.base import Loss
 from plackett.losses.pairwise.base import PairLoss
 from plackett.theory.consistency.generalised_pairwise import pair_surrogate_conditions
@@ -19,6 +18,8 @@ from plackett.theory.consistency.permutation_space import PermutationSpace, all_
 from plackett.theory.consistency.separability import separability
 from plackett.theory.consistency.true_risks import true_loss_table
 from plackett.theory.risks.permutation_zero_one import TopKZeroOne
+
+__all__ = ["check_consistency"]
 
 #: Smallest differences of scores and of risks that count.
 _GAP = 1e-4
@@ -98,9 +99,6 @@ _SPACES: dict[str, Callable[[int, int, int | None], PermutationSpace]] = {
 }
 
 
-@fulfils(
-    "E-05", "E-10", "E-16", paper="Xia, Liu, Wang, Zhang, Li 2008; Xia, Liu, Li 2009; Lan, Zhu, Guo, Niu, Cheng 2012"
-)
 def check_consistency(
     loss: Any,
     true: Any = "permutation 0-1",
@@ -130,6 +128,12 @@ def check_consistency(
     spaces
         Your own distributions to try first (`PermutationSpace`). They are not checked: make sure that they meet the
         condition (`is_order_preserving`).
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
+    Lan, Zhu, Guo, Niu, Cheng. 2012.
 
     Examples
     --------
@@ -195,7 +199,7 @@ def _conditions(loss: Any, k: int | None) -> dict[str, bool]:
         for level in range(1, min(k, 3) + 1):
             conditions[f"top-{level} order sensitive"] = order_sensitivity(loss, 4, k=level, n_scores=8).holds
     if isinstance(loss, PairLoss):
-        from plackett.theory.pairwise_01 import pair_loss_curve
+        from plackett.theory.consistency.pairwise_01 import pair_loss_curve
 
         conditions["decreasing pair loss"] = pair_surrogate_conditions(lambda z: pair_loss_curve(loss, z)).all
     return conditions

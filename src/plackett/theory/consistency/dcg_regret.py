@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching, number
 from plackett.measures.gains import check_discount, discount_table
 
+__all__ = ["dcg_regret_bound"]
 
-@fulfils("E-02", paper="Cossock, Zhang 2006")
+
 def dcg_regret_bound(scores: Any, expected_gains: Any, discount: Any = "log2", k: int | None = None) -> float:
     r"""Bound on the DCG lost by ranking by scores instead of by the expected gains,
 
@@ -28,6 +28,10 @@ def dcg_regret_bound(scores: Any, expected_gains: Any, discount: Any = "log2", k
         Of the documents of a list.
     discount, k
         Discounts c of the ranks as in nDCG, 0 beyond k.
+
+    References
+    ----------
+    Cossock, Zhang: Subset ranking using regression. COLT 2006.
 
     Examples
     --------

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
+
+__all__ = ["weighted_list_surrogate"]
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -25,7 +26,6 @@ def _inverse(x: np.ndarray) -> np.ndarray:
     return 1.0 / x
 
 
-@fulfils("E-15", paper="Lan, Zhu, Guo, Niu, Cheng 2012")
 def weighted_list_surrogate(
     weights: Any = None,
     *,
@@ -47,6 +47,10 @@ def weighted_list_surrogate(
         D(u) for each rank; None for 1.
     alpha, beta, gamma
         The functions and their derivatives.
+
+    References
+    ----------
+    Lan, Zhu, Guo, Niu, Cheng. 2012.
 
     Examples
     --------

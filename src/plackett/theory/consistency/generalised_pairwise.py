@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 
+__all__ = ["pair_surrogate_conditions", "weighted_pair_surrogate"]
 
-@fulfils("E-14", paper="Lan, Zhu, Guo, Niu, Cheng 2012")
+
 def weighted_pair_surrogate(
     phi: Callable[[np.ndarray], np.ndarray], slope: Callable[[np.ndarray], np.ndarray], weights: Any = None
 ) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
@@ -28,6 +28,10 @@ def weighted_pair_surrogate(
         φ and φ′, of arrays.
     weights
         D, as in `WeightedKendall`.
+
+    References
+    ----------
+    Lan, Zhu, Guo, Niu, Cheng. 2012.
 
     Examples
     --------
@@ -70,7 +74,6 @@ class PairSurrogateConditions(NamedTuple):
         return all(self)
 
 
-@fulfils("E-14", paper="Lan, Zhu, Guo, Niu, Cheng 2012")
 def pair_surrogate_conditions(phi: Callable[[np.ndarray], np.ndarray]) -> PairSurrogateConditions:
     """Whether φ of the margin meets the conditions of Theorem 18.5, checked on a grid from −6 to 6.
 
@@ -78,6 +81,10 @@ def pair_surrogate_conditions(phi: Callable[[np.ndarray], np.ndarray]) -> PairSu
     True
     >>> pair_surrogate_conditions(lambda z: np.maximum(0, 1 - z)).differentiable  # the theorem is silent on the hinge
     False
+
+    References
+    ----------
+    Lan, Zhu, Guo, Niu, Cheng. 2012.
     """
     z = np.linspace(-6.0, 6.0, 2401)
     h = 1e-6

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching
 
+__all__ = ["ndcg_inversion_bound"]
 
-@fulfils("E-17", paper="Liu 2011, Learning to rank for information retrieval, section 18.5; Sun, Qin, Tao, Wang 2009")
+
 def ndcg_inversion_bound(scores: Any, labels: Any) -> float:
     r"""Bound on 1 − nDCG by the inverted pairs, weighted by their gains,
 
@@ -20,6 +20,11 @@ def ndcg_inversion_bound(scores: Any, labels: Any) -> float:
     for the discount 1/log₂(1 + r): any ranking is sorted by exchanges of neighbours, and none costs more discount than
     that at the top. So a preference function with a small weighted pair loss makes a ranking of good nDCG. A tie of
     scores is an inversion. 0 for a list without a gain.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 18.5.
+    Sun, Qin, Tao, Wang: Robust sparse rank learning for non-smooth ranking measures. SIGIR 2009.
 
     Examples
     --------

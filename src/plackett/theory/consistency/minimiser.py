@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.losses.base import Loss
 from plackett.theory.consistency.order_losses import order_loss
 from plackett.theory.consistency.permutation_space import PermutationSpace
+
+__all__ = ["expected_minimiser"]
 
 
 class ExpectedMinimum(NamedTuple):
@@ -24,7 +25,6 @@ class ExpectedMinimum(NamedTuple):
     spread: float
 
 
-@fulfils("E-18", paper="Xia, Liu, Li 2009")
 def expected_minimiser(
     loss: Any,
     space: PermutationSpace,
@@ -47,6 +47,10 @@ def expected_minimiser(
         How many starting points to use (0 and random ones), and additional ones; the best result counts.
     smooth
         Whether the gradient is continuous; None uses what the loss declares.
+
+    References
+    ----------
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
 
     Examples
     --------

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 from plackett.theory.consistency.permutation_space import PermutationSpace, exchange_table
 
+__all__ = ["is_order_preserving", "preserved_pairs"]
 
-@fulfils("E-03", "E-06", paper="Xia, Liu, Wang, Zhang, Li 2008; Xia, Liu, Li 2009")
+
 def preserved_pairs(space: PermutationSpace, k: int | None = None) -> np.ndarray:
     r"""Table that is True at (i, j) where the space is order preserving for the two documents.
 
@@ -19,6 +19,11 @@ def preserved_pairs(space: PermutationSpace, k: int | None = None) -> np.ndarray
 
     >>> preserved_pairs(PermutationSpace.plackett_luce([1.0, 0.0, 0.0])).tolist()
     [[False, True, True], [False, False, False], [False, False, False]]
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
     """
     m = space.m
     if k is not None:
@@ -36,7 +41,6 @@ def preserved_pairs(space: PermutationSpace, k: int | None = None) -> np.ndarray
     return out
 
 
-@fulfils("E-03", "E-06", paper="Xia, Liu, Wang, Zhang, Li 2008; Xia, Liu, Li 2009")
 def is_order_preserving(space: PermutationSpace, k: int | None = None) -> bool:
     r"""Whether a space meets the condition of the theorems on consistency.
 
@@ -48,6 +52,11 @@ def is_order_preserving(space: PermutationSpace, k: int | None = None) -> bool:
     True
     >>> is_order_preserving(PermutationSpace.uniform(3))
     False
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
     """
     pairs = preserved_pairs(space, k)
     m = space.m

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.theory.consistency.order_losses import order_loss
 from plackett.theory.consistency.permutation_space import all_orders, exchange_table
+
+__all__ = ["order_sensitivity"]
 
 _SLACK = 1e-9
 
@@ -35,7 +36,6 @@ class OrderSensitivity:
         return not any(self.violations.values())
 
 
-@fulfils("E-04", "E-07", paper="Xia, Liu, Wang, Zhang, Li 2008; Xia, Liu, Li 2009")
 def order_sensitivity(
     loss: Any, m: int = 4, *, k: int | None = None, n_scores: int = 20, random_state: int = 0
 ) -> OrderSensitivity:
@@ -50,6 +50,11 @@ def order_sensitivity(
         As `order_loss` takes it: a loss of the library or a user's own.
     k
         Test the top-k conditions, with which the loss must not see how documents are ordered beyond rank k.
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
 
     Examples
     --------

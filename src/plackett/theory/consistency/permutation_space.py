@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett._base.errors import DataError
 from plackett.data.arguments import array, number
+
+__all__ = ["PermutationSpace"]
 
 #: 7! orders are 5040.
 _MOST = 7
@@ -48,6 +50,10 @@ class PermutationSpace:
         One for each of the m! orders in the lexical order of `orders`, or a mapping from orders (best document first)
         to probabilities. They are made to sum to 1.
 
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+
     Examples
     --------
     >>> space = PermutationSpace({(0, 1, 2): 0.6, (2, 1, 0): 0.4})
@@ -56,9 +62,6 @@ class PermutationSpace:
     >>> PermutationSpace.plackett_luce([1.0, 0.0]).probabilities.round(4).tolist()
     [0.7311, 0.2689]
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("E-03", "E-18")
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
 
     probabilities: Any
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, choice, row_scores
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["sampled_dcg", "sampled_ranks"]
 
-@fulfils("E-19", paper="Liu 2011, Learning to rank for information retrieval, exercise 18.3")
+
 def sampled_ranks(scores: Any, data: RankingDataset, inclusion: Any) -> np.ndarray:
     r"""Estimated rank of each sampled document among all documents of its query,
     :math:`\tilde r_u = 1 + \sum_{s_v > s_u} 1 / p_v`.
@@ -23,6 +23,10 @@ def sampled_ranks(scores: Any, data: RankingDataset, inclusion: Any) -> np.ndarr
     ----------
     inclusion
         p: one number, or one for each row.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 18.3.
 
     Examples
     --------
@@ -45,13 +49,16 @@ def sampled_ranks(scores: Any, data: RankingDataset, inclusion: Any) -> np.ndarr
     return out
 
 
-@fulfils("E-19", paper="Liu 2011, Learning to rank for information retrieval, exercise 18.3")
 def sampled_dcg(scores: Any, data: RankingDataset, inclusion: Any, *, discount: str = "log2") -> np.ndarray:
     r"""DCG of each query from a sample of its documents: :math:`\sum_u \frac{1}{p_u} G(y_u)\, \eta(\tilde r_u)`.
 
     With the linear discount :math:`\eta(r) = -r` (``"linear"``; only differences between rankings mean anything) it is
     unbiased. With ``"log2"`` it is not, because η is curved: it overstates documents whose rank is uncertain. Pair
     measures (AUC, Kendall's τ, `Risk` with U-statistics) need no correction at all.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 18.3.
 
     Examples
     --------

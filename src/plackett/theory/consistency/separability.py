@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array
 from plackett.theory.consistency.permutation_space import PermutationSpace
+
+__all__ = ["separability"]
 
 
 class Separability(NamedTuple):
@@ -21,7 +22,6 @@ class Separability(NamedTuple):
     order: np.ndarray | None
 
 
-@fulfils("E-13", paper="Lan, Zhu, Guo, Niu, Cheng 2012")
 def separability(space: PermutationSpace, weights: Any = None) -> Separability:
     r"""Whether documents are separable under a weighted Kendall's τ.
 
@@ -34,6 +34,10 @@ def separability(space: PermutationSpace, weights: Any = None) -> Separability:
     ----------
     weights
         D, as in `WeightedKendall`: None for 1, one number for each rank, or a table.
+
+    References
+    ----------
+    Lan, Zhu, Guo, Niu, Cheng. 2012.
 
     Examples
     --------

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
 
+__all__ = ["top_k_labels"]
 
-@fulfils("E-09", paper="Xia, Liu, Li 2009")
+
 def top_k_labels(data: RankingDataset, k: int, gap: float = 1.0) -> RankingDataset:
     """The dataset with one common label for all judged documents beyond the first k of each query.
 
@@ -20,6 +20,10 @@ def top_k_labels(data: RankingDataset, k: int, gap: float = 1.0) -> RankingDatas
     >>> data = RankingDataset.from_arrays(None, [3, 1, 4, 2, 0])
     >>> top_k_labels(data, 2).y.tolist()
     [3.0, 2.0, 4.0, 2.0, 2.0]
+
+    References
+    ----------
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
     """
     number("k", k, least=1)
     number("gap", gap, above=0.0)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.theory.consistency.permutation_space import PermutationSpace, all_orders
 from plackett.theory.risks.associate_losses import as_associate_loss
+
+__all__ = ["true_risks"]
 
 
 def true_loss_table(true: Any, m: int) -> np.ndarray:
@@ -27,7 +28,6 @@ def true_loss_table(true: Any, m: int) -> np.ndarray:
     return table
 
 
-@fulfils("E-05", "E-06", paper="Xia, Liu, Wang, Zhang, Li 2008; Xia, Liu, Li 2009")
 def true_risks(true: Any, space: PermutationSpace) -> np.ndarray:
     """Expected true loss of each ranking of the documents, in the order of ``space.orders``.
 
@@ -36,6 +36,11 @@ def true_risks(true: Any, space: PermutationSpace) -> np.ndarray:
     true
         What `as_associate_loss` takes: ``"permutation 0-1"``, ``"pairwise 0-1"`` (unweighted Kendall's τ),
         `TopKZeroOne`, `WeightedKendall`, a measure (one minus it), …; an order is seen as labels m − 1, …, 0.
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
 
     Examples
     --------

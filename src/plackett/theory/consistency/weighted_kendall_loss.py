@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from plackett._kernels.fenwick import tree_add, tree_sum
 from plackett._kernels.kernel import kernel, over_queries
 from plackett._kernels.scratch import longest
 from plackett._kernels.sort import argsort_descending
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, matching, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.losses.pairwise.base import label_order
 from plackett.theory.risks.associate_losses import AssociateLoss
+
+__all__ = ["WeightedKendall", "kendall_dcg_gap"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,10 @@ class WeightedKendall(AssociateLoss):
         None for D = 1; one number D(u) for each rank (more ranks count as the last) for difference weights
         :math:`D(u) - D(v)`, which are counted in n log n; or a table D(u, v).
 
+    References
+    ----------
+    Lan, Zhu, Guo, Niu, Cheng. 2012.
+
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [2, 1, 0])
@@ -39,9 +44,6 @@ class WeightedKendall(AssociateLoss):
     >>> WeightedKendall().sums(scores, data).tolist(), WeightedKendall((3.0, 1.0, 0.0)).sums(scores, data).tolist()
     ([1.0], [2.0])
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("E-11", "A-14")
-    paper: ClassVar[str] = "Lan, Zhu, Guo, Niu, Cheng 2012"
 
     weights: Any = None
     associate = "list"
@@ -76,7 +78,6 @@ def _enlarged(table: np.ndarray, n: int) -> np.ndarray:
     return np.ascontiguousarray(table[np.ix_(rank, rank)])
 
 
-@fulfils("E-12", paper="Lan, Zhu, Guo, Niu, Cheng 2012")
 def kendall_dcg_gap(scores: Any, gains: Any) -> tuple[float, float]:
     r"""The loss of DCG with linear discounts, and the difference-weighted Kendall's τ, which are equal.
 
@@ -87,6 +88,10 @@ def kendall_dcg_gap(scores: Any, gains: Any) -> tuple[float, float]:
     ----------
     scores, gains
         Of the documents of a list, without ties of scores.
+
+    References
+    ----------
+    Lan, Zhu, Guo, Niu, Cheng. 2012.
 
     Examples
     --------

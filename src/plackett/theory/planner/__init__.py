@@ -1,1 +1,1 @@
-"""How to spend judgements: how many queries, how many documents of each."""
+"""How many queries to judge, and how many documents of each: by a bound, by simulation, by a pilot."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import whole
 from plackett.data.dataset import RankingDataset
 from plackett.theory.bounds.labelling_budget import labelling_budget
@@ -20,6 +19,8 @@ from plackett.theory.risks.planted_world import PlantedWorld
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["plan"]
 
 #: The simulation of more would take hours.
 _MOST_JUDGEMENTS = 200_000
@@ -91,7 +92,6 @@ class Plan:
         return "\n".join([*lines, "", self.sentence, *(f"Note: {note}." for note in self.notes)])
 
 
-@fulfils("C-07", "D-07", paper="Chen, Liu, Ma 2010; Yilmaz, Robertson 2009")
 def plan(
     judgements: int | None = None,
     *,
@@ -131,6 +131,11 @@ def plan(
         Probability with which the bound may fail.
     n_repeats
         Repetitions of the simulation and of the learning curve.
+
+    References
+    ----------
+    Chen, Liu, Ma: Two-layer generalization analysis for ranking using Rademacher average. NIPS 2010.
+    Yilmaz, Robertson: Deep versus shallow judgments in learning to rank. SIGIR 2009.
 
     Examples
     --------

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import array, whole
 from plackett.theory.bounds.two_layer import TwoLayerBound
 from plackett.theory.planner.splits import splits_of
 from plackett.theory.risks.planted_world import PlantedWorld
 from plackett.theory.risks.risk import Risk
+
+__all__ = ["simulate_labelling"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,6 @@ class LabellingSimulation:
         return self.risk <= self.risk[self.best] + 2.0 * np.hypot(self.error, self.error[self.best])
 
 
-@fulfils("D-07", paper="Yilmaz, Robertson 2009; Chen, Liu, Ma 2010; Liu 2011, exercise 17.4")
 def simulate_labelling(
     budget: int,
     *,
@@ -82,6 +82,12 @@ def simulate_labelling(
         Limits for the default numbers.
     ranker
         What to train; by default a linear model with the logistic pair loss, all queries with the same weight.
+
+    References
+    ----------
+    Yilmaz, Robertson: Deep versus shallow judgments in learning to rank. SIGIR 2009.
+    Chen, Liu, Ma: Two-layer generalization analysis for ranking using Rademacher average. NIPS 2010.
+    Liu: Learning to rank for information retrieval. Springer 2011, exercise 17.4.
 
     Examples
     --------

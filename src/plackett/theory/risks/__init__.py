@@ -1,1 +1,1 @@
-"""Risks: a loss, a framework (document, subset, two-layer) and a view (U-statistic, average, sub-list)."""
+"""Risks: which loss, of what that is drawn, in which view; true losses, known distributions, preferences."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from plackett.losses.associates import ASSOCIATES, Associates
 from plackett.losses.base import Loss
 from plackett.measures.base import Measure
 from plackett.measures.ranking import Scored
+
+__all__ = ["MeasureLoss"]
 
 #: The associate of a loss by its approach.
 _BY_APPROACH = {"pointwise": "document", "pairwise": "pair", "listwise": "list"}
@@ -58,10 +60,11 @@ class MeasureLoss(AssociateLoss):
     >>> data = RankingDataset.from_arrays(None, [0, 1])
     >>> MeasureLoss(AP).sums(np.array([1.0, 0.0]), data).tolist()
     [0.5]
-    """
 
-    _ids: ClassVar[tuple[str, ...]] = ("A-14",)
-    paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 15.3.3"
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 15.3.3.
+    """
 
     measure: Measure
     associate = "list"

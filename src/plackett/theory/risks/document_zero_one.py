@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from plackett.data.arguments import number, row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import AssociateLoss
+
+__all__ = ["DocumentZeroOne"]
 
 
 @dataclass(frozen=True)
@@ -23,15 +24,16 @@ class DocumentZeroOne(AssociateLoss):
     threshold
         Least score of a document that is taken for relevant.
 
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 15.3.3.
+
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [1, 0, 0])
     >>> DocumentZeroOne().sums(np.array([-1.0, 0.0, -2.0]), data).tolist()
     [2.0]
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("A-14",)
-    paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 15.3.3"
 
     rel: float = 1.0
     threshold: float = 0.0

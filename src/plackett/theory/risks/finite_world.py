@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.preferences import Preferences
 from plackett.theory.risks.associate_losses import AssociateLoss, pair_values
 from plackett.theory.risks.risk import Risk
+
+__all__ = ["FiniteWorld"]
 
 Score = Callable[[np.ndarray], np.ndarray]
 
@@ -35,6 +37,10 @@ class FiniteWorld:
     query_probability
         How probable each query is; None: all equally.
 
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 16.
+
     Examples
     --------
     >>> world = FiniteWorld([[[0.0], [1.0]], [[0.0], [1.0]]], [[0, 1], [1, 0]], query_probability=[0.75, 0.25])
@@ -43,9 +49,6 @@ class FiniteWorld:
     >>> world.sample(3, 2, random_state=0)
     RankingDataset(3 queries, 6 rows, 1 feature)
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("A-16",)
-    paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, chapter 16"
 
     features: Sequence[Any]
     labels: Sequence[Any]

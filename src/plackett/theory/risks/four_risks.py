@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.finite_world import FiniteWorld
 from plackett.theory.risks.risk import Risk
+
+__all__ = ["four_risks"]
 
 
 class FourRisks(NamedTuple):
@@ -31,7 +32,6 @@ class FourRisks(NamedTuple):
     excess: float
 
 
-@fulfils("A-01", paper="Liu 2011, Learning to rank for information retrieval, section 15.2")
 def four_risks(
     true: Any,
     surrogate: Any,
@@ -57,6 +57,10 @@ def four_risks(
         The distribution, and a sample of it.
     scale
         Factor of the surrogate.
+
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 15.2.
 
     Examples
     --------

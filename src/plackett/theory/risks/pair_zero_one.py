@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from plackett.measures.pairs import pair_counts, preference_counts
 from plackett.measures.ranking import Scored
 from plackett.theory.risks.associate_losses import AssociateLoss
 from plackett.theory.risks.conventions import tie_cost
+
+__all__ = ["PairZeroOne"]
 
 #: The tie rule of measures that has the same cost.
 _RULES = {"none": "optimistic", "half": "expected", "loss": "pessimistic"}
@@ -26,15 +27,16 @@ class PairZeroOne(AssociateLoss):
     tie
         What a pair of equal scores costs: ``"none"`` 0, ``"half"`` ½, ``"loss"`` 1.
 
+    References
+    ----------
+    Liu: Learning to rank for information retrieval. Springer 2011, section 17.2.1.
+
     Examples
     --------
     >>> data = RankingDataset.from_arrays(None, [2, 1, 0])
     >>> PairZeroOne("half").sums(np.array([1.0, 1.0, 2.0]), data).tolist()
     [2.5]
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("A-14",)
-    paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, section 17.2.1"
 
     tie: str = "none"
     associate = "pair"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from plackett.data.dataset import RankingDataset
 from plackett.measures.ranking import Scored
 from plackett.theory.risks.associate_losses import AssociateLoss
 
+__all__ = ["PermutationZeroOne", "TopKZeroOne"]
+
 
 @dataclass(frozen=True)
 class TopKZeroOne(AssociateLoss):
@@ -20,6 +21,10 @@ class TopKZeroOne(AssociateLoss):
 
     With distinct labels there is one perfect ranking, and this is the top-k true loss; if labels tie, any perfect
     ranking counts. Tied scores of documents with different labels are an error.
+
+    References
+    ----------
+    Xia, Liu, Li: Statistical consistency of top-k ranking. NIPS 2009.
 
     Examples
     --------
@@ -30,9 +35,6 @@ class TopKZeroOne(AssociateLoss):
     >>> TopKZeroOne(2).sums(scores, data).tolist(), TopKZeroOne(3).sums(scores, data).tolist()
     ([0.0], [1.0])
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("A-14", "E-06")
-    paper: ClassVar[str] = "Xia, Liu, Li 2009"
 
     k: int
     associate = "list"
@@ -56,10 +58,11 @@ class PermutationZeroOne(AssociateLoss):
     >>> data = RankingDataset.from_arrays(None, [2, 1, 0, 1, 0], qid=[1, 1, 1, 2, 2])
     >>> PermutationZeroOne().sums(np.array([3.0, 1.0, 2.0, 1.0, 0.0]), data).tolist()
     [1.0, 0.0]
-    """
 
-    _ids: ClassVar[tuple[str, ...]] = ("A-14",)
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang, Li 2008"
+    References
+    ----------
+    Xia, Liu, Wang, Zhang, Li: Listwise approach to learning to rank: theory and algorithm. ICML 2008.
+    """
 
     associate = "list"
     largest = 1.0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from plackett._base.cached import cached_property
 from plackett.data.arguments import number, probability
 from plackett.data.dataset import RankingDataset
+
+__all__ = ["PlantedWorld"]
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,17 @@ class PlantedWorld:
     seed
         Of :math:`w_0`.
 
+    References
+    ----------
+    Yilmaz, Robertson: Deep versus shallow judgments in learning to rank. SIGIR 2009.
+    Chen, Liu, Ma: Two-layer generalization analysis for ranking using Rademacher average. NIPS 2010.
+
     Examples
     --------
     >>> world = PlantedWorld(n_features=3)
     >>> world.sample(10, 5, random_state=0)
     RankingDataset(10 queries, 50 rows, 3 features)
     """
-
-    _ids: ClassVar[tuple[str, ...]] = ("A-16",)
-    paper: ClassVar[str] = "Yilmaz, Robertson 2009; Chen, Liu, Ma 2010"
 
     n_features: int = 10
     noise: float = 0.5

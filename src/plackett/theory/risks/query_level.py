@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import as_associate_loss
 from plackett.theory.risks.risk import Risk
 
+__all__ = ["query_level_losses", "risk_levels"]
 
-@fulfils("S-02", paper="Lan, Liu, Qin, Ma, Li 2008")
+
 def query_level_losses(loss: Any, scores: Any, data: RankingDataset, *, tie: str = "none") -> np.ndarray:
     r"""Query-level loss :math:`\hat L(f; q) = \frac{1}{n_q} \sum_j l(f; \omega_j^{(q)})` of each query.
 
@@ -23,6 +23,10 @@ def query_level_losses(loss: Any, scores: Any, data: RankingDataset, *, tie: str
     >>> data = RankingDataset.from_arrays(None, [1, 0, 0, 1, 0], qid=[1, 1, 1, 2, 2])
     >>> query_level_losses("pairwise 0-1", [2.0, 1.0, 3.0, 0.0, 1.0], data).tolist()
     [0.5, 1.0]
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
     """
     associate_loss = as_associate_loss(loss, tie=tie)
     plain = data.replace(sample_weight=None, query_weight=None)
@@ -40,12 +44,15 @@ class RiskLevels(NamedTuple):
     parts: np.ndarray
 
 
-@fulfils("S-16", paper="Lan, Liu, Qin, Ma, Li 2008")
 def risk_levels(loss: Any, scores: Any, data: RankingDataset) -> RiskLevels:
     r"""Pair-level risk :math:`\frac1N \sum_i \sum_j l` next to the query-level risk :math:`\frac1r \sum_i \hat L_i`.
 
     They differ by :math:`\sum_i (n_i/N - 1/r) \hat L_i`, so they agree where all queries have the same number of pairs
     or the same loss. Queries without pairs count in neither.
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
 
     Examples
     --------

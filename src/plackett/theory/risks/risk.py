@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import AssociateLoss, as_associate_loss
 from plackett.theory.risks.sub_lists import sub_lists
+
+__all__ = ["Risk"]
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,9 @@ class Risk:
 
     References
     ----------
-    Liu: Learning to rank for information retrieval, chapter 16. Lan, Liu, Qin, Ma, Li: Query-level stability and
-    generalization in learning to rank. ICML 2008.
+    Liu: Learning to rank for information retrieval. Springer 2011, chapter 16.
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
     """
-
-    _ids: ClassVar[tuple[str, ...]] = (
-        "A-02", "A-03", "A-04", "A-05", "A-06", "A-07", "A-08", "A-09", "A-10", "A-11", "A-12", "A-15", "S-03", "S-04",
-    )  # fmt: skip
-    paper: ClassVar[str] = "Liu 2011, Learning to rank for information retrieval, chapter 16"
 
     loss: Any
     framework: str = "two-layer"

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import row_scores
 from plackett.data.dataset import RankingDataset
 from plackett.theory.risks.associate_losses import pair_values
 from plackett.theory.risks.risk import Risk
 
+__all__ = ["risk_standard_error"]
+
 #: Most documents for which all pairs are listed.
 _MOST = 2000
 
 
-@fulfils("A-05", paper="Hoeffding 1948; Liu 2011, Learning to rank for information retrieval, section 16.1.2")
 def risk_standard_error(risk: Risk, scores: Any, data: RankingDataset) -> float:
     r"""Standard error of an empirical risk.
 
@@ -29,6 +29,11 @@ def risk_standard_error(risk: Risk, scores: Any, data: RankingDataset) -> float:
     :math:`\zeta_1` the variance over documents of their mean loss in pairs and :math:`\zeta_2` what is left of the
     variance of a pair; it falls like :math:`1/\sqrt m`, not :math:`1/m`. Bipartite view: the variances of the means of
     the documents of each label, divided by their numbers, added.
+
+    References
+    ----------
+    Hoeffding: A class of statistics with asymptotically normal distribution. Annals of Mathematical Statistics 1948.
+    Liu: Learning to rank for information retrieval. Springer 2011, section 16.1.2.
 
     Examples
     --------

@@ -8,15 +8,15 @@ from math import comb
 import numpy as np
 
 from plackett._base.errors import DataError
-from plackett._names.provenance import fulfils
 from plackett.data.arguments import number
 from plackett.data.dataset import RankingDataset
+
+__all__ = ["sub_lists"]
 
 #: Largest total number of lists if all of them are taken.
 _MOST = 5_000_000
 
 
-@fulfils("A-12", paper="Lan, Liu, Qin, Ma, Li 2008")
 def sub_lists(
     data: RankingDataset, size: int, n_lists: int | None = None, random_state: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -29,6 +29,10 @@ def sub_lists(
     ----------
     n_lists
         How many lists to draw from each query, with replacement; None takes every one.
+
+    References
+    ----------
+    Lan, Liu, Qin, Ma, Li: Query-level stability and generalization in learning to rank. ICML 2008.
 
     Examples
     --------

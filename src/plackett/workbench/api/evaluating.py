@@ -12,15 +12,15 @@ from plackett.evaluation.compare_evaluations import compare_evaluations
 from plackett.evaluation.evaluate_run import evaluate_run
 from plackett.measures.language import parse_all
 from plackett.serve.http import RefusedError
-from plackett.workbench.api.parameters import Action, Content, Name, Param, Text, action
+from plackett.workbench.api.parameters import TEXTS, WHOLE, Action, Content, Name, Param, Text, action
 from plackett.workbench.bench import GIVEN, SNAPSHOT, Workbench
 from plackett.workbench.exchange import read_query_set
 
 #: What is measured unless the page asks for something else.
 MEASURES = ("nDCG@10", "AP", "RR", "P@5")
 _MOST_COLUMNS = 12
-Few = Annotated[Sequence[str], Param("texts", longest=_MOST_COLUMNS)]
-Depth = Annotated[int | None, Param("whole", 1, 1_000, optional=True)]
+Few = Annotated[Sequence[str], Param(TEXTS, longest=_MOST_COLUMNS)]
+Depth = Annotated[int | None, Param(WHOLE, 1, 1_000, optional=True)]
 #: Ranks up to which lists of an index are measured and kept; runs and datasets are lists already, and are taken whole.
 _INDEX, _WHOLE = 100, 1_000_000
 

@@ -7,24 +7,14 @@ from typing import Annotated, Any
 
 from plackett.serve.http import RefusedError
 from plackett.workbench.agreement import agreement
-from plackett.workbench.api.parameters import (
-    Action,
-    Content,
-    Grade,
-    Name,
-    Names,
-    Note,
-    Param,
-    Text,
-    action,
-)
+from plackett.workbench.api.parameters import WHOLE, Action, Content, Grade, Name, Names, Note, Param, Text, action
 from plackett.workbench.bench import Workbench
 from plackett.workbench.columns.base import Query
 from plackett.workbench.exchange import read_judgements
 from plackett.workbench.pooling import STRATEGIES, Pooled, pool
 from plackett.workbench.store import Judgement
 
-Depth = Annotated[int, Param("whole", 1, 100)]
+Depth = Annotated[int, Param(WHOLE, 1, 100)]
 
 
 @action("POST", "/api/judge")

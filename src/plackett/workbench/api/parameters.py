@@ -11,47 +11,8 @@ from typing import Annotated, Any
 
 from plackett.serve.http import RefusedError
 
-
-@dataclass(frozen=True)
-class Param:
-    """What a value may be: the JSON type, and limits on numbers and lengths."""
-
-    kind: str
-    low: float = -math.inf
-    high: float = math.inf
-    longest: int = 2_000
-    #: Whether null is a value.
-    optional: bool = False
-
-    def read(self, value: Any, name: str, text: bool) -> Any:
-        """A value from JSON, or with ``text`` from the query string."""
-        if value is None and self.optional:
-            return None
-        parsed = _READERS[self.kind](value, text)
-        if parsed is None:
-            raise RefusedError(422, f"{name} is {value!r:.60}; give {_EXPECTED[self.kind]}")
-        if isinstance(parsed, (str, list)) and len(parsed) > self.longest:
-            raise RefusedError(
-                422, f"{name} has {len(parsed)} {_UNITS[self.kind]}; at most {self.longest} are accepted"
-            )
-        if isinstance(parsed, list) and any(len(entry) > 2_000 for entry in parsed):
-            raise RefusedError(422, f"{name} has an entry of more than 2000 characters")
-        if isinstance(parsed, (int, float)) and not self.low <= parsed <= self.high:
-            raise RefusedError(422, f"{name} is {parsed}; give a number from {self.low:g} to {self.high:g}")
-        return parsed
-
-    def schema(self) -> dict[str, Any]:
-        """The JSON schema."""
-        schema: dict[str, Any] = dict(_SCHEMAS[self.kind])
-        if self.kind in ("whole", "number"):
-            schema |= {k: v for k, v in (("minimum", self.low), ("maximum", self.high)) if math.isfinite(v)}
-        if self.kind == "text":
-            schema["maxLength"] = self.longest
-        if self.kind == "texts":
-            schema["maxItems"] = self.longest
-        if self.optional:
-            schema["type"] = [schema["type"], "null"]
-        return schema
+#: Most characters of a text unless it has its own limit, and of each of several.
+_ENTRY = 2_000
 
 
 def _text(value: Any, text: bool) -> str | None:
@@ -86,37 +47,77 @@ def _whole(value: Any, text: bool) -> int | None:
     return int(number) if number is not None and number.is_integer() else None
 
 
-def _flag(value: Any, text: bool) -> bool | None:
-    if text and value in ("true", "false", "1", "0"):
-        return value in ("true", "1")
-    return value if isinstance(value, bool) else None
+@dataclass(frozen=True)
+class Kind:
+    """A JSON type: how a value is read (with true from the query string), what errors call it, its schema."""
+
+    read: Callable[[Any, bool], Any]
+    expected: str
+    schema: dict[str, Any]
+    #: What the length of a value counts, and the word for its limit in the schema.
+    unit: str = ""
+    most: str = ""
+    #: Whether values are numbers with limits.
+    limited: bool = False
 
 
-_READERS: dict[str, Callable[[Any, bool], Any]] = {
-    "text": _text, "texts": _texts, "number": _number, "whole": _whole, "flag": _flag
-}  # fmt: skip
-_EXPECTED = {
-    "text": "text", "texts": "a list of texts", "number": "a number", "whole": "a whole number", "flag": "true or false"
-}  # fmt: skip
-_UNITS = {"text": "characters", "texts": "entries"}
-_SCHEMAS: dict[str, dict[str, Any]] = {
-    "text": {"type": "string"},
-    "texts": {"type": "array", "items": {"type": "string", "maxLength": 2_000}},
-    "number": {"type": "number"},
-    "whole": {"type": "integer"},
-    "flag": {"type": "boolean"},
-}
+TEXT = Kind(_text, "text", {"type": "string"}, "characters", "maxLength")
+TEXTS = Kind(
+    _texts,
+    "a list of texts",
+    {"type": "array", "items": {"type": "string", "maxLength": _ENTRY}},
+    "entries",
+    "maxItems",
+)
+NUMBER = Kind(_number, "a number", {"type": "number"}, limited=True)
+WHOLE = Kind(_whole, "a whole number", {"type": "integer"}, limited=True)
 
-Text = Annotated[str, Param("text")]
-Name = Annotated[str, Param("text", longest=200)]
+
+@dataclass(frozen=True)
+class Param:
+    """What a value may be: the JSON type, and limits on numbers and lengths."""
+
+    kind: Kind
+    low: float = -math.inf
+    high: float = math.inf
+    longest: int = _ENTRY
+    #: Whether null is a value.
+    optional: bool = False
+
+    def read(self, value: Any, name: str, text: bool) -> Any:
+        """A value from JSON, or with ``text`` from the query string."""
+        if value is None and self.optional:
+            return None
+        parsed = self.kind.read(value, text)
+        if parsed is None:
+            raise RefusedError(422, f"{name} is {value!r:.60}; give {self.kind.expected}")
+        if isinstance(parsed, (str, list)) and len(parsed) > self.longest:
+            raise RefusedError(422, f"{name} has {len(parsed)} {self.kind.unit}; at most {self.longest} are accepted")
+        if isinstance(parsed, list) and any(len(entry) > _ENTRY for entry in parsed):
+            raise RefusedError(422, f"{name} has an entry of more than {_ENTRY} characters")
+        if isinstance(parsed, (int, float)) and not self.low <= parsed <= self.high:
+            raise RefusedError(422, f"{name} is {parsed}; give a number from {self.low:g} to {self.high:g}")
+        return parsed
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        schema: dict[str, Any] = dict(self.kind.schema)
+        if self.kind.limited:
+            schema |= {k: v for k, v in (("minimum", self.low), ("maximum", self.high)) if math.isfinite(v)}
+        if self.kind.most:
+            schema[self.kind.most] = self.longest
+        if self.optional:
+            schema["type"] = [schema["type"], "null"]
+        return schema
+
+
+Text = Annotated[str, Param(TEXT)]
+Name = Annotated[str, Param(TEXT, longest=200)]
 #: The content of a file that is imported.
-Content = Annotated[str, Param("text", longest=64_000_000)]
-Names = Annotated[Sequence[str], Param("texts", longest=1_000)]
-Flag = Annotated[bool, Param("flag")]
-Grade = Annotated[float | None, Param("number", 0, 100, optional=True)]
-Note = Annotated[str | None, Param("text", longest=5_000, optional=True)]
-Number = Annotated[float, Param("number")]
-Whole = Annotated[int, Param("whole", 1, 1_000)]
+Content = Annotated[str, Param(TEXT, longest=64_000_000)]
+Names = Annotated[Sequence[str], Param(TEXTS, longest=1_000)]
+Grade = Annotated[float | None, Param(NUMBER, 0, 100, optional=True)]
+Note = Annotated[str | None, Param(TEXT, longest=5_000, optional=True)]
 
 
 @dataclass(frozen=True)

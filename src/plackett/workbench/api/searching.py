@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from plackett._base.errors import DataError
 from plackett._base.version import __version__
 from plackett.serve.http import RefusedError
-from plackett.workbench.api.parameters import Action, Name, Names, Param, Text, action
+from plackett.workbench.api.parameters import WHOLE, Action, Name, Names, Param, Text, action
 from plackett.workbench.bench import SNAPSHOT, Workbench
 from plackett.workbench.columns.base import Query, Ranked
 from plackett.workbench.overlap import overlaps
 
 #: Columns side by side, and documents of each whose snippets come with the answer; the page asks for others later.
 _COLUMNS, _CARDS = 5, 20
-Count = Annotated[int, Param("whole", 1, 10_000)]
+Count = Annotated[int, Param(WHOLE, 1, 10_000)]
 
 
 @action("GET", "/api/state")

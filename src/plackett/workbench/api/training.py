@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from plackett.serve.http import RefusedError
-from plackett.workbench.api.parameters import Action, Name, Names, Param, action
+from plackett.workbench.api.parameters import WHOLE, Action, Name, Names, Param, action
 from plackett.workbench.bench import Workbench
 
 #: Rankers that are offered first: fast, and of different kinds.
 _FIRST = ["LambdaMART", "ListNet", "RankSVM", "CoordinateAscent", "RankBoost", "LinearRegression"]
-Folds = Annotated[int, Param("whole", 3, 10)]
-Trials = Annotated[int, Param("whole", 1, 100)]
-JobNumber = Annotated[int, Param("whole", 1, 1_000_000)]
+Folds = Annotated[int, Param(WHOLE, 3, 10)]
+Trials = Annotated[int, Param(WHOLE, 1, 100)]
+JobNumber = Annotated[int, Param(WHOLE, 1, 1_000_000)]
 
 
 @action("GET", "/api/train/choice")
@@ -37,7 +37,7 @@ def start(
     """Start an experiment."""
     if not rankers:
         raise RefusedError(422, "choose at least one ranker")
-    return {"job": bench.jobs.start(set, rankers, features, measure, folds, trials).describe()}
+    return {"job": bench.train(set, rankers, features, measure, folds, trials).describe()}
 
 
 @action("GET", "/api/train/job")
@@ -55,7 +55,7 @@ def stop(bench: Workbench, number: JobNumber) -> dict[str, Any]:
 @action("POST", "/api/train/add")
 def add(bench: Workbench, number: JobNumber) -> dict[str, Any]:
     """Add the winner as a column."""
-    return {"column": bench.jobs.add_winner(number)}
+    return {"column": bench.add_winner(number)}
 
 
 #: What the page can ask.

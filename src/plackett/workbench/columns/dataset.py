@@ -22,14 +22,16 @@ class ScoresColumn(Column):
         self.scores = np.asarray(scores, np.float64)
         self._query_numbers = {str(qid): i for i, qid in enumerate(data.qids.tolist())}
 
+    def _rows(self, query: Query) -> slice:
+        """The rows of a query; none for a query that the dataset lacks."""
+        number = self._query_numbers.get(query.qid or "")
+        return slice(0, 0) if number is None else slice(*self.data.offsets[number : number + 2].tolist())
+
     def rank(self, query: Query, k: int, filters: str = "") -> Ranked:
         """The documents of the query by score."""
         if filters:
             raise DataError(f"{self.name}: filters need an index")
-        query_number = self._query_numbers.get(query.qid or "")
-        if query_number is None:
-            return Ranked([], [])
-        rows = slice(self.data.offsets[query_number], self.data.offsets[query_number + 1])
+        rows = self._rows(query)
         scores = np.nan_to_num(self.scores[rows], nan=-np.inf, posinf=np.inf, neginf=-np.inf)
         finite = np.where(np.isfinite(scores), scores, np.sign(scores) * 1e300)
         return ranked(dict(zip(self.docids[rows].tolist(), finite.tolist(), strict=True)), k)
@@ -46,13 +48,12 @@ class RankerColumn(ScoresColumn):
 
     def explain(self, query: Query, first: str, second: str | None, k: int, filters: str = "") -> dict[str, Any]:
         """Contributions of the features, relative to the other documents of the query."""
-        query_number = self._query_numbers.get(query.qid or "")
-        if query_number is None:
+        rows = self._rows(query)
+        qids = ["q"] * (rows.stop - rows.start)
+        if not qids:
             raise DataError(f"the dataset has no query {query.qid!r}")
-        own = self.data.select(np.array([query_number]))
-        rows = slice(self.data.offsets[query_number], self.data.offsets[query_number + 1])
         named = RankingDataset.from_arrays(
-            own.X, own.y, ["q"] * own.n_rows, docids=self.docids[rows], feature_names=self.data.feature_names
+            self.data.X[rows], None, qids, docids=self.docids[rows], feature_names=self.data.feature_names
         )
         return explained(self.ranker, named, "q", first, second)
 

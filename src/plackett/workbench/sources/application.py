@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from plackett._base.errors import DataError, reading
-from plackett.applications.application import Application
+from plackett.applications.application import saved_examples
 from plackett.workbench.columns.base import Query
 from plackett.workbench.sources.dataset import DatasetSource
 
@@ -17,17 +15,12 @@ class ApplicationSource(DatasetSource):
     """The examples of an application; a document is an item, and its id is its position in the list."""
 
     def __init__(self, path: Path) -> None:
-        application, lists = Application.load(path), Application.load_examples(path)
-        if lists is None:
-            raise DataError(f"{path}: the application was saved without examples; see save(…, examples=…)")
-        with reading(path, "the list of examples"):
-            lists = replace(lists, items=[application.features.item(item) for item in lists.items])
-            data = application.features.transform(lists)
-        super().__init__(data, path.name)
-        self.queries = {str(qid): str(query) for qid, query in zip(lists.qids, lists.queries, strict=True)}
-        self._texts = [str(item) for item in lists.items]
-        self.add_ranker(path.name, application.ranker, ())
-        for name in application.baselines:
+        saved = saved_examples(path)
+        super().__init__(saved.data, path.name)
+        self.queries = dict(zip(map(str, saved.data.qids.tolist()), saved.queries, strict=True))
+        self._texts = saved.items
+        self.add_ranker(path.name, saved.ranker, ())
+        for name in saved.baselines:
             self.add(name)
 
     def cards(self, ids: Sequence[str], query: Query) -> list[dict[str, Any]]:

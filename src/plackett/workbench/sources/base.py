@@ -13,7 +13,7 @@ from plackett.workbench.columns.base import Column, Query
 GRADES = ("not relevant", "marginal", "relevant", "very relevant", "perfect")
 
 
-class Source:
+class WorkbenchSource:
     """Documents, the rankers that order them, and the queries and labels that came with them."""
 
     kind: ClassVar[str] = ""
@@ -33,10 +33,6 @@ class Source:
         """Number of documents."""
         raise NotImplementedError
 
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents is here."""
-        raise NotImplementedError
-
     def add(self, given: str) -> Column:
         """Add a column by the name that the command line or the page gives it."""
         raise DataError(f"{given!r}: this source takes no more rankers")
@@ -44,6 +40,9 @@ class Source:
     def add_ranker(self, name: str, ranker: Any, features: Sequence[Any]) -> Column:
         """Add a column for a ranker that was trained on features of this source."""
         raise NotImplementedError
+
+    def complete(self) -> None:
+        """Add a column to start with, or to compare with, if there is too little."""
 
     def _put(self, column: Column) -> Column:
         name, number = column.name, 2

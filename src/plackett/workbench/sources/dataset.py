@@ -15,14 +15,14 @@ from plackett.data.dense import dense
 from plackett.workbench.columns.base import Column, Query
 from plackett.workbench.columns.dataset import FeatureColumn, RankerColumn
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 from plackett.workbench.sources.runs import read_results
 
 #: Features in the line below a document.
 _SHOWN = 6
 
 
-class DatasetSource(Source):
+class DatasetSource(WorkbenchSource):
     """Queries with documents, features and labels."""
 
     kind: ClassVar[str] = "dataset"
@@ -55,10 +55,6 @@ class DatasetSource(Source):
         """Number of rows."""
         return self.data.n_rows
 
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents has a row."""
-        return not set(self.docids.tolist()).isdisjoint(ids)
-
     def add(self, given: str) -> Column:
         """A model file, a run file, or a feature by its name or number."""
         path = Path(given)
@@ -78,8 +74,10 @@ class DatasetSource(Source):
         column = FeatureColumn(title, self.data, self.docids, self.feature_names.index(given), title)
         return self._put(column)
 
-    def add_best_feature(self) -> Column:
-        """The feature that orders the labelled documents best: something to start with."""
+    def complete(self) -> None:
+        """The feature that orders the labelled documents best."""
+        if self.columns:
+            return
         best = 0
         if self.data.y is not None:
             from plackett.evaluation.evaluate import evaluate
@@ -89,24 +87,28 @@ class DatasetSource(Source):
                 evaluate(self.data, np.nan_to_num(X[:, j]), ["nDCG@10"]).mean["nDCG@10"] for j in range(X.shape[1])
             ]
             best = int(np.argmax(means))
-        return self.add(self.feature_names[best])
+        self.add(self.feature_names[best])
 
     def add_ranker(self, name: str, ranker: Any, features: Sequence[Any]) -> Column:
         """A fitted ranker; it finds its features by their names."""
         return self._put(RankerColumn(name, self._selected(features), self.docids, ranker))
 
     def _selected(self, features: Sequence[Any]) -> RankingDataset:
-        names = [str(name) for name in features]
-        if not names or names == self.feature_names:
+        names, kept = self._columns(features)
+        if names == self.feature_names:
             return self.data
-        unknown = [name for name in names if name not in self.feature_names]
-        if unknown:
-            raise DataError(f"unknown feature {unknown[0]!r}; there are {', '.join(self.feature_names[:20])}")
-        kept = [self.feature_names.index(name) for name in names]
         per_row = np.repeat(np.array([*self.queries], object), np.diff(self.data.offsets)).astype(str)
         return RankingDataset.from_arrays(
             np.asarray(dense(self.data.X))[:, kept], self.data.y, per_row, docids=self.docids, feature_names=names
         )
+
+    def _columns(self, features: Sequence[Any]) -> tuple[list[str], list[int]]:
+        """Names and numbers of features; without names, of all."""
+        names = [str(name) for name in features] or self.feature_names
+        unknown = [name for name in names if name not in self.feature_names]
+        if unknown:
+            raise DataError(f"unknown feature {unknown[0]!r}; there are {', '.join(self.feature_names[:20])}")
+        return names, [self.feature_names.index(name) for name in names]
 
     # ------------------------------------------------------------------------------------------------------ documents
 
@@ -158,10 +160,7 @@ class DatasetSource(Source):
         judged_only: bool = False,
     ) -> RankingDataset:
         """The rows of the queries, with the current labels; documents without one count as not relevant."""
-        names = list(features) or self.feature_names
-        unknown = [name for name in names if name not in self.feature_names]
-        if unknown:
-            raise DataError(f"unknown feature {unknown[0]!r}; there are {', '.join(self.feature_names[:20])}")
+        names, kept = self._columns(features)
         chosen = [
             (qid, docid, row)
             for qid in queries if qid in labels
@@ -169,7 +168,6 @@ class DatasetSource(Source):
         ]  # fmt: skip
         if not chosen:
             raise DataError("none of these queries has a judgement; judge some documents first")
-        kept = [self.feature_names.index(name) for name in names]
         X = np.asarray(dense(self.data.X[[row for _, _, row in chosen]]))[:, kept]
         y = [labels[qid].get(docid, 0.0) for qid, docid, _ in chosen]
         qids, docids = [qid for qid, _, _ in chosen], [docid for _, docid, _ in chosen]

@@ -25,7 +25,7 @@ from plackett.workbench.columns.base import Column, Query
 from plackett.workbench.columns.pipeline import PipelineColumn
 from plackett.workbench.columns.retrieval import BM25Column, ModelColumn
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 from plackett.workbench.sources.runs import read_results
 
 #: Marks around matched words while a snippet is text: characters of the private use area, taken out of documents first.
@@ -41,7 +41,7 @@ _LEAD = 160
 _LONGEST = 20_000
 
 
-class IndexSource(Source):
+class IndexSource(WorkbenchSource):
     """An index: any text can be searched."""
 
     kind: ClassVar[str] = "index"
@@ -58,10 +58,6 @@ class IndexSource(Source):
     def n_documents(self) -> int:
         """Number of documents."""
         return self.index.n_documents
-
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether any of these documents is in the index."""
-        return bool((self.index.numbers(ids) >= 0).any())
 
     def add(self, given: str) -> Column:
         """A retrieval model such as ``RM3(n_terms=10)``, a model file, a saved pipeline, or a run file."""
@@ -83,6 +79,11 @@ class IndexSource(Source):
         except ValueError as error:
             raise DataError(f"ranker {given!r}: {error}") from None
         return self._put(ModelColumn(given, self.index, model_of(name, parameters)))
+
+    def complete(self) -> None:
+        """RM3 beside BM25."""
+        if len(self.columns) == 1:
+            self.add("RM3")
 
     def add_ranker(self, name: str, ranker: Any, features: Any) -> Column:
         """Add a column that ranks BM25's candidates."""

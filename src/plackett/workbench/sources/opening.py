@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from plackett._base.errors import DataError
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 
 
-def open_source(paths: Sequence[str], rankers: Sequence[str] = (), features: str | None = None) -> Source:
+def open_source(paths: Sequence[str], rankers: Sequence[str] = (), features: str | None = None) -> WorkbenchSource:
     """A source from paths: one folder of an index, a saved pipeline or a saved application, TREC runs, or one dataset.
 
     Without a path, the documentation of Python's standard library.
@@ -18,14 +18,11 @@ def open_source(paths: Sequence[str], rankers: Sequence[str] = (), features: str
     source = _opened([Path(path) for path in paths], features)
     for ranker in rankers:
         source.add(ranker)
-    if source.kind == "index" and len(source.columns) == 1:
-        source.add("RM3")
-    if source.kind == "dataset" and not source.columns:
-        source.add_best_feature()  # type: ignore[attr-defined]
+    source.complete()
     return source
 
 
-def _opened(paths: list[Path], features: str | None) -> Source:
+def _opened(paths: list[Path], features: str | None) -> WorkbenchSource:
     if not paths:
         return _pydocs(features)
     for path in paths:
@@ -50,7 +47,7 @@ def _opened(paths: list[Path], features: str | None) -> Source:
     return DatasetSource(read(paths[0]), paths[0].name)
 
 
-def _folder(path: Path, features: str | None) -> Source:
+def _folder(path: Path, features: str | None) -> WorkbenchSource:
     from plackett.text.index.index import Index
     from plackett.text.pipeline import FILE, SearchPipeline
     from plackett.workbench.columns.pipeline import PipelineColumn
@@ -80,7 +77,7 @@ def _declarations(features: str | None) -> list[Any] | None:
     return [features] if features in SETS else features_of_file(features)
 
 
-def _pydocs(features: str | None) -> Source:
+def _pydocs(features: str | None) -> WorkbenchSource:
     from plackett.datasets.loading import load
     from plackett.workbench.sources.index import IndexSource
 

@@ -13,7 +13,7 @@ from plackett.data.dataset import RankingDataset
 from plackett.data.trec import as_qrels, read_run
 from plackett.workbench.columns.base import Column, Query, Ranked, ranked
 from plackett.workbench.columns.run import RunColumn
-from plackett.workbench.sources.base import Source
+from plackett.workbench.sources.base import WorkbenchSource
 
 
 def read_results(path: Path) -> dict[str, dict[str, float]]:
@@ -50,7 +50,7 @@ class _FusedColumn(Column):
         return ranked(dict(zip(ids, np.asarray(self.ranker.predict(data)).tolist(), strict=True)), k)
 
 
-class RunsSource(Source):
+class RunsSource(WorkbenchSource):
     """Runs, and judgements if there are any."""
 
     kind: ClassVar[str] = "runs"
@@ -61,14 +61,7 @@ class RunsSource(Source):
     @property
     def n_documents(self) -> int:
         """Number of documents that a run has."""
-        return len(self._documents())
-
-    def knows(self, ids: Sequence[str]) -> bool:
-        """Whether a run has any of these documents."""
-        return not self._documents().isdisjoint(ids)
-
-    def _documents(self) -> set[str]:
-        return {docid for column in self._runs() for own in column.results.values() for docid in own}
+        return len({docid for column in self._runs() for own in column.results.values() for docid in own})
 
     def _runs(self) -> list[RunColumn]:
         return [column for column in self.columns.values() if isinstance(column, RunColumn)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from plackett._kernels.kernel import kernel
 from plackett.rankers.pairwise.stochastic.loops import RELEVANT, Draws, draw
-from plackett.solvers.training_vectors import Rows, ask_for, difference, measure, signed, squared_length
+from plackett.solvers.training_vectors import TrainingRows, ask_for, difference, measure, signed, squared_length
 
 #: Indices into the numbers of a descent: factor of the weights, their squared length, sum of the factors, steps taken.
 FACTOR, NORM, SUM, STEP = 0, 1, 2, 3
@@ -52,7 +52,7 @@ class Descent:
         """Number of steps taken."""
         return int(self.numbers[STEP])
 
-    def run(self, kernel: Any, rows: Rows, draws: Draws, settings: np.ndarray, n: int) -> None:
+    def run(self, kernel: Any, rows: TrainingRows, draws: Draws, settings: np.ndarray, n: int) -> None:
         """Take n steps. Whenever the number of steps is a power of two, the sum of the weights is recorded."""
         if draws.empty:
             return

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plackett.rankers.pairwise.stochastic import hinge, logistic, margin_perceptron, passive_aggressive, romma
 
 
-class Learner(NamedTuple):
+class PairLearner(NamedTuple):
     """What a learner is: its kernel, its target margin, whether weights stay in the ball of radius 1/√λ, its rate.
 
     ``needs_length``: whether a step uses the length of an example, which takes time to compute for sparse pairs.
@@ -23,13 +23,13 @@ class Learner(NamedTuple):
 
 #: As sofia-ml calls them.
 LEARNERS = {
-    "pegasos": Learner(hinge.run, projected=True),
-    "sgd-svm": Learner(hinge.run),
-    "passive-aggressive": Learner(passive_aggressive.run, needs_length=True),
-    "margin-perceptron": Learner(margin_perceptron.run, rate="constant"),
-    "romma": Learner(romma.run, needs_length=True),
-    "logreg-pegasos": Learner(logistic.run, margin=0.0, projected=True),
-    "logreg": Learner(logistic.run, margin=0.0),
+    "pegasos": PairLearner(hinge.run, projected=True),
+    "sgd-svm": PairLearner(hinge.run),
+    "passive-aggressive": PairLearner(passive_aggressive.run, needs_length=True),
+    "margin-perceptron": PairLearner(margin_perceptron.run, rate="constant"),
+    "romma": PairLearner(romma.run, needs_length=True),
+    "logreg-pegasos": PairLearner(logistic.run, margin=0.0, projected=True),
+    "logreg": PairLearner(logistic.run, margin=0.0),
 }
 
 

@@ -23,7 +23,7 @@ RELEVANT, IRRELEVANT = -1, -2
 _UNIT = 2.0**-32
 
 
-class Pairs(NamedTuple):
+class PairPool(NamedTuple):
     """Pairs to draw: entry i has the better document ``first[i]`` and the others ``order[low[i]:high[i]]``.
 
     ``cumulative`` are running sums of the weights of ``order``, empty if these are equal. ``margin`` has one number
@@ -55,7 +55,7 @@ class Draws(NamedTuple):
     """
 
     pair_probability: float
-    pairs: Pairs
+    pairs: PairPool
     singles: Singles
     margin: float
 
@@ -68,7 +68,7 @@ class Draws(NamedTuple):
 # ------------------------------------------------------------------------------------------------------------ pairs
 
 
-def label_pairs(data: RankingDataset, rel: float, *, by_query: bool) -> Pairs:
+def label_pairs(data: RankingDataset, rel: float, *, by_query: bool) -> PairPool:
     """Pairs of unequal labels of the same query (or the preferences of the dataset), all alike or queries alike."""
     if data.preferences is None and is_large(data.X):
         return _label_pairs_on_disk(data, by_query)
@@ -90,7 +90,7 @@ def _masses(data: RankingDataset, entries: Entries, sums: np.ndarray, by_query: 
     return mass
 
 
-def _label_pairs_on_disk(data: RankingDataset, by_query: bool) -> Pairs:
+def _label_pairs_on_disk(data: RankingDataset, by_query: bool) -> PairPool:
     """The same for data on disk: tables are written there, block by block."""
     order, first, low, high = (row_array(data.X, (data.n_rows,), np.int64) for _ in range(4))
     mass = row_array(data.X, (data.n_rows,))
@@ -113,10 +113,10 @@ def _label_pairs_on_disk(data: RankingDataset, by_query: bool) -> Pairs:
             cumulative[start + 1 : end + 1] = sums[1:]
     mass = mass[:n]
     total = float(mass.sum())
-    return Pairs(alias_table(mass, data.X), first[:n], low[:n], high[:n], order, cumulative, np.empty(0), total)
+    return PairPool(alias_table(mass, data.X), first[:n], low[:n], high[:n], order, cumulative, np.empty(0), total)
 
 
-def side_pairs(data: RankingDataset, rel: float) -> Pairs:
+def side_pairs(data: RankingDataset, rel: float) -> PairPool:
     """Every relevant document with every other one, whatever their queries."""
     weight = per_row(data, lambda part: part.row_weight)
     relevant = _rows(data, lambda part: (part.labels >= rel) & (part.row_weight > 0))
@@ -134,7 +134,7 @@ def side_pairs(data: RankingDataset, rel: float) -> Pairs:
         np.cumsum(copy_rows(weight, order, cumulative[1:]), out=cumulative[1:])
     low, high = (row_array(data.X, (relevant.size,), np.int64) for _ in range(2))
     low[:], high[:] = relevant.size, order.size
-    return Pairs(alias_table(mass, data.X), relevant, low, high, order, cumulative, np.empty(0), total)
+    return PairPool(alias_table(mass, data.X), relevant, low, high, order, cumulative, np.empty(0), total)
 
 
 def _rows(data: RankingDataset, chosen: Callable[[RankingDataset], np.ndarray]) -> np.ndarray:
@@ -142,7 +142,7 @@ def _rows(data: RankingDataset, chosen: Callable[[RankingDataset], np.ndarray]) 
     return all_rows(data) if rows is None else rows
 
 
-def no_pairs(data: RankingDataset, rel: float) -> Pairs:
+def no_pairs(data: RankingDataset, rel: float) -> PairPool:
     """None at all."""
     none = np.empty(0, np.int64)
     return _pairs(np.empty(0), none, none, none, none, None)
@@ -156,12 +156,12 @@ def _pairs(
     order: np.ndarray,
     sums: np.ndarray | None,
     margin: np.ndarray | None = None,
-) -> Pairs:
+) -> PairPool:
     some = mass > 0.0  # documents with nothing below them are left out of the table
     cumulative = np.empty(0) if sums is None else sums
     own = np.empty(0) if margin is None else margin[some]
     mass, first, low, high = mass[some], first[some], low[some], high[some]
-    return Pairs(alias_table(mass), first, low, high, order, cumulative, own, float(mass.sum()))
+    return PairPool(alias_table(mass), first, low, high, order, cumulative, own, float(mass.sum()))
 
 
 # ---------------------------------------------------------------------------------------------------------- singles
@@ -216,7 +216,7 @@ def _irrelevant(data: RankingDataset, rel: float) -> np.ndarray:
 class Loop:
     """What is drawn; ``mixed`` loops draw a pair with a probability that the user chooses."""
 
-    pairs: Callable[[RankingDataset, float], Pairs]
+    pairs: Callable[[RankingDataset, float], PairPool]
     singles: Callable[[RankingDataset, float], Singles]
     mixed: bool = False
 
@@ -226,11 +226,11 @@ class Loop:
         return self.pairs is side_pairs or self.singles is not no_documents
 
 
-def _all_alike(data: RankingDataset, rel: float) -> Pairs:
+def _all_alike(data: RankingDataset, rel: float) -> PairPool:
     return label_pairs(data, rel, by_query=False)
 
 
-def _queries_alike(data: RankingDataset, rel: float) -> Pairs:
+def _queries_alike(data: RankingDataset, rel: float) -> PairPool:
     return label_pairs(data, rel, by_query=True)
 
 

@@ -1,1 +1,0 @@
-"""How rich a class of scoring functions is: Rademacher averages, shatter coefficients, VC dimensions."""
